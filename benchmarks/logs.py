@@ -1,0 +1,126 @@
+"""How fast the log reader is, beside `grep -c` on the same file.
+
+    python benchmarks/logs.py --mib 2048
+
+Writes a mixed log of that size, one line in a hundred of which says something about a hang, reads it, and prints
+throughput, memory and the ratio to `grep -c "Watchdog caught"`. The file is deleted afterwards unless `--keep`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+RANKS = 64
+
+ORDINARY = (
+    "2026-02-07 08:41:{s:02d},{ms:03d} rank {r} INFO trainer: step {n} loss {x:.4f} lr 3.0e-04 ({y:.1f} samples/s)",
+    "[default{l}]:[2026-02-07 08:41:{s:02d},{ms:03d}] [INFO] [engine.py:312] iteration {n}/200000 grad norm: {x:.3f}",
+    " {r}: Epoch 3:  42%|####2     | {n}/9999 [03:12<04:31, {y:.2f}it/s, loss={x:.3f}]",
+    "(RayTrainWorker pid={pid}, ip=10.1.2.{l}) batch {n} catching up, waited {x:.2f}s for the next shard",
+    "node{l:02d}:{pid}:{pid} [{l}] NCCL INFO Channel {l:02d}/0 : {r}[{l}] -> 7[7] via P2P/CUMEM/read",
+    "[rank{r}]:/opt/venv/lib/python3.12/site-packages/torch/utils/checkpoint.py:92: UserWarning: use_reentrant is {n}",
+    "wandb: run epoch={n} train/loss={x:.5f} train/accuracy={x:.3f} elapsed={y:.1f} memory=71.2GiB tokens={n}512",
+)
+C10 = "[rank{r}]:[E207 08:41:{s:02d}.{n:09d} ProcessGroupNCCL.cpp:607] "
+TELLING = (
+    C10 + "[Rank {r}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={n}, OpType=ALLREDUCE, "
+    "NumelIn=6436, NumelOut=6436, Timeout(ms)=600000) ran for 600043 milliseconds before timing out.",
+    C10 + "[PG ID 2 PG GUID 9(dp) Rank {r}]  failure detected by watchdog at work sequence id: {n} "
+    "PG status: last enqueued work: {n}, last completed work: {n}",
+    C10
+    + "[PG ID 0 PG GUID 0(default_pg) Rank {r}] Received a dump signal due to a collective timeout from  rank 3 "
+    "and we will try our best to dump the debug info. Last enqueued NCCL work: {n}, last completed NCCL work: {n}.",
+    "node{l:02d}:{pid}:{pid} [{l}] NCCL WARN NET/IB : Got completion from peer 10.1.2.{l}<41872> with status=12 "
+    "opcode=0 len=0 vendor err 129 (Recv)",
+    "[rank{r}]: RuntimeError: [/src/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 1800000ms for recv "
+    "operation to complete",
+    "[{n}.123456] NVRM: Xid (PCI:0000:9d:00): 79, pid={pid}, name=python3, GPU has fallen off the bus.",
+)
+
+
+def write(path: Path, mib: int, relevant: float, seed: int) -> int:
+    """A log of at least that size, from blocks that repeat; its number of lines."""
+    draw = random.Random(seed)
+
+    def line(number: int) -> str:
+        rank = draw.randrange(RANKS)
+        shape = draw.choice(TELLING if draw.random() < relevant else ORDINARY)
+        return shape.format(
+            r=rank, l=rank % 8, n=number, pid=20_000 + rank, s=number % 60, ms=number % 1000,
+            x=draw.random() * 3, y=draw.random() * 90,
+        )  # fmt: skip
+
+    blocks = [("\n".join(line(k * 40_000 + i) for i in range(40_000)) + "\n").encode() for k in range(8)]
+    written = count = 0
+    with path.open("wb") as file:
+        while written < mib << 20:
+            block = blocks[count % len(blocks)]
+            written += file.write(block)
+            count += 1
+    return count * 40_000
+
+
+_READ = """
+import json, resource, sys, time
+from pathlib import Path
+from rankandfile.evidence.logs import read
+begin, used = time.perf_counter(), time.process_time()
+log = read(Path(sys.argv[1]))
+seconds, used = time.perf_counter() - begin, time.process_time() - used
+print(json.dumps({
+    "seconds": seconds, "used": used, "lines": log.row.lines, "events": len(log.columns["line"]),
+    "relevant": sum(log.columns["repeats"]), "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+}))
+"""
+
+
+def count(path: Path) -> tuple[float, float]:
+    """Seconds of `grep -c`, on the wall and of the processor; the file is in the page cache."""
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["grep", "-c", "Watchdog caught", str(path)], stdout=subprocess.PIPE, check=False)
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mib", type=int, default=2048)
+    parser.add_argument("--relevant", type=float, default=0.01)
+    parser.add_argument("--folder", type=Path, default=None, help="where the log is written")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        path = Path(folder) / "job.log"
+        lines = write(path, arguments.mib, arguments.relevant, arguments.seed)
+        size = path.stat().st_size / 1e6
+        count(path)
+        grep = count(path)
+        answer = subprocess.run([sys.executable, "-c", _READ, str(path)], capture_output=True, check=True)
+        found = json.loads(answer.stdout)
+        if arguments.keep:
+            path.rename(path.parent.parent / "job.log")
+    print(f"{size:,.0f} MB, {lines:,} lines, {arguments.relevant:.1%} of them relevant")
+    print("             wall              processor")
+    print(
+        f"read    {found['seconds']:6.2f} s {size / found['seconds']:5.0f} MB/s  "
+        f"{found['used']:6.2f} s {size / found['used']:5.0f} MB/s   {found['mib']:.0f} MiB"
+    )
+    print(
+        f"grep -c {grep[0]:6.2f} s {size / grep[0]:5.0f} MB/s  {grep[1]:6.2f} s {size / grep[1]:5.0f} MB/s   "
+        f"(read takes {found['used'] / grep[1]:.1f} times its processor time)"
+    )
+    print(f"{found['relevant']:,} relevant lines in {found['events']:,} events kept")
+    assert found["lines"] == lines
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Writes the parts of the documentation that come from the code. `make docs`; a test fails where they are stale."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from rankandfile.model.diagnosis import json_schema
+from rankandfile.model.tables import TABLES
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+README = ROOT / "README.md"
+
+#: The command whose output the README shows.
+ANSWER = ["diagnose", "examples/early-stop/evidence"]
+BEGIN, END = "<!-- answer: begin -->", "<!-- answer: end -->"
+
+_TABLES_HEAD = """# The tables of a case
+
+`raf convert PATH... -o case/` writes these tables as Parquet files, together with `case.json` (what could not be read,
+and the number of ranks). Any command reads such a directory in place of dumps; so do DuckDB, pandas and Polars:
+
+```sql
+select c.rank, c.op, c.state, f.file, f.line
+from 'case/calls.parquet' c left join 'case/frames.parquet' f on c.site = f.frame
+where c.state = 'issued' order by c.rank, c.record;
+```
+
+This page is generated from `src/rankandfile/model/tables.py`.
+"""
+
+
+def tables() -> str:
+    parts = [_TABLES_HEAD]
+    for name, columns in TABLES.items():
+        parts.append(f"\n## `{name}.parquet`\n\n| column | type | meaning |\n| --- | --- | --- |\n")
+        for column in columns:
+            kind = str(column.dtype).split("(categories", 1)[0]
+            parts.append(f"| `{column.name}` | {kind} | {column.meaning.replace('|', chr(92) + '|')} |\n")
+    return "".join(parts)
+
+
+def schema() -> str:
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def readme() -> str:
+    """The README with what its first command prints now."""
+    command = [sys.executable, "-m", "rankandfile", *ANSWER]
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    answer = "\n".join(line.rstrip() for line in done.stdout.splitlines())
+    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n```text\n$ raf {' '.join(ANSWER)}\n{answer}\n```\n{END}{after}"
+
+
+PAGES = {README: readme, DOCS / "tables.md": tables, DOCS / "schema" / "diagnosis-1.json": schema}
+
+
+def main() -> None:
+    for path, make in PAGES.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(make(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

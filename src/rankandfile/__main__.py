@@ -1,0 +1,5 @@
+"""``python -m rankandfile`` is ``raf``."""
+
+from rankandfile.cli.main import main
+
+main()

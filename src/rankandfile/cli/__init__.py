@@ -1,0 +1,1 @@
+"""The command `raf`: one small module per command that parses, calls and prints."""

@@ -1,0 +1,27 @@
+"""Where words go: answers to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rich.console import Console
+
+#: Width where nobody is looking at a terminal: a pipe or a CI log, where `grep` wants whole lines.
+PIPE_WIDTH = 160
+
+
+def _width(stream: object) -> int | None:
+    if "COLUMNS" in os.environ or (hasattr(stream, "isatty") and stream.isatty()):
+        return None
+    return PIPE_WIDTH
+
+
+out = Console(highlight=False, width=_width(sys.stdout))
+err = Console(stderr=True, highlight=False, width=_width(sys.stderr))
+
+
+def complain(message: str) -> None:
+    """One line for the person, also where the terminal is narrow."""
+    line = " ".join(message.split())
+    err.print(f"raf: {line}", style="bold red", markup=False, soft_wrap=True)

@@ -1,0 +1,118 @@
+"""``raf diagnose``: the main job."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .console import err, out
+from .errors import NO_HANG, UNDETERMINED, VERDICT
+from .help import examples
+from .loading import Attempt, Jobs, Paths, load_case
+
+if TYPE_CHECKING:
+    from rankandfile.model.diagnosis import Diagnosis
+    from rankandfile.reason import Facts
+    from rankandfile.reason.explain import Explanation
+
+EXAMPLES = examples(
+    "raf diagnose dumps/",
+    "raf diagnose ticket.zip -v",
+    "raf diagnose dumps/ --explain 5",
+    "raf diagnose dumps/ --format json > diagnosis.json",
+)
+
+
+class Format(str, Enum):
+    text = "text"
+    json = "json"
+
+
+def diagnose(
+    paths: Paths,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
+    explain: Annotated[
+        int | None,
+        typer.Option(
+            "--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?", show_default=False
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
+    ] = False,
+    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write the diagnosis as JSON to this file too.", show_default=False
+        ),
+    ] = None,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """Which rank, which call, why: the verdict on a job that hung.
+
+    Takes any mix of flight recorder dumps, folders and archives, or a case directory.
+    Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
+    """
+    from rankandfile.evidence.reading import Reading
+
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    # After loading: it loads the tables' libraries while it decodes.
+    from rankandfile.model.diagnosis import to_json
+    from rankandfile.reason import conclude, gather
+
+    facts = gather(case, _say_step if verbose else None)
+    diagnosis = conclude(facts)
+    if output is not None:
+        output.write_bytes(to_json(diagnosis) + b"\n")
+    if explain is not None:
+        from rankandfile.reason.explain import explain as explain_rank
+
+        _print_explanation(facts, explain_rank(facts, explain), format)
+    elif format is Format.json:
+        out.file.write(to_json(diagnosis).decode() + "\n")
+    else:
+        print_card(diagnosis, unicode)
+    raise typer.Exit(status(diagnosis))
+
+
+def status(diagnosis: Diagnosis) -> int:
+    """The exit status that the diagnosis means."""
+    if not diagnosis.verdicts:
+        return UNDETERMINED
+    if any(
+        verdict.hang and (verdict.culprits or verdict.cause != "undetermined")
+        for verdict in diagnosis.verdicts
+    ):
+        return VERDICT
+    return NO_HANG if diagnosis.verdicts[0].cause == "no_hang" else UNDETERMINED
+
+
+def _say_step(line: str) -> None:
+    err.print(f"· {line}", style="dim", markup=False)
+
+
+def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
+    """The verdict on one screen, as this terminal can show it."""
+    from rankandfile.render.card import PLAIN, Signs, card
+
+    encoding = (out.encoding or "").lower()
+    signs = Signs() if unicode and encoding.startswith("utf") else PLAIN
+    width = min(out.width, 100)
+    out.print(card(diagnosis, signs), width=width)
+
+
+def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:
+    import msgspec
+
+    if format is Format.json:
+        out.file.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
+        return
+    out.print(str(explanation), markup=False)
+    for evidence_id in explanation.evidence:
+        if found := facts.case.evidence(evidence_id):
+            out.print(f"  {found.id}: {found.quote}", style="dim", markup=False)

@@ -1,0 +1,10 @@
+"""Errors that a person can act on: one line, exit status 2, never a traceback."""
+
+from __future__ import annotations
+
+NO_HANG, VERDICT, USAGE, UNDETERMINED = 0, 1, 2, 3
+"""Exit statuses of the commands that diagnose."""
+
+
+class UserError(Exception):
+    """Something the person at the keyboard can mend; its text says what."""

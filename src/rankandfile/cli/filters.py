@@ -1,0 +1,83 @@
+"""Choosing calls: by rank, group, op, sequence number and state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .errors import UserError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankandfile.model.case import Case
+
+RankOption = Annotated[
+    str | None, typer.Option("--rank", "-r", help="Only these ranks: 3 or 0-6,8.", show_default=False)
+]
+GroupOption = Annotated[
+    str | None,
+    typer.Option(
+        "--group", "-g", help="Only groups with this name, description or number.", show_default=False
+    ),
+]
+OpOption = Annotated[
+    str | None, typer.Option("--op", help="Only this operation, such as all_reduce.", show_default=False)
+]
+SeqOption = Annotated[
+    str | None,
+    typer.Option("--seq", "-s", help="Only these sequence numbers: 812 or 800-820.", show_default=False),
+]
+StateOption = Annotated[
+    str | None,
+    typer.Option("--state", help="Only this state: issued, started, completed or ended.", show_default=False),
+]
+
+
+def select_calls(
+    case: Case, rank: str | None, group: str | None, op: str | None, seq: str | None, state: str | None
+) -> pl.DataFrame:
+    import polars as pl
+
+    from rankandfile.model.tables import STATES
+
+    calls = case.calls
+    if rank is not None:
+        calls = calls.filter(pl.col("rank").is_in(numbers(rank, "--rank")))
+    if group is not None:
+        calls = calls.filter(pl.col("group").is_in(groups_called(case, group).implode()))
+    if op is not None:
+        calls = calls.filter(pl.col("op").cast(pl.String) == op)
+    if seq is not None:
+        number = pl.when("is_p2p").then(pl.col("p2p_seq")).otherwise(pl.col("seq"))
+        calls = calls.filter(number.is_in(numbers(seq, "--seq")))
+    if state is not None:
+        if state not in STATES.categories:
+            raise UserError(f"--state {state}: must be one of {', '.join(STATES.categories)}")
+        calls = calls.filter(pl.col("state") == state)
+    return calls
+
+
+def groups_called(case: Case, name: str) -> pl.Series:
+    """Numbers of the groups that a person may mean by `name`."""
+    import polars as pl
+
+    found = case.groups.filter(
+        (pl.col("name") == name) | (pl.col("desc") == name) | (pl.col("group").cast(pl.String) == name)
+    )["group"]
+    if not found.len():
+        known = sorted({*case.groups["desc"].unique(), *case.groups["name"].unique()} - {"undefined", ""})
+        shown = ", ".join(known[:8]) + (" ..." if len(known) > 8 else "")
+        raise UserError(f"no group '{name}' in this case; it has: {shown or 'none'}")
+    return found
+
+
+def numbers(text: str, option: str) -> list[int]:
+    """The numbers that an option names, or the user's error."""
+    from rankandfile.model.ranks import parse_ranks
+
+    try:
+        return parse_ranks(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from error

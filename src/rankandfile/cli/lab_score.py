@@ -1,0 +1,103 @@
+"""``raf lab score``: how often an analyser is right, and whom it blames without cause."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import Progress
+
+from .console import err, out
+from .errors import UserError
+from .help import examples
+
+if TYPE_CHECKING:
+    from rankandfile.lab.score.corpus import Score
+
+EXAMPLES = examples(
+    "raf lab score --set corpus/",
+    "raf lab score -a raf-dumps -a fr_trace-repaired --set corpus/real",
+    "raf lab score -a 'mytool --json {evidence}' --set corpus/",
+)
+
+
+def score(
+    sets: Annotated[list[Path], typer.Option("--set", help="Folder of incidents (raf lab export).")],
+    analysers: Annotated[
+        list[str],
+        typer.Option(
+            "--analyser",
+            "-a",
+            help="raf, raf-dumps, fr_trace, fr_trace-repaired, or a command that prints a diagnosis document, "
+            "with {evidence} (or {evidence}/dumps) and {src} in it.",
+        ),
+    ] = ["raf-dumps"],  # noqa: B006 - typer copies it
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write all marks as JSON.", show_default=False)
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown", help="Write the tables into this page, between its markers.", show_default=False
+        ),
+    ] = None,
+    worst: Annotated[
+        bool, typer.Option("--worst", help="List each incident that was not fully right.")
+    ] = False,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Incidents at a time.")] = 2,
+) -> None:
+    """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place."""
+    from rankandfile.lab.score.corpus import incidents
+    from rankandfile.lab.score.corpus import score as score_one
+    from rankandfile.lab.score.page import score_table, to_json, worst_lines, write_page
+
+    found = incidents(sets)
+    if not found:
+        raise UserError(f"no incident in {', '.join(map(str, sets))}: make some with raf lab export")
+    for name in analysers:
+        _check(name)
+    scores: list[Score] = []
+    with Progress(console=err, disable=not err.is_terminal) as progress:
+        for name in analysers:
+            bar = progress.add_task(name, total=len(found))
+
+            def step(_: object, bar: object = bar) -> None:
+                progress.advance(bar)  # type: ignore[arg-type]
+
+            scores.append(
+                score_one(name, found, dumps_only=not _sees_everything(name), jobs=jobs, on_done=step)
+            )
+    for one in scores:
+        out.print(score_table(one.analyser, one.rows))
+        if worst:
+            for line in worst_lines(one.marks):
+                out.print(line, markup=False, soft_wrap=True)
+    if output is not None:
+        output.write_bytes(to_json(scores))
+    if markdown is not None:
+        write_page(markdown, scores, len(found))
+
+
+def _sees_everything(analyser: str) -> bool:
+    """Whether it is given more than the dumps, and so can be asked for what only logs and stacks tell."""
+    return (
+        analyser == "raf" or "{evidence}" in analyser.replace("{evidence}/dumps", "") or "{src}" in analyser
+    )
+
+
+def _check(analyser: str) -> None:
+    """A name that is neither an analyser nor a program would fail on every incident. Raises `UserError`."""
+    from rankandfile.lab.score.analysers import ANALYSERS
+
+    if analyser in ANALYSERS:
+        return
+    words = shlex.split(analyser)
+    if not words or shutil.which(words[0]) is None:
+        raise UserError(f"'{analyser}' is neither a command nor one of {', '.join(ANALYSERS)}")
+    if "{evidence}" not in analyser:
+        raise UserError(
+            f"'{analyser}' is given nothing to look at: put {{evidence}} where the folder belongs"
+        )

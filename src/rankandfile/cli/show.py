@@ -1,0 +1,19 @@
+"""``raf show``: look at a case by hand."""
+
+from __future__ import annotations
+
+import typer
+
+from . import show_calls, show_groups, show_progress, show_reasoning
+
+app = typer.Typer(
+    name="show",
+    help="Look at a case by hand: calls, groups, progress, cohorts, waits, divergence.",
+    no_args_is_help=True,
+)
+app.command("calls", epilog=show_calls.EXAMPLES)(show_calls.calls)
+app.command("groups", epilog=show_groups.EXAMPLES)(show_groups.groups)
+app.command("progress", epilog=show_progress.EXAMPLES)(show_progress.progress)
+app.command("cohorts", epilog=show_reasoning.COHORTS)(show_reasoning.cohorts)
+app.command("waits", epilog=show_reasoning.WAITS)(show_reasoning.waits)
+app.command("divergence", epilog=show_reasoning.DIVERGENCE)(show_reasoning.divergence)

@@ -1,0 +1,36 @@
+"""``raf show progress``: how far each rank came in each group."""
+
+from __future__ import annotations
+
+from .filters import GroupOption, RankOption, groups_called, numbers
+from .help import examples
+from .loading import Jobs, Paths, load_case
+from .output import Format, FormatOption, LimitOption, OutputOption, emit
+
+EXAMPLES = examples(
+    "raf show progress dumps/",
+    "raf show progress dumps/ --group mesh_tp --rank 0-7",
+)
+
+
+def progress(
+    paths: Paths,
+    rank: RankOption = None,
+    group: GroupOption = None,
+    limit: LimitOption = 200,
+    format: FormatOption = Format.text,
+    output: OutputOption = None,
+    jobs: Jobs = None,
+) -> None:
+    """Per rank and group: the first call kept, the last enqueued, started and completed, the oldest unfinished."""
+    import polars as pl
+
+    from rankandfile.render.flat import flat_progress
+
+    case = load_case(paths, jobs)
+    frame = flat_progress(case)
+    if rank is not None:
+        frame = frame.filter(pl.col("rank").is_in(numbers(rank, "--rank")))
+    if group is not None:
+        frame = frame.filter(pl.col("group").is_in(groups_called(case, group).implode()))
+    emit(frame.drop("group").rename({"group_label": "group"}), format, output, limit=limit, what="rows")

@@ -1,0 +1,1 @@
+"""Flight recorder dumps in every form: pickle, JSON and text tables, to columns."""

@@ -1,0 +1,116 @@
+"""Flight recorder dumps as JSON: one rank's, a worker handler's, or several ranks' in one answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rankandfile.evidence.flight.as_pickle import EMPTY
+from rankandfile.evidence.raw import RawNote
+
+#: torch writes its keys in order, so `entries` comes before `pg_config`: a cut file has entries only.
+_ENTRIES = re.compile(rb'"entries"\s*:\s*\[')
+
+_KEYS_OF_A_DUMP = {"entries", "pg_config", "pg_status", "version"}
+
+#: Keys under which collectors put the dump that a rank answered with.
+_WRAPPERS = ("result", "response", "body", "dump", "text")
+
+
+def load(path: Path) -> tuple[Any, bool, list[RawNote]]:
+    """The value in the file (None if nothing could be kept), whether the file ends early, and notes."""
+    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    try:
+        return msgspec.json.decode(data), False, []
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+        return _load_part(data, str(error))
+    except RecursionError:
+        return None, False, [RawNote("", "refused: it nests deeper than any dump")]
+    except MemoryError:
+        return None, False, [RawNote("", "refused: it asks for more memory than a dump of its size can need")]
+
+
+def _load_part(data: bytes, error: str) -> tuple[Any, bool, list[RawNote]]:
+    """The whole entries before the place where the text breaks."""
+    if not data:
+        return None, True, [RawNote("offset 0", EMPTY)]
+    found = _ENTRIES.search(data)
+    if found is None:
+        return None, True, [RawNote("", f"not readable as JSON: {error:.120}")]
+    text = data[found.end() :].decode("utf-8", "replace")
+    decode = json.JSONDecoder().raw_decode
+    entries: list[Any] = []
+    position = 0
+    while True:
+        while position < len(text) and text[position] in ", \r\n\t":
+            position += 1
+        try:
+            entry, position = decode(text, position)
+        except (ValueError, RecursionError):
+            break
+        entries.append(entry)
+    if not entries:
+        return None, True, [RawNote(f"offset {found.end()}", f"no whole entry: {error:.120}")]
+    note = RawNote(
+        f"offset {found.end() + len(text[:position].encode())}",
+        f"the text breaks off here: kept the {len(entries)} entries before it; what follows them is lost "
+        "(configuration of the groups, version)",
+    )
+    return {"entries": entries}, True, [note]
+
+
+def dumps_in(value: Any) -> list[tuple[int | None, dict[str, Any]]]:
+    """The dumps in a JSON value, with their ranks where the value tells them.
+
+    Handles a bare dump, and answers that hold one per rank: a list, or an object by rank (``"3"``, ``"rank3"``),
+    each dump bare, as text, or under a key such as ``result``.
+    """
+    if _is_dump(value):
+        rank = value.get("rank")
+        return [(rank if type(rank) is int and 0 <= rank < 1 << 31 else None, value)]
+    if isinstance(value, list):
+        return _each(list(enumerate(value)))
+    if isinstance(value, dict):
+        ranked = {key: rank for key in value if (rank := _rank(key)) is not None}
+        if ranked and len(ranked) == len(value):
+            return _each([(ranked[key], value[key]) for key in value])
+    return []
+
+
+def _each(items: list[tuple[int, Any]]) -> list[tuple[int | None, dict[str, Any]]]:
+    found: list[tuple[int | None, dict[str, Any]]] = []
+    for rank, item in items:
+        dump = _unwrap(item)
+        if dump is not None:
+            found.append((rank, dump))
+    return found
+
+
+def _unwrap(item: Any) -> dict[str, Any] | None:
+    for _ in range(3):
+        if isinstance(item, str):
+            try:
+                item = msgspec.json.decode(item)
+            except (msgspec.DecodeError, ValueError, RecursionError):
+                return None
+        if _is_dump(item):
+            return item  # type: ignore[no-any-return]
+        if not isinstance(item, dict):
+            return None
+        item = next((item[key] for key in _WRAPPERS if key in item), None)
+    return None
+
+
+def _is_dump(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return isinstance(value.get("entries"), list) or len(_KEYS_OF_A_DUMP & value.keys()) >= 2
+
+
+def _rank(key: Any) -> int | None:
+    match = re.fullmatch(r"(?:rank[ _]?)?(\d{1,7})", str(key)[:16], re.IGNORECASE)
+    return int(match[1]) if match else None

@@ -1,0 +1,86 @@
+"""Flight recorder dumps as pickles, read without trusting them.
+
+torch's recorder writes plain data: dicts, lists, tuples, text, numbers. Whatever would import, call or build
+anything else is refused before it happens, so no code in a dump can run. Memory is bounded by the process that
+decodes (see `worker`), because a few bytes can ask the C unpickler for gigabytes.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rankandfile.evidence.flight.salvage import salvage
+from rankandfile.evidence.raw import RawNote
+
+EMPTY = "the file is empty: the process ended before it could write"
+
+
+class Refused(pickle.UnpicklingError):
+    """The pickle asks for something that plain data never needs."""
+
+
+class PlainUnpickler(pickle.Unpickler):
+    """Loads plain data only: every global, and with them every reduce, and every persistent id is refused."""
+
+    def find_class(self, module: str, name: str, /) -> NoReturn:
+        raise Refused(f"refused: the file asks to run {module:.60}.{name:.60}, which a dump never does")
+
+    def persistent_load(self, _pid: Any, /) -> NoReturn:
+        raise Refused("refused: the file asks for an outside object, which a dump never does")
+
+
+#: What a broken or hostile pickle can raise out of the C unpickler.
+BROKEN = (
+    pickle.UnpicklingError,
+    EOFError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    UnicodeDecodeError,
+)
+
+
+def load(path: Path) -> tuple[Any, bool, list[RawNote]]:
+    """The object in the file (None if nothing could be kept), whether the file ends early, and notes."""
+    try:
+        # From the file, not from BytesIO: a subclassed unpickler reads four times slower without `peek`.
+        with path.open("rb") as file:
+            return PlainUnpickler(file).load(), False, []
+    except MemoryError:
+        return None, False, [RawNote("", "refused: it asks for more memory than a dump of its size can need")]
+    except BROKEN as error:
+        return _load_part(path, error)
+
+
+def _load_part(path: Path, error: Exception) -> tuple[Any, bool, list[RawNote]]:
+    data = path.read_bytes()
+    if not data:
+        return None, True, [RawNote("offset 0", EMPTY)]
+    part = salvage(data)
+    if isinstance(error, Refused) and not part.kept:
+        return None, False, [RawNote(f"offset {part.stopped_at}", str(error))]
+    if part.completed is None:
+        what = f"not readable as a dump: {_reason(error)} (stopped at byte {part.stopped_at} of {len(data)})"
+        return None, part.cut, [RawNote(f"offset {part.stopped_at}", what)]
+    try:
+        found = PlainUnpickler(io.BufferedReader(io.BytesIO(part.completed))).load()
+    except (MemoryError, *BROKEN) as again:
+        return None, part.cut, [RawNote("", f"not readable as a dump: {_reason(again)}")]
+    if isinstance(error, Refused):
+        # One flipped bit makes such a byte of an honest one; what stands before it was read as plain data.
+        how = str(error)
+    else:
+        how = "the file ends early" if part.cut else f"the file is damaged ({part.reason})"
+    note = RawNote(f"offset {part.stopped_at}", f"{how}: kept the {part.kept} entries before it")
+    return found, True, [note]
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error!s:.120}" if str(error) else type(error).__name__

@@ -1,0 +1,60 @@
+"""What a recorded state means: the one place that knows producers and versions.
+
+The recorder writes ``scheduled``, ``started`` or ``completed``, and ``retired``. What these prove differs:
+
+* A device backend (NCCL and its kin) polls events. ``completed`` is proof. ``started`` is proof, but is only
+  ever seen where timing is on: a dump with any start time or duration has it on (the ``timing`` of its row in
+  `dumps`). With timing off, ``scheduled`` says nothing about the device.
+* gloo gives the recorder no events: its calls stay ``scheduled`` for ever. ``retired`` then means that the call
+  ended — finished or failed, the recorder cannot tell. Not retired is in flight.
+* The sends, receives and collectives inside a batch carry no events of their own (recorded without them) and
+  stay ``scheduled``, not retired, for ever. Their state is that of the ``coalesced`` call that closes the batch:
+  the one with the same group and sequence numbers.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.tables import STATES
+
+#: Rank & File's word for each pair of recorded state and retired.
+MEANING: dict[tuple[str, bool], str] = {
+    ("scheduled", False): "issued",
+    ("scheduled", True): "ended",
+    ("started", False): "started",
+    ("started", True): "ended",
+    ("completed", False): "completed",
+    ("completed", True): "completed",
+}
+
+_BATCH = ["dump", "group", "is_p2p", "seq", "p2p_seq"]
+
+
+def closes_a_batch(op: pl.Expr) -> pl.Expr:
+    """The call that ends a coalesced batch, in either generation of the name."""
+    name = op.cast(pl.String).str.to_lowercase()
+    return (name == "coalesced") | name.str.ends_with("_coalesced")
+
+
+def settle_batches(calls: pl.DataFrame) -> pl.DataFrame:
+    """Give the calls inside a batch the state of the call that closes it."""
+    ops = calls["op"].unique().to_frame().filter(closes_a_batch(pl.col("op")))["op"].to_list()
+    if not ops:
+        return calls
+    closing = calls.filter(pl.col("op").is_in(ops)).select(
+        *_BATCH,
+        pl.col("state").alias("_state"),
+        pl.col("started_ns").alias("_started_ns"),
+        pl.col("completed_ns").alias("_completed_ns"),
+        pl.col("record").alias("_closed_by"),
+    )
+    # A damaged dump may repeat a number: then the first one counts, and no call is doubled.
+    closing = closing.unique(_BATCH, keep="first", maintain_order=True)
+    inside = (pl.col("record") < pl.col("_closed_by")) & (pl.col("state") == "issued")
+    joined = calls.join(closing, on=_BATCH, how="left", nulls_equal=True, maintain_order="left")
+    return joined.with_columns(
+        pl.when(inside).then(pl.col("_state")).otherwise(pl.col("state")).cast(STATES).alias("state"),
+        pl.when(inside).then("_started_ns").otherwise("started_ns").alias("started_ns"),
+        pl.when(inside).then("_completed_ns").otherwise("completed_ns").alias("completed_ns"),
+    ).select(calls.columns)

@@ -1,0 +1,73 @@
+"""From paths to a case: walk, decode in parallel, sort.
+
+What this module imports is light: the tables' libraries take longer to load than many a case to decode, so they are
+loaded while the decoding processes work.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.pool import Task, decode_all
+from rankandfile.evidence.reading import Reading
+from rankandfile.evidence.unpack.blobs import Blob
+from rankandfile.evidence.unpack.files import walk
+from rankandfile.evidence.unpack.limits import Limits
+
+if TYPE_CHECKING:
+    from rankandfile.model.case import Case
+
+OnProgress = Callable[[int, int], None]
+
+_HEAVY = "rankandfile.evidence.sorting"
+
+
+def load(
+    paths: Sequence[Path],
+    spool: Path,
+    *,
+    jobs: int | None = None,
+    limits: Limits | None = None,
+    reading: Reading | None = None,
+    on_progress: OnProgress | None = None,
+) -> Case:
+    """The case in these files, folders and archives. Bad data never raises: it is in the case's notes.
+
+    `spool` is an empty folder for what archives hold; it may be deleted afterwards. `reading` is what the user
+    says about the files' names and ranks.
+    Raises `reading.NotACase` only for a case directory that this version cannot read.
+    """
+    if len(paths) == 1 and (paths[0] / "case.json").is_file():
+        from rankandfile.evidence import case_dir
+
+        if case_dir.is_case_dir(paths[0]):
+            return case_dir.read(paths[0])
+    limits = limits or Limits()
+    blobs, notes = walk(paths, spool, limits)
+    warming = threading.Thread(target=importlib.import_module, args=(_HEAVY,), daemon=True)
+    warming.start()
+    files = decode(blobs, limits, jobs, on_progress)
+    warming.join()
+    from rankandfile.evidence.sorting import case_of
+
+    return case_of(files, notes, reading or Reading())
+
+
+def decode(
+    blobs: Sequence[Blob], limits: Limits, jobs: int | None = None, on_progress: OnProgress | None = None
+) -> list[tuple[Blob, Decoded]]:
+    """What each of these files holds, in their order."""
+    answers: dict[int, Decoded] = {}
+
+    def receive(index: int, decoded: Decoded) -> None:
+        answers[index] = decoded
+        if on_progress is not None:
+            on_progress(len(answers), len(blobs))
+
+    decode_all([Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs], receive, jobs)
+    return [(blob, answers[index]) for index, blob in enumerate(blobs)]

@@ -1,0 +1,87 @@
+"""Whose line is it: rank, host and process of an event, tied together across all logs of a job.
+
+A file that is one rank's tells the rank of all its lines that name none. A line that has both a rank and a process
+(NCCL's start of the largest communicator, torchrun's table, a prefix beside another) tells it for every other line
+of that process. What is contradicted stays without a rank: an event on the wrong rank accuses an innocent one.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+_FROM = pl.Categorical()
+
+
+def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
+    """Lines without a rank of their own, in a file that is one rank's output."""
+    owners = logs.select("log", pl.col("rank").alias("owner"), pl.col("host").alias("owner_host"))
+    joined = events.join(owners, on="log", how="left", maintain_order="left")
+    # What the kernel, the scheduler or an agent says is about another process than the one that owns the file.
+    theirs = pl.col("shape").cast(pl.String).str.contains("^(K|R|P3|P4|P6|P7)").fill_null(False)
+    kernels = pl.col("shape").cast(pl.String).is_in(["K4", "K5", "K6", "K7"])
+    weak = pl.col("rank").is_null() | pl.col("rank_from").cast(pl.String).is_in(["first_group", "app"])
+    lacks = weak & pl.col("owner").is_not_null() & ~theirs
+    return joined.with_columns(
+        pl.when(lacks).then("owner").otherwise("rank").alias("rank"),
+        pl.when(lacks).then(pl.lit("file", _FROM)).otherwise("rank_from").alias("rank_from"),
+        pl.when(~theirs | kernels).then(pl.coalesce("host", "owner_host")).otherwise("host").alias("host"),
+    ).select(events.columns)
+
+
+def tie(events: pl.DataFrame) -> pl.DataFrame:
+    """Ranks of the lines that name a process only."""
+    known = _known(events)
+    if not known.height:
+        return events
+    with_host = known.filter(pl.col("host").is_not_null()).select(
+        "host", "pid", pl.col("rank").alias("by_both")
+    )
+    alone = (
+        known.group_by("pid")
+        .agg(pl.col("rank").unique().alias("ranks"), pl.col("host").drop_nulls().len().alias("placed"))
+        .filter(pl.col("ranks").list.len() == 1)
+        .select("pid", pl.col("ranks").list.first().alias("by_pid"), "placed")
+    )
+    joined = events.join(with_host, on=["host", "pid"], how="left", maintain_order="left").join(
+        alone, on="pid", how="left", maintain_order="left"
+    )
+    # A bare process id serves only where no host contradicts: containers count from one each.
+    unplaced = pl.col("host").is_null() | (pl.col("placed") == 0)
+    found = pl.coalesce("by_both", pl.when(unplaced).then("by_pid"))
+    lacks = pl.col("rank").is_null() & found.is_not_null()
+    return joined.with_columns(
+        pl.when(lacks).then(found).otherwise("rank").alias("rank"),
+        pl.when(lacks).then(pl.lit("process", _FROM)).otherwise("rank_from").alias("rank_from"),
+    ).select(events.columns)
+
+
+def _known(events: pl.DataFrame) -> pl.DataFrame:
+    """(host, pid) -> rank, from lines that say both and from NCCL's start of the communicator of the whole job."""
+    sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "file"])
+    # A process id in a K or P3 line is of another process than the line's writer.
+    said = events.filter(
+        sure & pl.col("pid").is_not_null() & pl.col("shape").cast(pl.String).str.contains("^(N|W|H|P4|P7|R5)")
+    ).select("host", "pid", "rank")
+    starts = events.filter(pl.col("kind") == "nccl_init").select(
+        "host", "pid", "group_rank",
+        pl.col("fields").str.json_path_match("$.nranks").cast(pl.Int64, strict=False).alias("nranks"),
+    )  # fmt: skip
+    world = starts["nranks"].max()
+    if world is None:
+        return _unambiguous(said.drop_nulls(["pid", "rank"]), ["host", "pid"])
+    everyone = starts.filter((pl.col("nranks") == world) & pl.col("pid").is_not_null()).select(
+        "host", "pid", pl.col("group_rank").alias("rank")
+    )
+    # Only a communicator that is larger than any other, and seen from all its ranks, is surely the job's.
+    if everyone.select(pl.col("rank").n_unique()).item() != world:
+        everyone = everyone.clear()
+    return _unambiguous(pl.concat([said, everyone]).drop_nulls(["pid", "rank"]), ["host", "pid"])
+
+
+def _unambiguous(pairs: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    return (
+        pairs.group_by(by, maintain_order=True)
+        .agg(pl.col("rank").unique().alias("ranks"))
+        .filter(pl.col("ranks").list.len() == 1)
+        .select(*by, pl.col("ranks").list.first().alias("rank"))
+    )

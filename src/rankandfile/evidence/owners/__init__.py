@@ -1,0 +1,1 @@
+"""Whose a file is: rank, host and attempt, from its name, its content and its neighbours."""

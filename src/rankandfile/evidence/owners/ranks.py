@@ -1,0 +1,72 @@
+"""Giving each dump its rank: what its content says, else what its name says, checked against its groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rankandfile.evidence.owners.whose import whose
+from rankandfile.evidence.raw import Members
+from rankandfile.evidence.reading import Reading
+from rankandfile.evidence.tables.part import Part
+from rankandfile.model.ledger import Note
+from rankandfile.model.ranks import format_ranks
+
+
+def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:
+    """Fill in rank and host of each part; notes where the name and the content disagree, or nothing tells."""
+    notes: list[Note] = []
+    for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
+        part.host = owner.host
+        if reading.prefix is not None:
+            owner = owner._replace(rank=_after(reading.prefix, part.source), rank_from="prefix")
+            owner = owner._replace(doubt=f"no rank follows '{reading.prefix}' in its name")
+        if reading.replica_ranks and owner.rank is not None:
+            _make_global(part, owner.rank // reading.replica_ranks * reading.replica_ranks)
+        candidates = possible_ranks(part)
+        if part.raw.rank is not None:
+            part.rank, part.rank_from = part.raw.rank, "content"
+        elif owner.rank is not None:
+            part.rank, part.rank_from = owner.rank, owner.rank_from or "name"
+        elif candidates is not None and len(candidates) == 1:
+            # A process lists only groups that it is in: if they share one rank, it is this one.
+            part.rank, part.rank_from = next(iter(candidates)), "its groups"
+        if part.rank is None:
+            part.set_aside = (
+                f"nothing tells its rank: {owner.doubt}" if owner.doubt else "nothing tells its rank"
+            )
+            notes.append(Note(file=part.source, where="", what=f"set aside: {part.set_aside}"))
+        elif candidates is not None and part.rank not in candidates:
+            what = (
+                f"named as rank {part.rank}, but its groups are those of "
+                f"{'rank' if len(candidates) == 1 else 'ranks'} {format_ranks(candidates) or 'nobody'}"
+            )
+            notes.append(Note(file=part.source, where="pg_config", what=what))
+    return notes
+
+
+def possible_ranks(part: Part) -> frozenset[int] | None:
+    """The ranks that are in every group that the dump's configuration names; None if it names no usable one."""
+    members = {config.members for config in part.raw.config if config.name and config.members}
+    if not members:
+        return None
+    # The smallest group first: the world itself is looked at in every dump, and never gone through.
+    smallest, *others = sorted((_set_of(ranks) for ranks in members), key=len)
+    return smallest.intersection(*others) if others else smallest
+
+
+@lru_cache(maxsize=1 << 17)
+def _set_of(members: Members) -> frozenset[int]:
+    return frozenset(members)
+
+
+def _after(prefix: str, source: str) -> int | None:
+    match = re.search(re.escape(prefix) + r"(\d{1,9})", source.rsplit("/", 1)[-1])
+    return int(match[1]) if match else None
+
+
+def _make_global(part: Part, first_rank: int) -> None:
+    for config in part.raw.config:
+        if config.desc == "default_pg" and config.runs:
+            config.runs = [(first + first_rank, count, step) for first, count, step in config.runs]

@@ -1,0 +1,72 @@
+"""From decoded files to a case: find out whose each file is, set aside what is not of today, assemble the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rankandfile.evidence import exits
+from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.logs.assemble import LogPart
+from rankandfile.evidence.owners.attempts import attempts
+from rankandfile.evidence.owners.ranks import give_ranks
+from rankandfile.evidence.owners.whose import whose
+from rankandfile.evidence.reading import Reading
+from rankandfile.evidence.stacks.ownership import StackPart
+from rankandfile.evidence.stacks.ownership import give_ranks as give_ranks_to_stacks
+from rankandfile.evidence.tables.assemble import assemble
+from rankandfile.evidence.tables.part import Part
+from rankandfile.evidence.unpack.blobs import Blob
+from rankandfile.model.case import Case
+from rankandfile.model.ledger import Note
+
+
+@dataclass
+class Found:
+    """What the files held, each kind in the files' order."""
+
+    dumps: list[Part] = field(default_factory=list)
+    stacks: list[StackPart] = field(default_factory=list)
+    logs: list[LogPart] = field(default_factory=list)
+    exits: list[exits.Row] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+
+def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], reading: Reading) -> Case:
+    """The case in these files, in the files' order."""
+    found = Found(notes=list(notes))
+    for blob, decoded in files:
+        _take(found, blob, decoded)
+    found.notes += give_ranks(found.dumps, reading)
+    found.notes += keep_one_attempt(found.dumps, reading.attempt)
+    give_ranks_to_stacks(found.stacks, exits.ranks_of_processes(found.exits))
+    for log, owner in zip(found.logs, whose([log.source for log in found.logs]), strict=True):
+        log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
+    return assemble(found.dumps, found.notes, found.stacks, found.logs, found.exits)
+
+
+def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
+    """Set aside what does not belong to the hang that is asked about: another run's files, a rank's second file."""
+    candidates = [part for part in parts if part.set_aside is None]
+    found = attempts([part.facts for part in candidates], chosen)
+    notes: list[Note] = []
+    for part, why in zip(candidates, found.set_aside, strict=True):
+        if why is not None:
+            part.set_aside = why
+            notes.append(Note(file=part.source, where="", what=f"set aside: {why}"))
+    return notes
+
+
+def _take(found: Found, blob: Blob, decoded: Decoded) -> None:
+    found.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in decoded.notes]
+    found.dumps += [Part(raw, blob.source, blob.written_ns) for raw in decoded.dumps]
+    if decoded.stacks is not None:
+        notes = decoded.stacks.notes
+        found.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in notes]
+        found.stacks.append(StackPart(decoded.stacks, blob.source, blob.written_ns))
+    if decoded.kind in ("exit_list", "elastic_error"):
+        rows, more = exits.read(blob.path, blob.source)
+        found.exits += rows
+        found.notes += more
+    elif decoded.log is not None:
+        found.logs.append(LogPart(decoded.log, blob.source, blob.written_ns))

@@ -1,0 +1,1 @@
+"""From what was decoded to the tables of a case."""

@@ -1,0 +1,119 @@
+"""Which groups the job had, and which of them each dump's calls belong to.
+
+A group is its name **and** its members. Names repeat: ranks that build different groups at the same moment give
+them the same name. A process's own group numbers are worse: they differ between ranks, and join nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rankandfile.evidence.raw import Members
+from rankandfile.evidence.tables.part import Part
+from rankandfile.model.ranks import format_ranks
+
+#: Ranks without a dump are counted in as long as one in so many has left one: a single file of rank 1000 does
+#: not make a job of 1001.
+_MOST_ABSENT = 4
+
+
+class Group(NamedTuple):
+    name: str
+    desc: str
+    members: Members | None
+    members_from: str | None
+
+
+class Membership(NamedTuple):
+    groups: list[Group]
+    numbers: list[list[int]]
+    """Per part, and per group of that part, the row in `groups`."""
+
+
+def is_default(name: str, desc: str) -> bool:
+    return desc == "default_pg" or (name == "0" and desc in ("", "undefined"))
+
+
+def world_size(parts: Sequence[Part]) -> int | None:
+    """Number of ranks: what a default group's configuration says, else the ranks seen, if they are dense."""
+    recorded = [
+        len(config.members)
+        for part in parts
+        for config in part.raw.config
+        # Format 1.x has numbers for names; a process's first group is the default one.
+        if config.members and is_default(config.name.removeprefix("#"), config.desc)
+    ]
+    if recorded:
+        return max(recorded)
+    seen = {part.rank for part in parts if part.rank is not None}
+    for part in parts:
+        for config in part.raw.config:
+            # gloo registers its groups before they have a name; the list is right all the same.
+            if config.name == "" and config.runs and len(config.runs) == 1 and config.runs[0][::2] == (0, 1):
+                seen.update(config.members or ())
+    if not seen or max(seen) >= _MOST_ABSENT * len(seen):
+        return None
+    return max(seen) + 1
+
+
+def membership(parts: Sequence[Part], world: int | None) -> Membership:
+    recorded: dict[str, set[Members]] = defaultdict(set)
+    users: dict[str, set[int]] = defaultdict(set)
+    configs = [_configured(part) for part in parts]
+    for part, config in zip(parts, configs, strict=True):
+        for name, members in config.items():
+            recorded[name].add(members)
+        for name, _desc in part.raw.groups:
+            if part.rank is not None:
+                users[name].add(part.rank)
+
+    everybody = Members(range(world or 0))
+    numbers: dict[tuple[str, Members | None, int | None], int] = {}
+    groups: list[Group] = []
+    per_part: list[list[int]] = []
+    for part, config in zip(parts, configs, strict=True):
+        row: list[int] = []
+        for name, desc in part.raw.groups:
+            found, members_from = _members(name, desc, part.rank, config, recorded, users, everybody)
+            label = f"[{format_ranks(found)}]" if name.startswith("#") and found else name
+            # A process's own number says nothing to others: without members, each rank's group stays its own.
+            key = (label, found, part.rank if name.startswith("#") and not found else None)
+            number = numbers.setdefault(key, len(groups))
+            if number == len(groups):
+                groups.append(Group(label, desc, found, members_from))
+            row.append(number)
+        per_part.append(row)
+    return Membership(groups, per_part)
+
+
+def _configured(part: Part) -> dict[str, Members]:
+    """Members by name as this dump's configuration has them, where it is worth something.
+
+    gloo's has a single nameless entry that the last created group overwrote: it names no group.
+    """
+    return {config.name: config.members for config in part.raw.config if config.name and config.members}
+
+
+def _members(
+    name: str,
+    desc: str,
+    rank: int | None,
+    config: dict[str, Members],
+    recorded: dict[str, set[Members]],
+    users: dict[str, set[int]],
+    everybody: Members,
+) -> tuple[Members | None, str | None]:
+    if name in config:
+        return config[name], "recorded"
+    if not name.startswith("#"):
+        # Another rank's configuration serves, if it is the only one of that name to have this rank in it.
+        fitting = [members for members in recorded.get(name, ()) if rank is None or rank in members]
+        if len(fitting) == 1:
+            return fitting[0], "recorded"
+    if is_default(name, desc) and everybody:
+        return everybody, "world"
+    if name.startswith("#"):
+        return None, None
+    return (Members(sorted(users[name])), "inferred") if users[name] else (None, None)

@@ -1,0 +1,91 @@
+"""One dump on its way into the case: what was decoded, and whose it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from rankandfile.evidence.owners.dump_facts import Facts
+from rankandfile.evidence.raw import INTEGERS, NULL, Kind, RawDump, Repeats, unpack_repeats
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass
+class Part:
+    raw: RawDump
+    source: str
+    written_ns: int = 0
+    rank: int | None = None
+    rank_from: str = ""
+    host: str | None = None
+    set_aside: str | None = None
+
+    def column(self, name: str) -> Integers:
+        if not self.raw.calls:
+            return np.empty(0, np.int64)
+        return np.frombuffer(self.raw.integers[INTEGERS.index(name)], np.int64)
+
+    def span(self, name: str) -> tuple[int, int] | None:
+        """Least and greatest recorded value of a column."""
+        values = self.column(name)
+        values = values[values != NULL]
+        return (int(values.min()), int(values.max())) if len(values) else None
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        return unpack_repeats(self.raw.repeats) if self.raw.repeats else Repeats()
+
+    @property
+    def kinds(self) -> list[Kind]:
+        return self.repeats.kinds
+
+    @property
+    def backend(self) -> str:
+        for kind in self.kinds:
+            backend, colon, _ = kind.name.partition(":")
+            if colon:
+                return backend
+        return ""
+
+    @property
+    def timing(self) -> bool:
+        """The recorder saw starts, so that a call without one had not begun (see `states`)."""
+        if not self.raw.calls:
+            return False
+        return bool(self.raw.durations_ms) or self.span("started_ns") is not None
+
+    @property
+    def facts(self) -> Facts:
+        """What tells this dump from those of other attempts."""
+        record, time = self.span("record") or (None, None), self.span("created_ns") or (None, None)
+        worlds = [
+            len(config.members)
+            for config in self.raw.config
+            if config.desc == "default_pg" and config.members
+        ]
+        timeouts = [kind.timeout_ms for kind in self.kinds if kind.timeout_ms is not None]
+        return Facts(
+            source=self.source,
+            rank=self.rank,
+            host=self.host,
+            backend=self.backend,
+            version=self.raw.version,
+            calls=self.raw.calls,
+            first_record=record[0],
+            last_record=record[1],
+            first_ns=time[0],
+            last_ns=time[1],
+            written_ns=self.written_ns,
+            world=max(worlds, default=None),
+            timeout_ms=max(timeouts, default=None),
+            has_frames=self.raw.has_frames,
+        )
+
+    @property
+    def wrapped(self) -> bool:
+        span = self.span("record")
+        return span is not None and span[0] > 0

@@ -1,0 +1,128 @@
+"""What repeats across the calls of a job, stored once: kinds, shapes, stacks and frames of all dumps together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from rankandfile.evidence.flight.states import MEANING
+from rankandfile.evidence.raw import Frame, Kind, Shape
+from rankandfile.evidence.tables.frames import is_torch_frame, site_of
+from rankandfile.evidence.tables.part import Part
+from rankandfile.model.tables import STATES, schema
+
+Numbers = npt.NDArray[np.uint32]
+
+
+class Repeated:
+    """The small tables of a case, filled as dumps with new kinds, stacks and frames come by."""
+
+    def __init__(self) -> None:
+        self.frames: dict[Frame, int] = {}
+        self.stacks: dict[tuple[int, ...], int] = {}
+        self.shapes: dict[Shape, int] = {}
+        self.kinds: dict[tuple[Any, ...], int] = {}
+        self.threads: dict[str, int] = {}
+        self._known: dict[bytes, tuple[Numbers, Numbers, Numbers]] = {}
+
+    def kinds_of(self, part: Part) -> tuple[Numbers, Numbers, Numbers]:
+        """Per kind of the part: its row in `kinds`, its group and its thread (both as the part numbers them)."""
+        known = self._known.get(part.raw.repeats)
+        if known is None:
+            repeats = part.repeats
+            frames = [number(self.frames, frame) for frame in repeats.frames]
+            stacks = [number(self.stacks, tuple(frames[f] for f in stack)) for stack in repeats.stacks]
+            shapes = [number(self.shapes, shape) for shape in repeats.shapes]
+            rows = [number(self.kinds, _kind(kind, shapes, stacks)) for kind in repeats.kinds]
+            known = (
+                np.array(rows, np.uint32),
+                np.array([kind.group for kind in repeats.kinds], np.uint32),
+                np.array([kind.thread for kind in repeats.kinds], np.uint32),
+            )
+            self._known[part.raw.repeats] = known
+        return known
+
+
+def number(numbers: dict[Any, int], value: Any) -> int:
+    """The number of a value, the next free one where it is new."""
+    return numbers.setdefault(value, len(numbers))
+
+
+def _kind(kind: Kind, shapes: list[int], stacks: list[int]) -> tuple[Any, ...]:
+    return (
+        kind.name,
+        kind.is_p2p,
+        shapes[kind.shape],
+        None if kind.stack is None else stacks[kind.stack],
+        MEANING[kind.state, kind.retired],
+        kind.retired,
+        kind.timeout_ms,
+    )
+
+
+def operation(name: str) -> str:
+    """What was asked for, without backend and peers: `nccl:send 0->1` is a `send`."""
+    return name.partition(":")[2].split(" ", 1)[0] or name.partition(":")[0]
+
+
+def kind_table(tables: Repeated) -> pl.DataFrame:
+    names, is_p2p, shapes, stacks, states, retired, timeouts = zip(*tables.kinds, strict=True)
+    stack = pl.Series("stack", stacks, dtype=pl.UInt32)
+    sites = pl.Series([*stack_table(tables)["site"].to_list(), None], dtype=pl.UInt32)
+    return pl.DataFrame(
+        {
+            "op": pl.Series([operation(name) for name in names], dtype=pl.Categorical),
+            "name": pl.Series(names, dtype=pl.Categorical),
+            "is_p2p": pl.Series(is_p2p, dtype=pl.Boolean),
+            "shape": pl.Series(shapes, dtype=pl.UInt32),
+            "state": pl.Series(states, dtype=STATES),
+            "retired": pl.Series(retired, dtype=pl.Boolean),
+            "timeout_ms": pl.Series(timeouts, dtype=pl.Int64),
+            "stack": stack,
+            "site": sites[stack.fill_null(len(sites) - 1)],
+        }
+    )
+
+
+def shape_table(tables: Repeated) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            range(len(tables.shapes)),
+            [shape.in_sizes for shape in tables.shapes],
+            [shape.in_dtypes for shape in tables.shapes],
+            [shape.out_sizes for shape in tables.shapes],
+            [shape.out_dtypes for shape in tables.shapes],
+        ],
+        schema=schema("shapes"),
+        orient="col",
+    )
+
+
+def frame_table(tables: Repeated) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            range(len(tables.frames)),
+            [frame.function for frame in tables.frames],
+            [frame.file for frame in tables.frames],
+            [frame.line for frame in tables.frames],
+            [is_torch_frame(frame.file) for frame in tables.frames],
+        ],
+        schema=schema("frames"),
+        orient="col",
+    )
+
+
+def stack_table(tables: Repeated) -> pl.DataFrame:
+    torch_frame = [is_torch_frame(frame.file) for frame in tables.frames]
+    return pl.DataFrame(
+        [
+            range(len(tables.stacks)),
+            [list(stack) for stack in tables.stacks],
+            [site_of(stack, torch_frame) for stack in tables.stacks],
+        ],
+        schema=schema("stacks"),
+        orient="col",
+    )

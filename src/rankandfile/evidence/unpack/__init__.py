@@ -1,0 +1,1 @@
+"""Files, folders and archives: from what a person gives to files that can be opened, bounded and spooled."""

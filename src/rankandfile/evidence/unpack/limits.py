@@ -1,0 +1,55 @@
+"""The bounds of what a stranger's file may make this process do.
+
+Every default lies far above what real jobs leave behind (1024 ranks with megabytes each, 16k ranks with a
+few hundred kilobytes each, solid archives of both) and far below what a bomb needs to hurt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds for one loading. Reaching one is a note, never an error."""
+
+    files: int = 1_000_000
+    """Files, folders and archive members that are looked at; 16k ranks with ten files each need 160k."""
+
+    file_bytes: int = 8 * GIB
+    """Largest plain file that is handed on: handing on costs no memory, and decoders have smaller bounds."""
+
+    member_bytes: int = 2 * GIB
+    """Largest file that may come out of an archive; a ring is a few megabytes, a log rarely a gigabyte."""
+
+    expanded_bytes: int = 48 * GIB
+    """All that archives may expand to, together. Spooled to disk, not to memory."""
+
+    expansion_ratio: int = 400
+    """How far one compressed file may expand, beyond `expansion_slack`. Dumps and solid archives of
+    many like ranks stay well below; bombs start at 1000."""
+
+    expansion_slack: int = 32 * MIB
+    """What a compressed file may always expand to, however small; an archive as a whole, four times that."""
+
+    free_bytes: int = 512 * MIB
+    """Room that stays free on the disk of the spool: a full disk hurts more than a file not read."""
+
+    archive_depth: int = 4
+    """Archives within archives, a compressed tar being one: a zip of .tar.gz of .json.gz is three."""
+
+    window_bytes: int = 128 * MIB
+    """Memory one decompressor may ask for: enough for `xz -9` and `zstd --ultra`, not for a forged header."""
+
+    dump_bytes: int = 2 * GIB
+    """Largest dump that is decoded: a ring of millions of calls, where 2000 is usual and 20,000 is much."""
+
+    json_depth: int = 64
+    """Nesting of a JSON document; dumps have 6 levels, aggregated ones 9."""
+
+    text_bytes: int = 256 * MIB
+    """How much of a text table is decoded."""

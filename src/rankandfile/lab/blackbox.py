@@ -1,0 +1,171 @@
+"""Inside the training processes: fork the ranks, note every call, answer requests for a dump.
+
+Runs from `bootstrap/sitecustomize.py`, before the training script. Uses the standard library and torch only, and
+never raises into the script.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import faulthandler
+import functools
+import gc
+import importlib
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from rankandfile.lab import calllog, virtual_hosts
+
+_PR_SET_PDEATHSIG = 1
+_POLL_S = 0.05
+
+
+def become_ranks(control_dir: str) -> None:
+    """Import torch once, fork one process per rank, and return in each child as that rank.
+
+    The parent stays here, reports how each child ended, and leaves when the last one has.
+    """
+    control = Path(control_dir)
+    plan = json.loads((control / "plan.json").read_text())
+    _die_with_parent()
+    import torch
+
+    torch.set_num_threads(1)
+    for module in ("torch.distributed", *plan["preload"]):
+        importlib.import_module(module)
+    # The garbage collector need not walk what the ranks share: leaving would take each of them seconds.
+    gc.freeze()
+    network = virtual_hosts.Network(plan["tcp_retries"]) if plan["virtual_hosts"] else None
+    pids: dict[int, int] = {}
+    for rank in range(plan["world_size"]):
+        pid = os.fork()
+        if pid == 0:
+            if network:
+                network.move_in(rank)
+            _become_rank(rank, plan, control)
+            return
+        pids[pid] = rank
+        if network:
+            network.connect(rank, pid)
+        (control / f"pid_{rank}").write_text(str(pid))
+    _report_exits(pids, control)
+    os._exit(0)
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _report_exits(pids: dict[int, int], control: Path) -> None:
+    waiting = dict(pids)
+    while waiting:
+        pid, status = os.waitpid(-1, 0)
+        rank = waiting.pop(pid, None)
+        if rank is None:
+            continue
+        part = control / f"exit_{rank}.part"
+        part.write_text(str(os.waitstatus_to_exitcode(status)))
+        part.replace(control / f"exit_{rank}")
+
+
+def _become_rank(rank: int, plan: dict[str, Any], control: Path) -> None:
+    os.setsid()
+    _die_with_parent()
+    log = os.open(control / f"rank_{rank}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    os.environ.update(plan["env"])
+    os.environ.update(plan["rank_env"][rank])
+    faults = (control / f"faulthandler_{rank}.txt").open("w")
+    faulthandler.register(signal.SIGUSR1, file=faults, all_threads=True)
+    calls = calllog.install(control / f"calls_{rank}.raw", plan["src"])
+    if plan["park_aborts"]:
+        _park_aborting_threads()
+    _settle_before_teardown()
+    box = _Box(rank, plan, control, calls)
+    atexit.register(box.at_exit)
+    threading.Thread(target=box.serve, name="blackbox", daemon=True).start()
+
+
+def _park_aborting_threads() -> None:
+    """gloo ends a process that receives more than it expects, from its own thread; NCCL would hang instead.
+
+    With `pause` as the handler of SIGABRT that thread stops for ever, and the job hangs as it would under NCCL.
+    """
+    libc = ctypes.CDLL(None)
+    libc.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
+    libc.signal.restype = ctypes.c_void_p
+    libc.signal(signal.SIGABRT, ctypes.cast(libc.pause, ctypes.c_void_p))
+
+
+def _settle_before_teardown() -> None:
+    """Give gloo's thread time to let go of the last call's tensors before the group is destroyed.
+
+    Releasing them takes the GIL, and the destructor of the group joins that thread with the GIL held: about one
+    healthy run in ten would hang at its end.
+    """
+    import torch.distributed as dist
+
+    destroy = dist.destroy_process_group
+
+    @functools.wraps(destroy)
+    def settle_then_destroy(*args: Any, **kwargs: Any) -> None:
+        time.sleep(0.1)
+        destroy(*args, **kwargs)
+
+    dist.destroy_process_group = settle_then_destroy
+
+
+class _Box:
+    """One rank's end of the conversation with the runner: files in the control folder."""
+
+    def __init__(self, rank: int, plan: dict[str, Any], control: Path, calls: calllog.CallLog) -> None:
+        self.rank = rank
+        self.control = control
+        self.calls = calls
+        self.answers = rank not in plan["no_dump"]
+        self.dump_at_exit = bool(plan["dump_at_exit"])
+        self.hold_sockets = bool(plan["hold_sockets"])
+        self.runner = int(plan["runner"])
+
+    def serve(self) -> None:
+        request = self.control / "request"
+        while not request.exists():
+            time.sleep(_POLL_S)
+        self.calls.mark("request")
+        if self.answers:
+            self._dump()
+        (self.control / f"done_{self.rank}").touch()
+
+    def _dump(self) -> None:
+        c10d: Any = importlib.import_module("torch._C._distributed_c10d")
+
+        for suffix, data in (
+            ("pickle", c10d._dump_fr_trace(True, True, False)),
+            ("json", c10d._dump_fr_trace_json(True, False)),
+        ):
+            part = self.control / f"dump_{self.rank}.part"
+            part.write_bytes(data)
+            part.replace(self.control / f"dump_{self.rank}.{suffix}")
+
+    def at_exit(self) -> None:
+        self.calls.mark("exit")
+        if self.dump_at_exit and self.answers and not (self.control / f"dump_{self.rank}.json").exists():
+            self._dump()
+        if self.hold_sockets and os.fork() == 0:
+            # NCCL peers do not notice that a rank has left; gloo peers do, the moment its sockets close. This
+            # child keeps them open until the runner ends the process group, and the rank itself leaves for real.
+            _wait_for_end_of(self.runner)
+            os._exit(0)
+
+
+def _wait_for_end_of(pid: int) -> None:
+    while Path(f"/proc/{pid}").exists():
+        time.sleep(0.5)

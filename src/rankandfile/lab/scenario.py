@@ -1,0 +1,151 @@
+"""What a scenario says: a program, the change that plants the fault, the change that mends it, and the truth.
+
+Code is named by anchors, never by line numbers: an anchor is text that occurs on exactly one line of one file of
+the faulty tree. Lines, functions and sequence numbers in a truth file are looked up when the scenario runs.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """Replace the single occurrence of `before` in `file`; an empty `before` makes a new file of `after`."""
+
+    file: str
+    before: str
+    after: str
+
+
+class At(msgspec.Struct, frozen=True):
+    """A line of the faulty tree, by text that occurs only there."""
+
+    file: str
+    anchor: str
+    condition: str = ""
+
+
+class Cohort(msgspec.Struct, frozen=True):
+    """Ranks that issued the same call at the divergence. `at=None`: they issued nothing more on the group."""
+
+    ranks: tuple[int, ...]
+    op: str = ""
+    at: At | None = None
+    group: str = ""
+
+
+class Parting(msgspec.Struct, frozen=True):
+    """Where the sequences of a group part: the first call that the cohorts issue from different places.
+
+    When only arguments differ, `occurrence` tells which of the calls from that place it is.
+    """
+
+    kind: str
+    cohorts: tuple[Cohort, ...]
+    group: str = "default_pg"
+    containing: int = 0
+    occurrence: int = 1
+
+
+class Strike(msgspec.Struct, frozen=True):
+    """A signal from outside (kernel, scheduler, operator), once a rank has issued so many calls."""
+
+    rank: int
+    signal: str
+    after_calls: int
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """Links that go down, once `rank` has issued so many calls. Each rank then runs on a virtual host of its own."""
+
+    rank: int
+    after_calls: int
+    links: tuple[int, ...]
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What the incident leaves behind, and in which shape."""
+
+    dump_name: str = "nccl_trace_rank_{rank}"
+    dump_format: str = "pickle"
+    logs: str = "per_rank"
+    watchdog: bool = True
+    no_dump: tuple[int, ...] = ()
+    dump_at_exit: bool = False
+    twice: bool = False
+    debug_server: bool = False
+
+
+PRELOAD = (
+    "torch._dynamo",
+    "torch.distributed.fsdp",
+    "torch.distributed.tensor",
+    "torch.distributed.optim",
+    "torch.utils.data",
+)
+"""Imported once, before the ranks are forked: DDP and FSDP pull most of it in at first use."""
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+    """One hang with known truth. `needs`: what the machine must have beyond torch, in words for a person."""
+
+    name: str
+    title: str
+    program: str
+    world_size: int
+    cause: str
+    culprits: tuple[int, ...]
+    location: At | None
+    parting: Parting
+    fault: tuple[Edit, ...]
+    fix: tuple[Edit, ...] = ()
+    fix_summary: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    accepted_causes: tuple[str, ...] = ()
+    cause_from_dumps: str = ""
+    culprits_from_dumps: tuple[int, ...] = ()
+    decoys: tuple[int, ...] = ()
+    seen_in: str = ""
+    hang: bool = True
+    strikes: tuple[Strike, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    tcp_retries: int = 0
+    needs: tuple[str, ...] = ()
+    hold_sockets: bool = True
+    park_aborts: bool = True
+    stall_s: float = 3.0
+    limit_s: float = 60.0
+    evidence: Evidence = Evidence()
+    in_suite: bool = False
+    preload: tuple[str, ...] = PRELOAD
+
+
+FAMILY = {
+    "skipped_collective": "ranks took different paths",
+    "extra_collective": "ranks took different paths",
+    "different_collective": "ranks took different paths",
+    "order_inversion": "ranks took different paths",
+    "early_exit": "ranks took different paths",
+    "uneven_inputs": "ranks took different paths",
+    "rank_conditional": "ranks took different paths",
+    "swallowed_exception": "ranks took different paths",
+    "size_mismatch": "arguments differ",
+    "dtype_mismatch": "arguments differ",
+    "split_mismatch": "arguments differ",
+    "root_mismatch": "arguments differ",
+    "group_mismatch": "arguments differ",
+    "host_blocked": "host did not get there",
+    "host_slow": "host did not get there",
+    "raised": "process gone",
+    "killed": "process gone",
+    "exited": "process gone",
+    "network_stalled": "fabric",
+    "peer_unreachable": "fabric",
+    "init_stuck": "start and end",
+    "teardown_only": "start and end",
+    "too_short_timeout": "not a fault",
+    "no_hang": "not a fault",
+    "undetermined": "honesty",
+}
+"""Family of each cause that a run without a GPU can have."""

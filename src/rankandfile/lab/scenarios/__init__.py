@@ -1,0 +1,1 @@
+"""One real hang per file. Adding a scenario is adding a file here."""

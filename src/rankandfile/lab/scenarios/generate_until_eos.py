@@ -1,0 +1,45 @@
+"""Decoding stops at the end token of the rank's own sample."""
+
+from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+
+SCENARIO = Scenario(
+    name="generate_until_eos",
+    title="One rank's sample ends early, and its peer goes on calling the sharded model",
+    program="fsdp_vlm",
+    world_size=2,
+    args=("--sample-every", "1"),
+    cause="rank_conditional",
+    accepted_causes=("skipped_collective", "different_collective"),
+    culprits=(0,),
+    location=At("generation.py", "if bool((following == END).all()):"),
+    parting=Parting(
+        kind="skipped",
+        group="default_pg",
+        cohorts=(
+            Cohort((0,), "all_gather", At("train.py", 'logits = model(batch["tokens"], batch["patches"])')),
+            Cohort((1,), "all_gather", At("generation.py", "logits = model(tokens, patches)")),
+        ),
+    ),
+    fault=(
+        Edit("generation.py", "import torch\n", "import torch\n\nEND = 13\n"),
+        Edit(
+            "generation.py",
+            "        tokens = torch.cat([tokens, following], dim=1)\n",
+            """        tokens = torch.cat([tokens, following], dim=1)
+        if bool((following == END).all()):
+            break
+""",
+        ),
+    ),
+    fix=(
+        Edit(
+            "generation.py",
+            """        if bool((following == END).all()):
+            break
+""",
+            "",
+        ),
+    ),
+    fix_summary="Decode a fixed number of tokens on every rank, and cut at the end token afterwards.",
+    seen_in="https://github.com/deepspeedai/DeepSpeed/issues/8262",
+)

@@ -1,0 +1,55 @@
+"""Capacity is cut after the counts were exchanged."""
+
+from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+
+SCENARIO = Scenario(
+    name="split_sizes_disagree",
+    title="Rank 0 sends fewer tokens than it announced",
+    program="moe",
+    world_size=3,
+    cause="split_mismatch",
+    accepted_causes=("size_mismatch",),
+    culprits=(0,),
+    location=At("experts.py", "send = [n if r == me else min(n, CAPACITY)"),
+    parting=Parting(
+        kind="argument",
+        group="expert_parallel",
+        occurrence=11,
+        cohorts=(
+            Cohort((0,), "all_to_all", At("experts.py", "tokens = AllToAll.apply(")),
+            Cohort((1, 2), "all_to_all", At("experts.py", "tokens = AllToAll.apply(")),
+        ),
+    ),
+    fault=(
+        Edit(
+            "experts.py",
+            """        send, receive = counts.tolist(), incoming.tolist()
+        tokens = AllToAll.apply(x[order], send, receive, self.group)
+""",
+            """        me = dist.get_rank(self.group)
+        send = [n if r == me else min(n, CAPACITY) for r, n in enumerate(counts.tolist())]
+        receive = incoming.tolist()
+        keep = torch.cat([part[:n] for part, n in zip(order.split(counts.tolist()), send)])
+        order = keep
+        tokens = AllToAll.apply(x[order], send, receive, self.group)
+""",
+        ),
+        Edit(
+            "experts.py",
+            "import torch\nfrom torch import nn\n",
+            "import torch\nimport torch.distributed as dist\nfrom torch import nn\n",
+        ),
+        Edit("experts.py", "class MixtureLayer(", "CAPACITY = 14\n\n\nclass MixtureLayer("),
+    ),
+    fix=(
+        Edit(
+            "experts.py",
+            "        incoming = exchange_counts(counts, self.group)\n",
+            """        limit = torch.full_like(counts, CAPACITY)
+        limit[dist.get_rank(self.group)] = counts[dist.get_rank(self.group)]
+        incoming = exchange_counts(torch.minimum(counts, limit), self.group)
+""",
+        ),
+    ),
+    fix_summary="Announce the counts after the capacity limit, not before.",
+)

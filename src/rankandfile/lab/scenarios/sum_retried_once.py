@@ -1,0 +1,54 @@
+"""A retry repeats a reduction on one rank: same op, same size, hundreds of calls before the end."""
+
+from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+
+SCENARIO = Scenario(
+    name="sum_retried_once",
+    title="Rank 2 repeats one reduction at step 3; all later reductions are shifted by one until training ends",
+    program="local_sgd",
+    world_size=3,
+    args=("--rounds", "120"),
+    cause="extra_collective",
+    accepted_causes=("rank_conditional",),
+    culprits=(2,),
+    culprits_from_dumps=(2,),
+    cause_from_dumps="extra_collective",
+    location=At("average.py", "if drift > LIMIT:"),
+    parting=Parting(
+        kind="extra",
+        cohorts=(
+            Cohort((2,), "all_reduce", At("average.py", "return self.repeat(vector)")),
+            Cohort((0, 1), "all_reduce", At("worker.py", "momentum = self.averager.mean(self.momentum)")),
+        ),
+    ),
+    fault=(
+        Edit(
+            "average.py",
+            "        return result\n",
+            """        drift = (result - vector).abs().max().item()
+        if drift > LIMIT:
+            log.warning("drift of %.3f, averaging once more", drift)
+            return self.repeat(vector)
+        return result
+
+    def repeat(self, vector):
+        result = vector.clone()
+        dist.all_reduce(result, group=self.group)
+        return result / self.size
+""",
+        ),
+        Edit("average.py", "class Averager:", "LIMIT = 2.0\n\n\nclass Averager:"),
+    ),
+    fix=(
+        Edit(
+            "average.py",
+            """        drift = (result - vector).abs().max().item()
+        if drift > LIMIT:
+            log.warning("drift of %.3f, averaging once more", drift)
+            return self.repeat(vector)
+""",
+            "",
+        ),
+    ),
+    fix_summary="Never repeat a collective on one rank's own judgement.",
+)

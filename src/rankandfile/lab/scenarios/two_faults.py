@@ -1,0 +1,57 @@
+"""One rank is stuck on the host while another is killed."""
+
+from rankandfile.lab.scenario import At, Edit, Parting, Scenario, Strike
+
+SCENARIO = Scenario(
+    name="two_faults",
+    title="Rank 1 waits for a file that never comes, and rank 3 is killed",
+    program="local_sgd",
+    world_size=4,
+    args=("--rounds", "400"),
+    cause="killed",
+    accepted_causes=("host_blocked",),
+    culprits=(1, 3),
+    location=At("gate.py", "while not os.path.exists(RELEASE):"),
+    parting=Parting(kind="none", cohorts=()),
+    fault=(
+        Edit(
+            "gate.py",
+            "",
+            '''"""The operator can hold a worker back with a file, and release it with another."""
+
+import os
+import time
+
+HOLD, RELEASE = "hold.{}", "release"
+
+
+def wait(rank, number):
+    if number == 60 and rank == 1:
+        open(HOLD.format(rank), "w").close()
+    if os.path.exists(HOLD.format(rank)):
+        while not os.path.exists(RELEASE):
+            time.sleep(0.2)
+''',
+        ),
+        Edit("train.py", "import inventory\n", "import gate\nimport inventory\n"),
+        Edit(
+            "train.py",
+            "        worker.round()\n",
+            "        worker.round()\n        gate.wait(dist.get_rank(), number)\n",
+        ),
+    ),
+    fix=(
+        Edit(
+            "gate.py",
+            """    if os.path.exists(HOLD.format(rank)):
+        while not os.path.exists(RELEASE):
+            time.sleep(0.2)
+""",
+            """    if os.path.exists(HOLD.format(rank)):
+        print(f"rank {rank}: asked to hold, not implemented")
+""",
+        ),
+    ),
+    strikes=(Strike(3, "SIGKILL", 100),),
+    fix_summary="Two things: no waiting for files inside the loop, and find out who killed rank 3.",
+)

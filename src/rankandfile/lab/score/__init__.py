@@ -1,0 +1,1 @@
+"""Scoring any analyser against incidents with known truth."""

@@ -1,0 +1,166 @@
+"""The analysers that can be scored: this one, torch's own, and any command that prints a diagnosis."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from rankandfile.model.diagnosis import from_json
+
+from .answer import Answer, Site, from_diagnosis
+from .repair import repaired_copy
+
+Analyser = Callable[[Path], Answer]
+
+TIMEOUT = 120.0
+
+
+class Run(NamedTuple):
+    status: int | None
+    """None: it took too long and was ended."""
+    stdout: str
+    stderr: str
+    seconds: float
+    peak_mib: float
+    """Of the largest process of the run."""
+
+
+def run(command: list[str], timeout: float = TIMEOUT) -> Run:
+    began = time.perf_counter()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(timeout, end)
+        timer.start()
+        # wait4 and not wait: the usage of exactly this process and the children that it waited for.
+        _, code, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(code)
+        seconds = time.perf_counter() - began
+        out.seek(0)
+        err.seek(0)
+        return Run(
+            None if late.is_set() else process.returncode,
+            out.read().decode("utf-8", "replace"),
+            err.read().decode("utf-8", "replace"),
+            seconds,
+            usage.ru_maxrss / 1024,
+        )
+
+
+def raf(incident: Path) -> Answer:
+    """Rank & File on everything that the incident left."""
+    command = [
+        sys.executable,
+        "-m",
+        "rankandfile",
+        "diagnose",
+        str(incident / "evidence"),
+        "--format",
+        "json",
+    ]
+    return _diagnosing(command)
+
+
+def raf_dumps(incident: Path) -> Answer:
+    """Rank & File on the dumps alone."""
+    command = [sys.executable, "-m", "rankandfile", "diagnose", str(incident / "evidence" / "dumps")]
+    return _diagnosing([*command, "--format", "json"])
+
+
+def command(template: str) -> Analyser:
+    """Any command that prints a ``rankandfile.diagnosis/1`` document; {evidence} and {src} are filled in."""
+
+    def analyse(incident: Path) -> Answer:
+        words = [
+            word.replace("{evidence}", str(incident / "evidence")).replace("{src}", str(incident / "src"))
+            for word in shlex.split(template)
+        ]
+        return _diagnosing(words)
+
+    return analyse
+
+
+def _diagnosing(words: list[str]) -> Answer:
+    done = run(words)
+    try:
+        answer = from_diagnosis(from_json(done.stdout.encode()))
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        lines = done.stderr.strip().splitlines() or ["printed no diagnosis"]
+        answer = Answer(failed="took too long" if done.status is None else lines[-1][:200])
+    answer.seconds, answer.peak_mib = done.seconds, done.peak_mib
+    return answer
+
+
+def fr_trace(incident: Path) -> Answer:
+    """torch's own analyser, as it is, on the dumps as they are."""
+    return _fr_trace(incident / "evidence" / "dumps")
+
+
+def fr_trace_repaired(incident: Path) -> Answer:
+    """torch's own analyser, given every help: gloo dumps completed as it needs them, missing ranks allowed."""
+    with tempfile.TemporaryDirectory(prefix="raf-score-") as folder:
+        copy = repaired_copy(incident / "evidence" / "dumps", Path(folder))
+        return _fr_trace(copy, "--allow-incomplete-ranks")
+
+
+_MISSING = re.compile(r"missing ranks: \{([\d, ]+)\}")
+_CULPRIT = re.compile(r"Culprit rank (\d+)")
+_SEQ = re.compile(r"sequence number: (\d+)")
+_GROUP = re.compile(r"group info: ([^:\s]+)")
+_FRAME = re.compile(r" at (\S+):(\d+)|(\S+\.py):(\d+)")
+_FINDS = re.compile(r"Not all ranks joining|has errors|COLLECTIVE_TYPE_MISMATCH|error msg:")
+
+
+def _fr_trace(dumps: Path, *options: str) -> Answer:
+    done = run([sys.executable, "-m", "torch.distributed.flight_recorder.fr_trace", str(dumps), *options])
+    text = done.stdout + "\n" + done.stderr
+    answer = Answer(seconds=done.seconds, peak_mib=done.peak_mib)
+    if done.status != 0:
+        lines = done.stderr.strip().splitlines() or ["no output"]
+        answer.failed = "took too long" if done.status is None else lines[-1][:200]
+        return answer
+    culprits = {int(rank) for rank in _CULPRIT.findall(text)}
+    for ranks in _MISSING.findall(text):
+        culprits.update(int(rank) for rank in ranks.split(","))
+    answer.culprits = sorted(culprits)
+    # It never says that all is well; silence is all it has for that.
+    answer.hang = bool(culprits or _FINDS.search(text)) or (None if "cannot decide" in text else False)
+    found = _SEQ.search(text)
+    if found:
+        answer.seq = int(found[1])
+        group = _GROUP.search(text)
+        answer.group = group[1] if group else None
+    return answer
+
+
+ANALYSERS: dict[str, Analyser] = {
+    "raf": raf,
+    "raf-dumps": raf_dumps,
+    "fr_trace": fr_trace,
+    "fr_trace-repaired": fr_trace_repaired,
+}
+
+
+def analyser(name: str) -> Analyser:
+    """The analyser of this name, or the one that runs this command."""
+    return ANALYSERS.get(name) or command(name)
+
+
+__all__ = ["ANALYSERS", "Analyser", "Site", "analyser", "run"]

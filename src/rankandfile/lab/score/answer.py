@@ -1,0 +1,64 @@
+"""What an analyser said of one incident, in the terms that are scored."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rankandfile.model.diagnosis import Diagnosis, Verdict
+
+
+class Site(msgspec.Struct, frozen=True):
+    file: str
+    line: int
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    hang: bool | None = None
+    """None: it does not say whether there is one."""
+    culprits: list[int] = []
+    cause: str | None = None
+    group: str | None = None
+    seq: int | None = None
+    sites: list[Site] = []
+    """Call sites of the cohorts at the divergence."""
+    location: Site | None = None
+    condition_line: int | None = None
+    failed: str | None = None
+    """Why it gave no answer at all: a crash, a refusal, a timeout."""
+    seconds: float = 0.0
+    peak_mib: float = 0.0
+
+    @property
+    def abstains(self) -> bool:
+        """It names nobody, and does not claim that all is well."""
+        return not self.culprits and self.hang is not False
+
+
+def from_diagnosis(diagnosis: Diagnosis) -> Answer:
+    """All verdicts together name the culprits; the first one speaks for cause, divergence and place."""
+    verdicts = diagnosis.verdicts
+    if not verdicts:
+        return Answer(failed="no verdict")
+    best = verdicts[0]
+    answer = Answer(
+        hang=any(verdict.hang for verdict in verdicts) if best.cause != "undetermined" or best.hang else None,
+        culprits=sorted({culprit.rank for verdict in verdicts for culprit in verdict.culprits}),
+        cause=None if best.cause == "undetermined" else best.cause,
+    )
+    _divergence(answer, best)
+    if best.location is not None and best.location.line is not None:
+        answer.location = Site(best.location.file, best.location.line)
+        answer.condition_line = best.location.condition_line
+    return answer
+
+
+def _divergence(answer: Answer, verdict: Verdict) -> None:
+    divergence = verdict.divergence
+    if divergence is None:
+        return
+    answer.group, answer.seq = divergence.group, divergence.seq
+    answer.sites = [
+        Site(cohort.call.file, cohort.call.line)
+        for cohort in divergence.cohorts
+        if cohort.call is not None and cohort.call.file is not None and cohort.call.line is not None
+    ]

@@ -1,0 +1,67 @@
+"""Running analysers over a folder of incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from rankandfile.lab import truth as truths
+
+from .analysers import analyser
+from .answer import Answer
+from .judge import Marks, judge
+from .tally import Row, tally
+
+
+class Score(msgspec.Struct, kw_only=True):
+    analyser: str
+    rows: list[Row]
+    marks: list[Marks]
+
+
+def incidents(sets: Sequence[Path]) -> list[Path]:
+    """Every folder below `sets` that holds an incident, by name."""
+    return sorted({file.parent for folder in sets for file in _truths(folder)})
+
+
+def _truths(folder: Path) -> Iterator[Path]:
+    if (folder / truths.FILE).is_file():
+        yield folder / truths.FILE
+    else:
+        yield from folder.glob(f"*/{truths.FILE}")
+        yield from folder.glob(f"*/*/{truths.FILE}")
+
+
+def score(
+    name: str,
+    found: Sequence[Path],
+    *,
+    dumps_only: bool,
+    jobs: int = 2,
+    on_done: Callable[[Marks], None] | None = None,
+) -> Score:
+    """The analyser's marks on each incident, in the incidents' order; with `dumps_only`, of those that left dumps."""
+    analyse = analyser(name)
+    if dumps_only:
+        found = [incident for incident in found if _left_dumps(incident)]
+
+    def one(incident: Path) -> Marks:
+        try:
+            answer = analyse(incident)
+        except Exception as error:  # whatever an analyser does must not end the scoring of the others
+            answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
+        marks = judge(truths.read(incident), answer, dumps_only)
+        if on_done is not None:
+            on_done(marks)
+        return marks
+
+    with ThreadPoolExecutor(jobs) as pool:
+        marks = list(pool.map(one, found))
+    return Score(analyser=name, rows=tally(marks), marks=marks)
+
+
+def _left_dumps(incident: Path) -> bool:
+    return any((incident / "evidence" / "dumps").glob("*"))

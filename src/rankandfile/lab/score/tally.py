@@ -1,0 +1,87 @@
+"""Marks added up: shares with confidence intervals, per cause and overall."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from .judge import Marks
+
+Z = 1.96
+"""Of a 95 % interval."""
+
+
+class Share(msgspec.Struct, kw_only=True):
+    right: int
+    asked: int
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if not self.asked:
+            return "-"
+        return f"{self.right}/{self.asked} ({self.right / self.asked:.0%}, {self.low:.0%}-{self.high:.0%})"
+
+
+class Row(msgspec.Struct, kw_only=True):
+    cause: str
+    incidents: int
+    hang: Share
+    culprits: Share
+    cause_named: Share
+    divergence: Share
+    location: Share
+    condition: Share
+    innocents: int
+    """Incidents in which somebody innocent was blamed."""
+    abstained_rightly: int
+    abstained_wrongly: int
+    failed: int
+    seconds: float
+    peak_mib: float
+
+
+def share(values: Sequence[bool | None]) -> Share:
+    """Right among those asked, with Wilson's interval: honest for small numbers and for 100 %."""
+    asked = [value for value in values if value is not None]
+    n, right = len(asked), sum(asked)
+    if not n:
+        return Share(right=0, asked=0, low=0.0, high=0.0)
+    p = right / n
+    middle = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    spread = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+    # The interval holds the share itself; only rounding could say otherwise.
+    return Share(
+        right=right, asked=n, low=max(0.0, min(p, middle - spread)), high=min(1.0, max(p, middle + spread))
+    )
+
+
+def row(cause: str, marks: Sequence[Marks]) -> Row:
+    def of(question: Callable[[Marks], bool | None]) -> Share:
+        return share([question(mark) for mark in marks])
+
+    return Row(
+        cause=cause,
+        incidents=len(marks),
+        hang=of(lambda mark: mark.hang_right),
+        culprits=of(lambda mark: mark.culprits_right),
+        cause_named=of(lambda mark: mark.cause_right),
+        divergence=of(lambda mark: mark.divergence_right),
+        location=of(lambda mark: mark.location_right),
+        condition=of(lambda mark: mark.condition_right),
+        innocents=sum(bool(mark.innocents_blamed) for mark in marks),
+        abstained_rightly=sum(mark.abstained_rightly is True for mark in marks),
+        abstained_wrongly=sum(mark.abstained_rightly is False for mark in marks),
+        failed=sum(mark.failed is not None for mark in marks),
+        seconds=sum(mark.seconds for mark in marks),
+        peak_mib=max((mark.peak_mib for mark in marks), default=0.0),
+    )
+
+
+def tally(marks: Sequence[Marks]) -> list[Row]:
+    """One row per true cause, in alphabetical order, and one for all."""
+    causes = sorted({mark.cause_expected for mark in marks})
+    rows = [row(cause, [mark for mark in marks if mark.cause_expected == cause]) for cause in causes]
+    return [*rows, row("all", marks)]

@@ -1,0 +1,214 @@
+"""The diagnosis: what ``--format json`` prints, and what every renderer reads.
+
+The keys are frozen: other tools read them. New keys may be added with a default; none changes its meaning
+without a new schema number. The JSON Schema is published in ``docs/schema/``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from .ledger import Evidence, Note
+
+SCHEMA = "rankandfile.diagnosis/1"
+
+Confidence = Literal["established", "supported", "hypothesis"]
+
+Family = Literal[
+    "paths", "arguments", "host", "process", "device", "fabric", "start_and_end", "not_a_fault", "honesty"
+]
+
+#: The taxonomy: cause -> family. A new cause is one file in ``reason/causes`` and one word here.
+CAUSES: dict[str, Family] = {
+    "skipped_collective": "paths",
+    "extra_collective": "paths",
+    "different_collective": "paths",
+    "order_inversion": "paths",
+    "early_exit": "paths",
+    "uneven_inputs": "paths",
+    "rank_conditional": "paths",
+    "swallowed_exception": "paths",
+    "size_mismatch": "arguments",
+    "dtype_mismatch": "arguments",
+    "split_mismatch": "arguments",
+    "root_mismatch": "arguments",
+    "group_mismatch": "arguments",
+    "host_blocked": "host",
+    "host_slow": "host",
+    "raised": "process",
+    "killed": "process",
+    "exited": "process",
+    "gpu_stuck": "device",
+    "gpu_error": "device",
+    "network_stalled": "fabric",
+    "link_error": "fabric",
+    "peer_unreachable": "fabric",
+    "init_stuck": "start_and_end",
+    "teardown_only": "start_and_end",
+    "too_short_timeout": "not_a_fault",
+    "no_hang": "not_a_fault",
+    "undetermined": "honesty",
+}
+
+
+class Struct(msgspec.Struct, kw_only=True):
+    """Base of all parts of the document: keyword-only, so that a reader sees what each value is."""
+
+
+class Culprit(Struct):
+    rank: int
+    host: str | None = None
+    doing: str | None = None
+    """What it did instead of joining, in words, as far as the evidence tells."""
+
+
+class Call(Struct):
+    """One call as a person would name it."""
+
+    op: str
+    seq: int | None = None
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    detail: str | None = None
+    """What sets it apart where that is not the op or the place: a size, a dtype, a root, a peer."""
+    evidence: list[str] = msgspec.field(default_factory=list)
+
+
+class Cohort(Struct):
+    ranks: str
+    call: Call | None = None
+    """The cohort's call at the divergence; null: it made none there."""
+
+
+class Divergence(Struct):
+    group: str
+    seq: int | None
+    kind: str
+    """skipped, extra, swapped, substituted, argument, absent, or cycle."""
+    cohorts: list[Cohort]
+    members: str | None = None
+    exact: bool = True
+    """False: the true beginning lies before what the rings kept; `seq` is the earliest that can be proved."""
+    place: str | None = None
+    """Where in the program's repetition: 'step 41 of this loop, after its 3rd all_reduce'."""
+
+
+class Location(Struct):
+    file: str
+    line: int | None = None
+    function: str | None = None
+    condition: str | None = None
+    condition_line: int | None = None
+    why_it_can_differ: str | None = None
+
+
+class Wait(Struct):
+    """These ranks cannot go on until those join this call."""
+
+    ranks: str
+    waits_for: str
+    group: str
+    seq: int | None = None
+    op: str | None = None
+    by: Literal["device", "host"] = "device"
+    evidence: list[str] = msgspec.field(default_factory=list)
+
+
+class Alternative(Struct):
+    cause: str
+    confidence: Confidence
+    sentence: str
+    culprits: str = ""
+    decided_by: str | None = None
+    """The evidence that would tell it from the verdict."""
+
+
+class Remedy(Struct):
+    title: str
+    text: str
+    diff: str | None = None
+
+
+class Probe(Struct):
+    title: str
+    text: str
+    diff: str | None = None
+
+
+class Missing(Struct):
+    """Evidence that is not there, and how to have it next time."""
+
+    what: str
+    how: str
+
+
+class Verdict(Struct):
+    hang: bool
+    cause: str
+    family: str
+    confidence: Confidence
+    sentence: str
+    culprits: list[Culprit] = msgspec.field(default_factory=list)
+    victims: str = ""
+    divergence: Divergence | None = None
+    location: Location | None = None
+    waits: list[Wait] = msgspec.field(default_factory=list)
+    evidence: list[str] = msgspec.field(default_factory=list)
+    alternatives: list[Alternative] = msgspec.field(default_factory=list)
+    remedies: list[Remedy] = msgspec.field(default_factory=list)
+    anti_advice: list[str] = msgspec.field(default_factory=list)
+    probes: list[Probe] = msgspec.field(default_factory=list)
+    missing_evidence: list[Missing] = msgspec.field(default_factory=list)
+
+
+class GroupSummary(Struct):
+    name: str
+    desc: str
+    members: str | None
+    size: int | None
+
+
+class Job(Struct):
+    world_size: int | None
+    ranks_seen: str
+    groups: list[GroupSummary]
+    """At most a screenful: families of like groups are summarised by their first; `group_count` has the number."""
+    group_count: int
+    calls: int
+    dumps: int
+    backends: list[str] = msgspec.field(default_factory=list)
+    versions: list[str] = msgspec.field(default_factory=list)
+
+
+class Diagnosis(Struct):
+    job: Job
+    verdicts: list[Verdict]
+    evidence: list[Evidence]
+    notes: list[Note]
+    schema: str = SCHEMA
+
+
+def to_json(diagnosis: Diagnosis) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(diagnosis), indent=2)
+
+
+def from_json(data: bytes) -> Diagnosis:
+    return msgspec.json.decode(data, type=Diagnosis)
+
+
+def json_schema() -> dict[str, Any]:
+    """The published JSON Schema of what `to_json` writes: every key is always there."""
+    schema = msgspec.json.schema(Diagnosis)
+    for part in schema["$defs"].values():
+        if part.get("type") == "object":
+            part["required"] = list(part["properties"])
+    schema["$defs"]["Diagnosis"]["properties"]["schema"] = {"const": SCHEMA}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:rankandfile:diagnosis:1",
+        "title": "Rank & File diagnosis",
+        **schema,
+    }

@@ -1,0 +1,82 @@
+"""What an activity is part of, by the frames further out; and what a line of source shows where no frame does."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .activity_patterns import ANY, Where, where
+
+
+class Context(NamedTuple):
+    activity: str
+    words: str
+    where: Where
+    own: bool
+    """A name that the program's author chose, so that libraries' frames do not count."""
+
+
+def context(activity: str, words: str, file: str, functions: str, *, own: bool = False) -> Context:
+    return Context(activity, words, where(file, functions), own)
+
+
+CONTEXTS: tuple[Context, ...] = (
+    context("data_loader", "in a data-loader worker", "torch/utils/data/_utils/worker.py", "_worker_loop"),
+    context("data_loader", "in the data loader", "torch/utils/data/dataloader.py", "__next__ _next_data"),
+    context("checkpoint", "for a checkpoint", "torch/serialization.py", ANY),
+    context("checkpoint", "for a checkpoint", "torch/distributed/checkpoint/*.py", ANY),
+    context("checkpoint", "for a checkpoint", "*", "*checkpoint* *ckpt* save_state* load_state*", own=True),
+    context("checkpoint", "for a checkpoint", "*checkpoint*.py", "*save* *load* *write* *restore*", own=True),
+    context("checkpoint", "for a checkpoint", "*ckpt*.py", "*save* *load* *write* *restore*", own=True),
+    context("compile", "while compiling", "torch/_dynamo/convert_frame.py", ANY),
+    context("compile", "while building an extension", "torch/utils/cpp_extension.py", ANY),
+    context("backward", "in backward", "torch/autograd/graph.py", "_engine_run_backward"),
+    context("teardown", "while leaving", "torch/distributed/distributed_c10d.py", "destroy_process_group"),
+    context("teardown", "at exit", "*.py", "_run_exitfuncs _exit_function _exitfunc"),
+    context("exception", "while printing an exception", "traceback.py", ANY),
+    context(
+        "exception",
+        "while handling an exception",
+        "*",
+        "excepthook handle_exception* on_exception*",
+        own=True,
+    ),
+)
+
+
+def code(activity: str, phrase: str, *words: str) -> tuple[str, str, re.Pattern[str]]:
+    return activity, phrase, re.compile("|".join(words))
+
+
+#: Calls into C leave no frame: the innermost frame's own line tells, where its text is known.
+CODE = (
+    code("sleep", "sleeping in {at}", r"\bsleep\("),
+    code("lock", "waiting for a lock in {at}", r"\b(flock|lockf)\(", r"\.acquire\(", r"^with .*(lock|mutex)"),
+    code("gc", "collecting garbage in {at}", r"\bgc\.collect\("),
+    code(
+        "collective",
+        "in a collective in {at}",
+        r"\b(dist|distributed|c10d)\.(all_\w+|reduce\w*|broadcast\w*|barrier|gather\w*|scatter\w*)\(",
+    ),
+    # Whatever waits in C under this name is a torch work or request: the others have frames of their own.
+    code("init", "waiting for the store in {at}", r"store\w*\.(wait|get)\("),
+    code("collective", "waiting for a call to complete in {at}", r"\.wait\("),
+    code(
+        "subprocess", "waiting for a process it started in {at}", r"\bos\.wait(pid|id)?\(", r"\.communicate\("
+    ),
+    code("queue", "waiting for a queue in {at}", r"queue\w*\.(get|put)\(", r"\bq\.(get|put)\("),
+    code("thread", "waiting for another thread in {at}", r"thread\w*\.join\("),
+    code(
+        "cuda_sync", "perhaps waiting for its device in {at}", r"\.(item|tolist|cpu)\(\)", r"\.synchronize\("
+    ),
+    code(
+        "network_io", "waiting for the network in {at}", r"\.(recv(_into|from|msg)?|accept|connect|sendall)\("
+    ),
+    code(
+        "file_io",
+        "in file I/O in {at}",
+        r"\bopen\(",
+        r"\.(read|readline|readlines|write|flush)\(",
+        r"\bos\.(read|write|open|fsync|stat|listdir|rename)\(",
+    ),
+)

@@ -1,0 +1,73 @@
+"""What the causes share in which all ranks made the same call and asked for different things."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.contracts import contract_of
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import Parted
+from rankandfile.reason.waiting import waiting_sentence
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper
+
+from . import shown
+from .finding import Finding
+
+
+def difference(facts: Facts, p: Parted) -> str | None:
+    """size, dtype or split: what the two sides of an argument departure disagree on."""
+    if p.kind != "argument" or p.expected is None or p.came is None:
+        return None
+    ours, theirs = (facts.working.terms[row["terms"]] for row in (p.expected, p.came))
+    if ours.op != theirs.op:
+        return "op"
+    if contract_of(ours.op).agree == "sums" and ours.dtype == theirs.dtype:
+        return "split"
+    return "size" if ours.size != theirs.size else "dtype"
+
+
+def finding(facts: Facts, root: Root, p: Parted, cause: str, what: str) -> Finding:
+    assert p.expected is not None and p.came is not None
+    ours, theirs = look.size_words(facts, p.expected), look.size_words(facts, p.came)
+    where = p.place
+    call = look.call_words(facts, p.came)
+    one, other = p.normal, p.other
+    if p.culprits:
+        sentence = (
+            f"{upper(ranks_words(other))} called the {call} with {what} {theirs} where "
+            f"{ranks_words(one)} called it with {ours}{f', in {where}' if where else ''}."
+        )
+    else:
+        sentence = (
+            f"{upper(ranks_words(one))} called the {call} with {what} {ours} and {ranks_words(other)} with {theirs}"
+            f"{f', in {where}' if where else ''}; which of them is right the calls do not tell."
+        )
+    waits = waiting_sentence(facts, root, p.culprits)
+    return Finding(
+        cause=cause,
+        confidence="established",
+        sentence=f"{sentence} {waits}".strip(),
+        culprits=p.culprits,
+        doing=dict.fromkeys(p.culprits, f"asked for {theirs}"),
+        divergence=shown.divergence(facts, p, "argument", detail=True),
+        location=look.location_of(facts, p.came),
+        evidence=shown.evidence(facts, p),
+        contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
+        alternatives=() if p.culprits else _both(p, cause),
+        explains=len(root.victims),
+    )
+
+
+def _both(p: Parted, cause: str) -> tuple[Alternative, ...]:
+    return tuple(
+        Alternative(
+            cause=cause,
+            confidence="hypothesis",
+            sentence=f"{upper(ranks_words(side))} asked for the wrong thing.",
+            culprits=format_ranks(side),
+            decided_by="the source, or an earlier step of the same loop",
+        )
+        for side in (p.normal, p.other)
+    )

@@ -1,0 +1,51 @@
+"""A circle of waits among ranks that took different paths before it, where nothing says who departed."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.waiting import call_phrase, pending_row
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .finding import Finding
+
+CAUSE = "undetermined"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind != "cycle":
+        return None
+    calls = [facts.waits.pending[i] for i in root.pending[:4]]
+    edges = "; ".join(
+        f"{ranks_words(c.waiting)} {verb(c.waiting, 'waits', 'wait')} in the {call_phrase(facts, c)}"
+        for c in calls
+    )
+    rows = [row for call in calls if (row := pending_row(facts, call))]
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(ranks_words(root.ranks))} wait for each other in a circle: {edges}. They took different "
+            "paths to it, and nothing says which of them is the right one."
+        ),
+        location=look.location_of(facts, rows[0]) if rows else None,
+        evidence=tuple(look.evidence_of(row) for row in rows),
+        contradicted_by="the source, or a longer history",
+        alternatives=tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=words,
+                culprits=format_ranks(root.ranks),
+                decided_by="the source around the calls",
+            )
+            for cause, words in (
+                ("order_inversion", "The ranks may come to the calls in opposite order."),
+                ("skipped_collective", "Some of the ranks may have left out a call."),
+            )
+        ),
+        explains=len(root.victims),
+    )

@@ -1,0 +1,58 @@
+"""At one point a rank made another collective than its peers."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import Parted, parted
+from rankandfile.reason.waiting import waiting_sentence
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper
+
+from . import shown
+from .finding import Finding
+
+CAUSE = "different_collective"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    p = parted(facts, root)
+    if p is None or p.kind != "substituted" or not p.culprits:
+        return None
+    if p.how == "left":
+        return None
+    came = f"the {look.call_words(facts, p.came)}" if p.came else "another call"
+    expected = f"the {look.call_words(facts, p.expected)}" if p.expected else "another"
+    where = p.place
+    sentence = (
+        f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
+        f"{f', in {where}' if where else ''}."
+    )
+    waits = waiting_sentence(facts, root, p.culprits)
+    return Finding(
+        cause=CAUSE,
+        confidence="established",
+        sentence=f"{sentence} {waits}".strip(),
+        culprits=p.culprits,
+        doing=dict.fromkeys(p.culprits, f"made {came} instead"),
+        divergence=shown.divergence(facts, p, p.kind),
+        location=look.location_of(facts, p.came),
+        evidence=shown.evidence(facts, p),
+        contradicted_by="a branch on which the minority's call is the right one",
+        alternatives=_alternatives(p),
+        explains=len(root.victims),
+    )
+
+
+def _alternatives(p: Parted) -> tuple[Alternative, ...]:
+    return (
+        Alternative(
+            cause="extra_collective",
+            confidence="hypothesis",
+            sentence="The call may be one more than its peers make, and not instead of theirs.",
+            culprits=format_ranks(p.culprits),
+            decided_by="the calls that would follow it, or the source around it",
+        ),
+    )

@@ -1,0 +1,107 @@
+"""Everybody else waits in one call; the rank without a dump sits in another, by its stack.
+
+It counts only where all others are in the very same call and stand where it was issued. Then it cannot be that the
+rank has joined and gone on, as the others would have: it took another path. Which call of the program its own is, as
+against theirs, says how.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.activity import Place
+from rankandfile.reason.claims import Claim, as_call, claims_at, history, majority, relation
+from rankandfile.reason.contracts import contract_of
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.host import Stand
+from rankandfile.reason.waiting import call_phrase, waiting_sentence
+from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.words import upper
+
+from .finding import Finding
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind != "missing" or len(root.ranks) != 1 or len(root.pending) != 1:
+        return None
+    rank, call = root.ranks[0], facts.waits.pending[root.pending[0]]
+    stand = facts.hosts.get(rank)
+    if stand is None or stand.activity != "collective" or call.slot is None or call.lacking:
+        return None
+    if {rank, *call.waiting} != set(range(facts.case.world_size or 0)):
+        return None
+    claims = claims_at(facts, call.group, call.slot)
+    its = _claim(stand)
+    if its.site is None or not majority([claims, [its]]) or not _all_there(facts, call, claims):
+        return None
+    if any(claim.site == its.site for claim in claims):
+        return None
+    return _finding(facts, root, call, claims[0], its, stand)
+
+
+def _all_there(facts: Facts, call: Pending, claims: list[Claim]) -> bool:
+    """Every host that waits stands on the line that issued the call: none of them has gone on."""
+    sites = {claim.rank: claim.site for claim in claims}
+    return all(
+        (there := facts.hosts.get(rank)) is not None and sites.get(rank) == _claim(there).site
+        for rank in call.waiting
+    )
+
+
+def _claim(stand: Stand) -> Claim:
+    at = stand.location
+    site = (look.short_file(at.file), at.line) if at.line is not None else None
+    op = contract_of(stand.op).op
+    return Claim(
+        stand.rank, (op, None), site, Place(at.function or "", at.file, at.line or 0), stand.evidence[0]
+    )
+
+
+def _finding(facts: Facts, root: Root, call: Pending, expected: Claim, its: Claim, stand: Stand) -> Finding:
+    rank = its.rank
+    how = relation(history(facts, call.group, call.waiting), expected, its)
+    return Finding(
+        # Nothing like it in the others' past: it may lie behind their loop, and then the rank has left that.
+        cause="extra_collective" if how == "extra" else "skipped_collective",
+        confidence="supported",
+        sentence=(
+            f"{upper(f'rank {rank}')} left no dump; its stack is {stand.words}, while all others are in the "
+            f"{call_phrase(facts, call)}. It took another path. {waiting_sentence(facts, root, (rank,))}"
+        ).strip(),
+        culprits=(rank,),
+        doing={rank: stand.words},
+        divergence=Divergence(
+            group=look.group_words(facts, call.group),
+            seq=call.slot,
+            kind="substituted",
+            cohorts=[
+                Cohort(ranks=format_ranks(call.waiting), call=as_call(expected, call.slot)),
+                Cohort(ranks=str(rank), call=as_call(its, None)),
+            ],
+            members=look.members_text(facts, call.group),
+            exact=False,
+        ),
+        location=stand.location,
+        evidence=(expected.evidence, *stand.evidence),
+        contradicted_by=f"a dump of rank {rank} in which it has joined the call",
+        alternatives=tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=sentence,
+                culprits=str(rank),
+                decided_by=decided,
+            )
+            for cause, sentence, decided in (
+                ("raised", "An exception may have led it there, past the others' call.", "its log"),
+                (
+                    "extra_collective",
+                    "Its call may be one that the others do not make.",
+                    "the source around it",
+                ),
+            )
+            if not (how == "extra" and cause == "extra_collective")
+        ),
+        explains=len(root.victims),
+    )

@@ -1,0 +1,34 @@
+"""Its process ended with an error code, and nothing says of an exception."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.stories import Story, Subject
+
+CAUSE = "exited"
+
+
+def tell(facts: Facts, subject: Subject) -> Story | None:
+    testimony = facts.testimony
+    end = testimony.ends.get(subject.rank)
+    if end is None or end.kind != "exited" or subject.rank in testimony.echoes:
+        return None
+    return Story(
+        cause=CAUSE,
+        confidence="established"
+        if subject.rank in testimony.logged and not end.contradicted
+        else "supported",
+        doing=end.words + (", without a word of an exception" if subject.rank in testimony.logged else ""),
+        evidence=end.evidence,
+        alternatives=(
+            Alternative(
+                cause="raised",
+                confidence="hypothesis",
+                sentence="An exception may have ended it, and its message been lost.",
+                culprits=str(subject.rank),
+                decided_by="its stderr, or the error file of the launcher",
+            ),
+        ),
+        contradicted=end.contradicted,
+    )

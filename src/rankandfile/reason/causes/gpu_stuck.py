@@ -1,0 +1,73 @@
+"""All members joined; one member's device has not begun the collective while the others' have."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.patience import Patience, patience
+from rankandfile.reason.stillness import stands_still
+from rankandfile.reason.waiting import call_phrase
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .finding import Finding
+
+CAUSE = "gpu_stuck"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind != "behind":
+        return None
+    call = facts.waits.pending[root.pending[0]]
+    assert call.slot is not None
+    waited = patience(facts, call)
+    if waited in (Patience.NOT_YET, Patience.LATE):
+        # A long kernel looks the same until the timeout is over.
+        return None
+    if waited is Patience.UNKNOWN and not stands_still(facts, root):
+        return None
+    begun = tuple(r for r in call.waiting if r not in call.behind)
+    rows = [look.call_at(facts, ranks[0], call.group, call.slot) for ranks in (call.behind, begun) if ranks]
+    known = [row for row in rows if row is not None]
+    its = verb(call.behind, "its device has", "their devices have")
+    sentence = (
+        f"All members joined the {call_phrase(facts, call)}, but {ranks_words(call.behind)} only on the host: "
+        f"{its} not begun it, and the devices of {ranks_words(begun) if begun else 'the others'} have. "
+        f"Whatever {verb(call.behind, 'its', 'their')} device was given before this call has not ended."
+    )
+    return Finding(
+        cause=CAUSE,
+        confidence="supported",
+        sentence=upper(sentence),
+        culprits=call.behind,
+        doing=dict.fromkeys(call.behind, "its device is still busy with work issued before the collective"),
+        divergence=Divergence(
+            group=look.group_words(facts, call.group),
+            seq=known[0]["seq"] if known else call.slot,
+            kind="absent",
+            cohorts=[
+                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, row, row_state))
+                for ranks, row, row_state in zip(
+                    [r for r in (call.behind, begun) if r],
+                    known,
+                    ("issued, not begun", "begun"),
+                    strict=False,
+                )
+            ],
+            members=look.members_text(facts, call.group),
+        ),
+        evidence=tuple(look.evidence_of(row) for row in known),
+        contradicted_by="a start time of the call on that rank, or a host that waits before launching it",
+        alternatives=(
+            Alternative(
+                cause="gpu_error",
+                confidence="hypothesis",
+                sentence="The device may have failed rather than be busy.",
+                culprits=format_ranks(call.behind),
+                decided_by="the kernel log of its host (Xid lines) and the rank's log (CUDA error)",
+            ),
+        ),
+        explains=len(root.victims),
+    )

@@ -1,0 +1,188 @@
+"""A rank that others wait for and that waits for nobody: it never issued the call, and did something else instead.
+
+Who it is follows from the calls; what it did instead does not. The cause stays undetermined, with the culprit named.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.patience import Patience, patience
+from rankandfile.reason.stillness import stands_still
+from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from . import making_a_group
+from .finding import Finding
+
+CAUSE = "undetermined"
+
+_INSTEAD = (
+    (
+        "host_blocked",
+        "It may be stuck on the host: in a lock, the data loader, a file, a compile.",
+        "its stack",
+    ),
+    ("raised", "It may have raised an exception, and be on its way out.", "its log"),
+    ("killed", "Its process may be gone.", "exit codes, the kernel log of its host"),
+    ("early_exit", "It may have left the loop, and be past all its collectives.", "its stack or its log"),
+)
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind != "absent":
+        return None
+    call = first_pending(facts, root)
+    if call is None:
+        return None
+    waited = patience(facts, call)
+    if waited is Patience.NOT_YET or (waited is Patience.UNKNOWN and not stands_still(facts, root)):
+        return None
+    if set(root.ranks) <= facts.hidden.keys():
+        return _may_wait_unseen(facts, root)
+    if making_a_group.may_be(facts, root):
+        return None
+    if _most_of_the_group(root, call):
+        return _alone(facts, root, call)
+    culprits = root.ranks
+    row = pending_row(facts, call)
+    last = look.last_call(facts, culprits[0])
+    done = (
+        f"; {verb(culprits, 'its', 'their')} last call, the {look.call_words(facts, last)}, is done"
+        if last
+        else ""
+    )
+    sentence = (
+        f"{upper(ranks_words(culprits))} never issued the {call_phrase(facts, call)}{done}. "
+        f"What {verb(culprits, 'it does', 'they do')} instead, the dumps alone do not tell."
+    )
+    ids = [look.evidence_of(row)] if row else []
+    ids += [look.evidence_of(last)] if last else []
+    for rank in culprits[:4]:
+        ids += look.standing_evidence(facts, rank, call.group)
+    doing = (
+        f"no call in flight; its last one was the {look.call_words(facts, last)}" if last else "made no call"
+    )
+    if call.unknown:
+        sentence += (
+            f" {upper(ranks_words(call.unknown))} left no complete dump, and may not have joined either."
+        )
+    if waited is Patience.UNKNOWN:
+        sentence += (
+            " When the dumps were written is not known, but every other rank has come as far as it can."
+        )
+    return Finding(
+        cause=CAUSE,
+        confidence="supported" if waited is Patience.UNKNOWN else "established",
+        sentence=f"{sentence} {waiting_sentence(facts, root, culprits)}".strip(),
+        culprits=culprits,
+        doing=dict.fromkeys(culprits, doing),
+        divergence=Divergence(
+            group=look.group_words(facts, call.group),
+            seq=row["seq"] if row else call.slot,
+            kind="absent",
+            cohorts=[
+                Cohort(ranks=format_ranks(call.waiting), call=look.as_call(facts, row) if row else None),
+                Cohort(ranks=format_ranks(culprits)),
+            ],
+            members=look.members_text(facts, call.group),
+        ),
+        location=look.location_of(facts, row),
+        evidence=tuple(dict.fromkeys(ids)),
+        contradicted_by="a record of the call on that rank",
+        alternatives=tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=words,
+                culprits=format_ranks(culprits),
+                decided_by=decided,
+            )
+            for cause, words, decided in _INSTEAD
+        ),
+        missing=(
+            Missing(
+                what=f"the stacks of {ranks_words(culprits)}",
+                how="py-spy dump --pid PID on its host while it hangs, or start the job with `raf run`",
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _may_wait_unseen(facts: Facts, root: Root) -> Finding | None:
+    """The trail ends at ranks whose sends and receives are not recorded: they may wait in one of those."""
+    call = first_pending(facts, root)
+    if call is None:
+        return None
+    row = pending_row(facts, call)
+    those = ranks_words(root.ranks)
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(those)} {verb(root.ranks, 'has', 'have')} not issued the {call_phrase(facts, call)} that "
+            f"others wait in. {verb(root.ranks, 'It', 'They')} also "
+            f"{verb(root.ranks, 'sends and receives', 'send and receive')}, which gloo does not record, and may "
+            f"wait for another rank there. {waiting_sentence(facts, root, root.ranks)}"
+        ).strip(),
+        evidence=tuple([look.evidence_of(row)] if row else []),
+        contradicted_by="a stack outside of any send or receive",
+        alternatives=(
+            Alternative(
+                cause="host_blocked",
+                confidence="hypothesis",
+                sentence=f"{upper(those)} may be stuck on the host.",
+                culprits=format_ranks(root.ranks),
+                decided_by="stacks",
+            ),
+        ),
+        missing=(
+            Missing(
+                what=f"the stacks of {those}",
+                how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _most_of_the_group(root: Root, call: Pending) -> bool:
+    """Whether those that have not come are more than those that have, among the members that are known."""
+    return len(set(root.ranks) & set(call.lacking)) > len(call.waiting)
+
+
+def _alone(facts: Facts, root: Root, call: Pending) -> Finding:
+    """Few wait and most have not come: the few may have made a call that was never meant to be."""
+    row = pending_row(facts, call)
+    few, most = ranks_words(call.waiting), ranks_words(root.ranks)
+    sides = (
+        ("extra_collective", f"{upper(few)} made a call that the others were not to make.", call.waiting),
+        ("host_blocked", f"{upper(most)} did not come to it.", root.ranks),
+    )
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(few)} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}; {most}, most of "
+            "the group, did not come and wait for nobody. Either the few made a call too many, or the many are held up."
+        ),
+        location=look.location_of(facts, row),
+        evidence=tuple([look.evidence_of(row)] if row else []),
+        contradicted_by="stacks",
+        alternatives=tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=words,
+                culprits=format_ranks(ranks),
+                decided_by="the stacks of both, or the source at the call",
+            )
+            for cause, words, ranks in sides
+        ),
+        missing=(Missing(what=f"the stacks of {most}", how="py-spy dump --pid PID while it hangs"),),
+        explains=len(root.victims),
+    )

@@ -1,0 +1,71 @@
+"""Ranks wait, and nothing tells for how long: a job that hangs and one that runs look like this."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.patience import Patience, patience
+from rankandfile.reason.stillness import stands_still
+from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
+from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .finding import Finding
+
+CAUSE = "undetermined"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind not in ("absent", "behind", "joined"):
+        return None
+    call = first_pending(facts, root)
+    if call is None or patience(facts, call) is not Patience.UNKNOWN or stands_still(facts, root):
+        return None
+    row = pending_row(facts, call)
+    last = root.ranks or call.behind
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        hang=False,
+        sentence=(
+            f"{_state(facts, root, call)}. When the dumps were written is not known: their files bear the time of a "
+            "copy, or none. A job that hangs looks like this, and so does one that runs."
+        ),
+        evidence=tuple([look.evidence_of(row)] if row else []),
+        contradicted_by="the same call in a later dump",
+        alternatives=(
+            Alternative(
+                cause="network_stalled" if root.kind == "joined" else "host_blocked",
+                confidence="hypothesis",
+                sentence="If the job did hang, this is where.",
+                culprits=format_ranks(last),
+                decided_by="the time at which the dumps were written, or a second set of dumps",
+            ),
+            Alternative(
+                cause="no_hang",
+                confidence="hypothesis",
+                sentence="If the job was running, this is an ordinary moment of it.",
+                decided_by="the time at which the dumps were written, or a second set of dumps",
+            ),
+        ),
+        missing=(
+            Missing(
+                what="the time at which the dumps were written",
+                how="copy them with their times (cp -p, scp -p, tar), or add the job's log: the watchdog's lines say "
+                "how long a call waited",
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _state(facts: Facts, root: Root, call: Pending) -> str:
+    who = f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'is', 'are')} in the {call_phrase(facts, call)}"
+    if root.kind == "absent":
+        return f"{who}, and {ranks_words(root.ranks)} {verb(root.ranks, 'has', 'have')} not issued it"
+    if root.kind == "behind":
+        device = verb(call.behind, "the device", "the devices")
+        return f"{who}, and {device} of {ranks_words(call.behind)} {verb(call.behind, 'has', 'have')} not begun it"
+    return f"{who}, which all members have joined"

@@ -1,0 +1,123 @@
+"""A circle of waits: ranks come to two collectives of different groups in opposite order."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.habits import changed_their_order
+from rankandfile.reason.parted import Parted, parted
+from rankandfile.reason.waiting import call_phrase
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .finding import Finding
+
+CAUSE = "order_inversion"
+
+_MOST_COMPARED = 48
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind != "cycle":
+        return None
+    p = parted(facts, root)
+    if p is not None and p.culprits and not _only_order(p):
+        # A call left out or added explains the circle.
+        return None
+    calls = [facts.waits.pending[i] for i in root.pending]
+    edges = "; ".join(
+        f"{ranks_words([r for r in c.waiting if r in root.ranks] or c.waiting)} "
+        f"{verb(c.waiting, 'waits', 'wait')} in the {call_phrase(facts, c)}"
+        for c in calls[:4]
+    )
+    departed = p.culprits if p is not None else changed_their_order(facts, root)
+    if not departed and not _same_until_now(facts, root):
+        return None
+    culprits = departed or root.ranks
+    who = (
+        f"{upper(ranks_words(culprits))} {verb(culprits, 'comes', 'come')} to them in another order than the "
+        "other ranks. "
+        if departed
+        else "No order is that of most ranks. "
+    )
+    return Finding(
+        cause=CAUSE,
+        confidence="established",
+        sentence=f"{upper(ranks_words(root.ranks))} wait for each other in a circle: {edges}. {who}".strip(),
+        culprits=culprits,
+        doing=dict.fromkeys(culprits, "in the circle"),
+        divergence=_divergence(facts, root, departed),
+        evidence=_evidence(facts, root),
+        contradicted_by="a call of the circle that has in fact finished",
+        explains=len(root.victims),
+    )
+
+
+def _same_until_now(facts: Facts, root: Root) -> bool:
+    """Whether the ranks of the circle made the same calls up to those that they wait in.
+
+    If not, some of them took another path, and that they wait in a circle does not say which.
+    """
+    first, *others = root.ranks[:_MOST_COMPARED]
+    rows = [
+        _row(facts, first, c.group, c.slot)
+        for i in root.pending
+        if first in (c := facts.waits.pending[i]).waiting
+    ]
+    begins = min((row["record"] for row in rows if row), default=0)
+    for rank in others:
+        parting = facts.programs.against(rank, first)
+        if parting is not None and (parting.expected is None or parting.expected[1] < begins):
+            return False
+    return True
+
+
+def _only_order(p: Parted) -> bool:
+    """Left out as far as it got: stopped in the very call that follows the missing one, it may have meant both."""
+    return p.kind == "swapped" or (
+        p.kind == "skipped" and p.confirmed <= 1 and p.length == 1 and _collective(p)
+    )
+
+
+def _collective(p: Parted) -> bool:
+    return p.expected is not None and p.expected["slot"] is not None
+
+
+def _divergence(facts: Facts, root: Root, departed: tuple[int, ...]) -> Divergence:
+    """The calls of the circle; first the one that a culprit did not come to in its turn, else the first rank's."""
+    calls = [facts.waits.pending[i] for i in root.pending]
+    missed = set(departed)
+    calls.sort(key=lambda c: (not missed & {*c.lacking, *c.busy}, min(c.waiting), c.group))
+    shown = calls[:4]
+    cohorts: list[Cohort] = []
+    for call in shown:
+        row = _row(facts, call.waiting[0], call.group, call.slot)
+        cohorts.append(
+            Cohort(ranks=format_ranks(call.waiting), call=look.as_call(facts, row) if row else None)
+        )
+    first = shown[0]
+    row = _row(facts, first.waiting[0], first.group, first.slot)
+    return Divergence(
+        group=look.group_words(facts, first.group),
+        seq=row["seq"] if row else first.slot,
+        kind="cycle",
+        cohorts=cohorts,
+        members=look.members_text(facts, first.group),
+    )
+
+
+def _row(facts: Facts, rank: int, group: int, slot: int | None) -> look.Row | None:
+    return look.call_at(facts, rank, group, slot) if slot is not None else look.last_call(facts, rank, group)
+
+
+def _evidence(facts: Facts, root: Root) -> tuple[str, ...]:
+    ids: list[str] = []
+    for i in root.pending[:6]:
+        call = facts.waits.pending[i]
+        row = _row(facts, call.waiting[0], call.group, call.slot)
+        ids += [look.evidence_of(row)] if row else []
+        for rank in call.lacking[:2]:
+            ids += look.standing_evidence(facts, rank, call.group)
+    return tuple(dict.fromkeys(ids))

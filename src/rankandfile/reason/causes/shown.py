@@ -1,0 +1,67 @@
+"""A parting of paths in the document: the cohorts and their calls, and the records that show it."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import Parted
+from rankandfile.reason.waiting import pending_row
+
+
+def divergence(facts: Facts, p: Parted, kind: str, detail: bool = False) -> Divergence:
+    if p.past:
+        cohorts = _as_they_wait(facts, p)
+        cohorts.append(
+            Cohort(ranks=format_ranks(p.other), call=look.as_call(facts, p.came) if p.came else None)
+        )
+    else:
+        cohorts = _sides(facts, p, detail)
+        rest = set(facts.membership.members.get(p.group, ())) - set(p.normal) - set(p.other)
+        if rest:
+            cohorts.append(Cohort(ranks=format_ranks(rest)))
+    row = next((r for r in (p.expected, p.came) if r and r["group"] == p.group), p.expected or p.came)
+    return Divergence(
+        group=look.group_words(facts, p.group),
+        seq=row["seq"] if row and p.slot is not None and row["slot"] == p.slot else p.slot,
+        kind=kind,
+        cohorts=cohorts,
+        members=look.members_text(facts, p.group),
+        exact=p.exact,
+        place=p.place,
+    )
+
+
+def _as_they_wait(facts: Facts, p: Parted) -> list[Cohort]:
+    """Only the culprit's own past shows what was due: of the others, the calls of the group that they wait in."""
+    waiting: dict[int | None, list[look.Row]] = {}
+    for call in facts.waits.pending:
+        row = (
+            pending_row(facts, call)
+            if call.group == p.group and not set(call.waiting) & set(p.other)
+            else None
+        )
+        if row is not None:
+            waiting.setdefault(row["site"], []).append(row)
+    return [
+        Cohort(ranks=format_ranks(sorted({r["rank"] for r in rows})), call=look.as_call(facts, rows[0]))
+        for rows in waiting.values()
+    ]
+
+
+def _sides(facts: Facts, p: Parted, detail: bool) -> list[Cohort]:
+    return [
+        Cohort(
+            ranks=format_ranks(ranks),
+            call=look.as_call(facts, row, look.size_words(facts, row) if detail else None) if row else None,
+        )
+        for ranks, row in ((p.normal, p.expected), (p.other, p.came))
+    ]
+
+
+def evidence(facts: Facts, p: Parted) -> tuple[str, ...]:
+    ids = [look.evidence_of(row) for row in (p.expected, p.came) if row]
+    for ranks in (p.normal, p.other):
+        ids += look.standing_evidence(facts, ranks[0], p.group) if ranks else []
+    return tuple(dict.fromkeys(ids))

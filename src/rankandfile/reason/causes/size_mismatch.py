@@ -1,0 +1,19 @@
+"""All ranks made the same call, with different sizes."""
+
+from __future__ import annotations
+
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import parted
+from rankandfile.reason.waits import Root
+
+from .arguments import difference, finding
+from .finding import Finding
+
+CAUSE = "size_mismatch"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    p = parted(facts, root)
+    if p is None or difference(facts, p) != "size":
+        return None
+    return finding(facts, root, p, CAUSE, "size")

@@ -1,0 +1,74 @@
+"""A rank left out a collective that its peers made, and went on: from there on it is out of step."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import Parted, parted
+from rankandfile.reason.waiting import waiting_sentence
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import behind_words, counted, ranks_words, upper, verb
+
+from . import shown
+from .finding import Finding
+
+CAUSE = "skipped_collective"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    p = parted(facts, root)
+    if p is None or p.kind != "skipped" or not p.culprits:
+        return None
+    row = p.expected
+    missed = f"the {look.call_words(facts, row)}" if row else "a collective"
+    if p.length > 1:
+        missed = f"{counted(p.length, 'call')}, beginning with {missed},"
+    where = p.place
+    its = verb(p.culprits, "its", "their")
+    sentence = (
+        f"{upper(ranks_words(p.culprits))} skipped {missed}{f' in {where}' if where else ''}; "
+        f"from there on {its} calls are {behind_words(p.length)}."
+    )
+    if not p.exact:
+        sentence = (
+            f"{upper(ranks_words(p.culprits))} {verb(p.culprits, 'is', 'are')} {p.length} "
+            f"{'call' if p.length == 1 else 'calls'} behind since before the oldest call that the rings kept."
+        )
+    waits = waiting_sentence(facts, root, p.culprits)
+    return Finding(
+        cause=CAUSE,
+        confidence="established" if _sure(p) else "supported",
+        sentence=f"{sentence} {waits}".strip(),
+        culprits=p.culprits,
+        doing={r: _doing(facts, p) for r in p.culprits},
+        divergence=shown.divergence(facts, p, "skipped"),
+        location=look.location_of(facts, row),
+        evidence=shown.evidence(facts, p),
+        contradicted_by="a record of the missing call on the rank, or a branch that lets the others make it alone",
+        alternatives=_alternatives(facts, p),
+        explains=len(root.victims),
+    )
+
+
+def _sure(p: Parted) -> bool:
+    """One more call in place could be chance; and a bare majority is a convention, not a proof."""
+    return p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
+
+
+def _doing(facts: Facts, p: Parted) -> str:
+    return f"went on to the {look.call_words(facts, p.came)}" if p.came else "went on without it"
+
+
+def _alternatives(facts: Facts, p: Parted) -> tuple[Alternative, ...]:
+    if _sure(p) or p.confirmed >= 2 or p.came is None:
+        return ()
+    came = look.call_words(facts, p.came)
+    return (
+        Alternative(
+            cause="order_inversion",
+            confidence="hypothesis",
+            sentence=f"It may have meant to make the missing call after the {came}, in the other order.",
+            decided_by="the code that follows that call on this rank",
+        ),
+    )

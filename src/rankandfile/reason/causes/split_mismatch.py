@@ -1,0 +1,69 @@
+"""An all_to_all in which what is sent is not what is received.
+
+Recorded are the sizes of whole tensors, not the splits. If the sums over all members disagree, some pair disagrees;
+who it is shows only where tokens go out and come back: a member whose way back is not the way out, where all others'
+is, announced one thing and sent another.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.splits import exchange, odd_one_out
+from rankandfile.reason.waiting import call_phrase, first_pending
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .finding import Finding
+
+CAUSE = "split_mismatch"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    call = first_pending(facts, root) if root.kind in ("joined", "behind") else None
+    if call is None or call.slot is None:
+        return None
+    sums = exchange(facts, call.group, call.slot)
+    if sums is None or sums.agrees:
+        return None
+    culprits = odd_one_out(facts, call.group, call.slot)
+    if not culprits:
+        return None
+    rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
+    rows = [look.call_at(facts, ranks[0], call.group, call.slot) for ranks in (rest, culprits) if ranks]
+    known = [row for row in rows if row is not None]
+    return Finding(
+        cause=CAUSE,
+        confidence="supported",
+        sentence=(
+            f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
+            f"{sums.expected:,}. {upper(ranks_words(culprits))} {verb(culprits, 'sends', 'send')} another number than "
+            "on the way back, unlike all others: what it announced is not what it sends."
+        ),
+        culprits=culprits,
+        doing=dict.fromkeys(culprits, "sends another number of elements than its peers expect"),
+        divergence=Divergence(
+            group=look.group_words(facts, call.group),
+            seq=known[0]["seq"] if known else call.slot,
+            kind="argument",
+            cohorts=[
+                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, row, look.size_words(facts, row)))
+                for ranks, row in zip((rest, culprits), known, strict=False)
+            ],
+            members=look.members_text(facts, call.group),
+        ),
+        location=look.location_of(facts, known[-1]) if known else None,
+        evidence=tuple(look.evidence_of(row) for row in known),
+        contradicted_by="split sizes in a log that agree between all pairs",
+        alternatives=(
+            Alternative(
+                cause="skipped_collective",
+                confidence="hypothesis",
+                sentence="A member a call ahead or behind would make the sums disagree as well.",
+                decided_by="the calls before, with their sizes",
+            ),
+        ),
+        explains=len(root.victims),
+    )

@@ -1,0 +1,40 @@
+"""A rank made the same calls on one group as its peers, in another order."""
+
+from __future__ import annotations
+
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import parted
+from rankandfile.reason.waiting import waiting_sentence
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper
+
+from . import shown
+from .finding import Finding
+
+CAUSE = "order_inversion"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    p = parted(facts, root)
+    if p is None or p.kind != "swapped" or not p.culprits:
+        return None
+    came = f"the {look.call_words(facts, p.came)}" if p.came else "another call"
+    expected = f"the {look.call_words(facts, p.expected)}" if p.expected else "another"
+    where = p.place
+    sentence = (
+        f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
+        f"{f', in {where}' if where else ''}, and the other one after it: the same calls in another order."
+    )
+    return Finding(
+        cause=CAUSE,
+        confidence="established",
+        sentence=f"{sentence} {waiting_sentence(facts, root, p.culprits)}".strip(),
+        culprits=p.culprits,
+        doing=dict.fromkeys(p.culprits, f"made {came} first"),
+        divergence=shown.divergence(facts, p, "swapped"),
+        location=look.location_of(facts, p.came),
+        evidence=shown.evidence(facts, p),
+        contradicted_by="a branch on which the minority's order is the right one",
+        explains=len(root.victims),
+    )

@@ -1,0 +1,71 @@
+"""The work is done: all others have ended well, and a rank does not come out of its teardown. Nobody waits for it."""
+
+from __future__ import annotations
+
+import re
+
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .finding import Finding
+
+CAUSE = "teardown_only"
+
+_NUMBERS = re.compile(r"\d+")
+
+
+def settle(facts: Facts) -> Finding | None:
+    ends = facts.testimony.ends
+    finished = {rank for rank, end in ends.items() if end.kind == "finished"}
+    left = tuple(sorted(ends.keys() - finished))
+    if not finished or not left or not all(facts.testimony.alive(rank) for rank in left):
+        return None
+    if facts.testimony.gave_up or not all(_done(facts, rank, finished) for rank in left):
+        return None
+    stands = [facts.hosts[rank] for rank in left if rank in facts.hosts]
+    doing = {rank: _doing(facts, rank) for rank in left}
+    first = doing[left[0]]
+    return Finding(
+        cause=CAUSE,
+        confidence="supported",
+        sentence=(
+            f"{upper(ranks_words(sorted(finished)))} ended well; {ranks_words(left)} "
+            f"{verb(left, 'has', 'have')} done the work too, and {verb(left, 'does', 'do')} not end: {first}. "
+            "No rank waits for another."
+        ),
+        culprits=left,
+        doing=doing,
+        location=stands[0].location if stands else None,
+        evidence=tuple(
+            dict.fromkeys(
+                [
+                    *(i for stand in stands for i in stand.evidence),
+                    *(i for rank in left for i in ends[rank].evidence),
+                    *ends[min(finished)].evidence,
+                ]
+            )
+        ),
+        contradicted_by="work of the program that the rank had not done",
+        explains=len(left),
+    )
+
+
+def _done(facts: Facts, rank: int, finished: set[int]) -> bool:
+    """It is on its way out, or it said last what those said last that have ended."""
+    stand = facts.hosts.get(rank)
+    if stand is not None:
+        return stand.activity == "teardown" or stand.within == "teardown"
+    lines = facts.testimony.last_lines
+    said = {_said(lines[other]) for other in finished if other in lines}
+    return rank in lines and said == {_said(lines[rank])}
+
+
+def _said(line: str) -> str:
+    return _NUMBERS.sub("0", line)
+
+
+def _doing(facts: Facts, rank: int) -> str:
+    stand = facts.hosts.get(rank)
+    if stand is not None:
+        return stand.words
+    return f"its last words are those of the others, '{facts.testimony.last_lines[rank][:80]}'"

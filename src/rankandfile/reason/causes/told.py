@@ -1,0 +1,165 @@
+"""What the ranks that others wait for did instead, as their stacks, logs and exit status tell it.
+
+Who others wait for follows from the calls, or from an end of a process that is no echo; why, from what each of those
+ranks left. To teach Rank & File a new reason, add a module with a `tell`, and name it here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from rankandfile.model.diagnosis import CAUSES, Alternative, Cohort, Confidence, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.deaths import died_first
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.patience import Patience, patience
+from rankandfile.reason.stories import Story, Subject, Teller
+from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from . import (
+    exited,
+    gpu_error,
+    host_blocked,
+    host_slow,
+    killed,
+    left_early,
+    link_error,
+    mute,
+    peer_unreachable,
+    raised,
+)
+from .finding import Finding
+
+#: Who is asked first is believed first: a killed process may have raised something before, and not the other way.
+_ORDER = (
+    killed, gpu_error, raised, exited, left_early, peer_unreachable, host_slow, host_blocked, mute, link_error,
+)  # fmt: skip
+_BY_CAUSE = {module.CAUSE: place for place, module in reversed(list(enumerate(_ORDER)))}
+
+#: What can be told of a rank that has joined: its device or its link failed in the call.
+_OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (gpu_error.tell, link_error.tell)
+_SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    call = first_pending(facts, root)
+    if call is None:
+        return None
+    if root.kind in ("joined", "behind"):
+        return _joined(facts, root, call)
+    if root.kind not in ("absent", "missing"):
+        return None
+    proved = root.kind == "absent"
+    stories = {
+        rank: story for rank in root.ranks if (story := story_of(facts, Subject(rank, proved, call.waiting)))
+    }
+    if not stories or (proved and not _late(facts, root, call, stories)):
+        return None
+    culprits = root.ranks if proved else tuple(sorted(stories))
+    return _finding(facts, root, call, culprits, stories)
+
+
+def story_of(facts: Facts, subject: Subject) -> Story | None:
+    if facts.testimony.gone(subject.rank) and not died_first(facts.testimony, subject.rank):
+        return None
+    return next((story for module in _ORDER if (story := module.tell(facts, subject))), None)
+
+
+def _late(facts: Facts, root: Root, call: Pending, stories: dict[int, Story]) -> bool:
+    """Whether the ranks are overdue, and what is told of them is enough to blame them for it."""
+    if any(CAUSES[story.cause] != "host" for story in stories.values()):
+        return True
+    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+        return False
+    if not any(story.absence for story in stories.values()):
+        return True
+    # Few wait for many: the few may have made a call too many. And a send or a receive may not be recorded.
+    return len(root.ranks) <= len(call.waiting) and not set(root.ranks) & facts.hidden.keys()
+
+
+def _joined(facts: Facts, root: Root, call: Pending) -> Finding | None:
+    concerned = sorted({*call.waiting, *root.victims, *root.ranks})
+    for tell in _OF_THOSE_THAT_JOINED:
+        stories = {rank: story for rank in concerned if (story := tell(facts, Subject(rank, False)))}
+        if stories:
+            return _finding(facts, root, call, tuple(stories), stories)
+    return None
+
+
+def _finding(
+    facts: Facts, root: Root, call: Pending, culprits: tuple[int, ...], stories: dict[int, Story]
+) -> Finding:
+    first = min(stories.values(), key=lambda story: _BY_CAUSE[story.cause])
+    row = pending_row(facts, call)
+    doing = {rank: story.doing for rank, story in stories.items()}
+    what = {
+        "absent": f"{upper(ranks_words(culprits))} never joined the {call_phrase(facts, call)}",
+        "missing": f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing in the "
+        f"{call_phrase(facts, call)}",
+    }.get(root.kind, f"All members joined the {call_phrase(facts, call)}, and none finishes it")
+    against = tuple(words for story in stories.values() for words in story.contradicted)
+    sentence = f"{what}: {_said(doing, culprits, root.kind)}."
+    if against:
+        sentence += f" The sources disagree: {'; '.join(against)}."
+    ids = [look.evidence_of(row)] if row else []
+    ids += [i for story in stories.values() for i in story.evidence]
+    for rank in culprits[:4]:
+        ids += look.standing_evidence(facts, rank, call.group)
+    return Finding(
+        cause=first.cause,
+        confidence=max((story.confidence for story in stories.values()), key=lambda c: _SURE[c]),
+        sentence=f"{sentence} {waiting_sentence(facts, root, culprits)}".strip(),
+        culprits=culprits,
+        doing=doing,
+        divergence=_divergence(facts, call, culprits, row) if root.ranks else None,
+        location=first.location or look.location_of(facts, row),
+        evidence=tuple(dict.fromkeys(ids)),
+        contradicted_by="a record of the call on that rank"
+        if root.ranks
+        else "a later dump in which the call has ended",
+        alternatives=(*_other_causes(first.cause, stories), *first.alternatives),
+        explains=len(root.victims),
+    )
+
+
+def _said(doing: dict[int, str], culprits: tuple[int, ...], kind: str) -> str:
+    """What each did, ranks that did the same in one breath."""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for rank, words in doing.items():
+        alike[words].append(rank)
+    if len(alike) == 1 and len(doing) == len(culprits) and kind in ("absent", "missing"):
+        return next(iter(alike))
+    return "; ".join(f"{ranks_words(ranks)} {words}" for words, ranks in alike.items())
+
+
+def _other_causes(cause: str, stories: dict[int, Story]) -> tuple[Alternative, ...]:
+    """Where several ranks are to blame for different reasons, each is said."""
+    others: dict[str, list[int]] = defaultdict(list)
+    for rank, story in stories.items():
+        if story.cause != cause:
+            others[story.cause].append(rank)
+    return tuple(
+        Alternative(
+            cause=other,
+            confidence=stories[ranks[0]].confidence,
+            sentence=f"{upper(ranks_words(ranks))}: {stories[ranks[0]].doing}.",
+            culprits=format_ranks(ranks),
+        )
+        for other, ranks in others.items()
+    )
+
+
+def _divergence(facts: Facts, call: Pending, culprits: tuple[int, ...], row: look.Row | None) -> Divergence:
+    return Divergence(
+        group=look.group_words(facts, call.group),
+        seq=row["seq"] if row else call.slot,
+        kind="absent",
+        cohorts=[
+            Cohort(ranks=format_ranks(call.waiting), call=look.as_call(facts, row) if row else None),
+            Cohort(ranks=format_ranks(culprits)),
+        ],
+        members=look.members_text(facts, call.group),
+    )

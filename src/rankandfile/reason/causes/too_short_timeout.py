@@ -1,0 +1,82 @@
+"""The watchdog gave up on a call, and the job went on and ended well: the wait was long, and legal.
+
+And where no watchdog gave up, a job that ended well did not hang at all: the dumps were taken while it ran.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
+from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .finding import Finding
+
+CAUSE = "too_short_timeout"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    call = first_pending(facts, root)
+    ends = facts.testimony.ends
+    concerned = {*root.ranks, *root.victims, *(call.waiting if call else ())}
+    if call is None or not concerned or any(r not in ends or ends[r].kind != "finished" for r in concerned):
+        return None
+    evidence = tuple(dict.fromkeys(i for rank in sorted(concerned)[:4] for i in ends[rank].evidence))
+    row = pending_row(facts, call)
+    ids = ((look.evidence_of(row),) if row else ()) + evidence
+    reports = [r for rank in call.waiting for r in facts.testimony.of_rank.get(rank, ()) if r.seq is not None]
+    if not reports:
+        return Finding(
+            cause="no_hang",
+            confidence="established",
+            hang=False,
+            sentence=(
+                f"Every rank exited with code 0 afterwards: the dumps show the job in the middle of the "
+                f"{call_phrase(facts, call)}, which ended later."
+            ),
+            evidence=ids,
+            contradicted_by="exit codes of another run",
+            explains=len(root.victims),
+        )
+    limit = min((r.timeout_ms for r in reports if r.timeout_ms), default=None)
+    within = (
+        f"within the {limit / 1000:g} s that the group allows"
+        if limit
+        else "in the time that the group allows"
+    )
+    late = _late(root, call)
+    who = (
+        f"{upper(ranks_words(late))} did not come to the {call_phrase(facts, call)} {within}"
+        if late
+        else f"The {call_phrase(facts, call)} did not end {within}"
+    )
+    stand = facts.hosts.get(late[0]) if len(late) == 1 else None
+    doing = f"; {verb(late, 'it was', 'they were')} {stand.phrase}" if stand else ""
+    return Finding(
+        cause=CAUSE,
+        confidence="established",
+        sentence=(
+            f"{who}{doing}; the watchdog of {ranks_words(sorted({r.rank for r in reports}))} gave up. But it came: "
+            "every rank went on and exited with code 0. The timeout is shorter than the work before the call."
+        ),
+        culprits=late,
+        doing={r: facts.hosts[r].words if r in facts.hosts else "came, only later" for r in late},
+        location=stand.location if stand else look.location_of(facts, row),
+        evidence=(*ids, *(r.evidence for r in reports[:2]), *(stand.evidence if stand else ())),
+        contradicted_by="exit codes of another run",
+        alternatives=(
+            Alternative(
+                cause="host_slow",
+                confidence="hypothesis",
+                sentence="The work before the call may have been slower than it should be.",
+                decided_by="how long it took in earlier runs",
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _late(root: Root, call: Pending) -> tuple[int, ...]:
+    return root.ranks or call.lacking if root.kind == "absent" else ()

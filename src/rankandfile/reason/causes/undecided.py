@@ -1,0 +1,63 @@
+"""Ranks took two paths, and nothing says which of them is the normal one: both are named, nobody is blamed."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import Parted, parted
+from rankandfile.reason.waiting import waiting_sentence
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper
+
+from . import shown
+from .finding import Finding
+
+CAUSE = "undetermined"
+
+_ONE_SIDE = {
+    "skipped": ("extra_collective", "skipped_collective"),
+    "extra": ("skipped_collective", "extra_collective"),
+}
+
+
+def _balance(p: Parted) -> str:
+    if len(p.normal) == len(p.other):
+        return "As many ranks went one way as the other"
+    return f"{len(p.normal)} against {len(p.other)} is no majority to go by"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    p = parted(facts, root)
+    if p is None or p.culprits or p.kind == "argument":
+        return None
+    rows = (p.expected, p.came)
+    calls = [f"the {look.call_words(facts, row)}" if row else "no call" for row in rows]
+    one, other = p.normal, p.other
+    where = p.place
+    sentence = (
+        f"{upper(ranks_words(one))} made {calls[0]} where {ranks_words(other)} made {calls[1]}"
+        f"{f', in {where}' if where else ''}. {_balance(p)}, and no earlier step shows which way is right."
+    )
+    causes = _ONE_SIDE.get(p.kind, ("different_collective", "different_collective"))
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        sentence=f"{sentence} {waiting_sentence(facts, root, ())}".strip(),
+        divergence=shown.divergence(facts, p, p.kind),
+        location=look.location_of(facts, p.expected or p.came),
+        evidence=shown.evidence(facts, p),
+        contradicted_by="the source, or a longer history",
+        alternatives=tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=f"{upper(ranks_words(side))} took the wrong way.",
+                culprits=format_ranks(side),
+                decided_by="the source around the two calls",
+            )
+            for cause, side in zip(causes, (p.normal, p.other), strict=True)
+        ),
+        explains=len(root.victims),
+    )

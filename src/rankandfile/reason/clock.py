@@ -1,0 +1,33 @@
+"""When the dumps were written, where their files still tell."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.case import Case
+
+_SECOND_NS = 1_000_000_000
+_LONGEST_TIMEOUT_S = 1800
+"""Of the timeouts that torch has by default; for dumps too old to record theirs."""
+_BEYOND_TIMEOUT_S = 3600
+"""Dumps are written when the timeout is over, or by someone who looks before the hour is out."""
+
+
+def written_ns(case: Case) -> int | None:
+    """When the last dump was written, or None if that cannot be told.
+
+    A copy, a checkout or an unpacked archive bears the time of copying. It shows only where that is out of all
+    proportion: hours after the last call and beyond the timeout.
+    """
+    dumps = case.dumps_used
+    last, written = _highest(dumps["last_ns"]), _highest(dumps["written_ns"])
+    if last is None or written is None:
+        return None
+    timeout_ms = _highest(case.calls["timeout_ms"])
+    timeout_s = timeout_ms // 1000 if timeout_ms else _LONGEST_TIMEOUT_S
+    return written if 0 <= written - last < (timeout_s + _BEYOND_TIMEOUT_S) * _SECOND_NS else None
+
+
+def _highest(column: pl.Series) -> int | None:
+    value = column.max()
+    return value if isinstance(value, int) else None

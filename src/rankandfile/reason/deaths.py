@@ -1,0 +1,37 @@
+"""Ranks that are gone while others wait in calls of theirs: roots in their own right, whatever else is wrong."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from .testimony import Testimony
+from .waits import Root, Waits
+
+
+def with_deaths(roots: tuple[Root, ...], waits: Waits, testimony: Testimony) -> tuple[Root, ...]:
+    """The roots, and one per rank that ended by its own fault and that no root names."""
+    named = {rank for root in roots for rank in root.ranks}
+    gone = {rank for rank in testimony.ends.keys() - named if died_first(testimony, rank)}
+    calls: dict[int, list[int]] = defaultdict(list)
+    for index, call in enumerate(waits.pending):
+        for rank in gone.intersection(call.unknown).union(gone.intersection(call.lacking)):
+            calls[rank].append(index)
+    more: list[Root] = []
+    for rank in sorted(calls):
+        pending = [waits.pending[i] for i in calls[rank]]
+        waiting = {r for call in pending for r in call.waiting}
+        ends = (testimony.ends.get(r) for r in (rank, *waiting))
+        if all(end is not None and end.kind == "finished" for end in ends):
+            # The job ended well: nobody waited for a rank that had left.
+            continue
+        kind = "absent" if any(rank in call.lacking for call in pending) else "missing"
+        more.append(Root((rank,), tuple(calls[rank]), kind, tuple(sorted(waiting))))
+    return (*roots, *more)
+
+
+def died_first(testimony: Testimony, rank: int) -> bool:
+    """It did not end because others had: what it wrote is no echo of theirs."""
+    if not testimony.gone(rank):
+        return False
+    end = testimony.ends[rank]
+    return end.kind == "killed" or rank in testimony.raised or rank not in testimony.echoes

@@ -1,0 +1,91 @@
+"""The whole way from a case to its diagnosis."""
+
+from __future__ import annotations
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
+from rankandfile.model.ranks import format_ranks
+
+from .facts import Facts, OnStep, gather
+from .logs_only import logs_only
+from .quiet import quiet
+from .verdict import findings, verdict
+from .waits import Root
+from .without_waits import settled
+
+_MOST_VERDICTS = 5
+_MOST_GROUPS = 12
+
+
+def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
+    return conclude(gather(case, on_step))
+
+
+def conclude(facts: Facts) -> Diagnosis:
+    verdicts = _verdicts(facts)
+    ids = dict.fromkeys(i for v in verdicts for i in _cited(v))
+    evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
+    return Diagnosis(job=_job(facts), verdicts=verdicts, evidence=evidence, notes=list(facts.case.notes))
+
+
+def _verdicts(facts: Facts) -> list[Verdict]:
+    out: list[Verdict] = []
+    for root in facts.roots[:_MOST_VERDICTS]:
+        found = findings(facts, root)
+        if found:
+            candidate = verdict(facts, root, found)
+            if not any(_same(candidate, other) for other in out):
+                out.append(candidate)
+    hangs = [v for v in out if v.hang]
+    return hangs or _spoken(facts) or out[:1] or [quiet(facts)]
+
+
+def _spoken(facts: Facts) -> list[Verdict]:
+    """Where no recorded call hangs, stacks, logs and exits may still tell of one."""
+    finding = settled(facts)
+    if finding is not None:
+        others = tuple(sorted(set(range(facts.case.world_size or 0)) - set(finding.culprits)))
+        victims = others if finding.cause != "teardown_only" else ()
+        return [verdict(facts, Root(finding.culprits, (), "absent", victims), [finding])]
+    return logs_only(facts)
+
+
+def _same(one: Verdict, other: Verdict) -> bool:
+    """Two roots that end in the same claim about the same ranks are one verdict."""
+    ranks = [c.rank for c in one.culprits]
+    return one.cause == other.cause and ranks == [c.rank for c in other.culprits] and bool(ranks)
+
+
+def _cited(v: Verdict) -> list[str]:
+    ids = list(v.evidence)
+    for wait in v.waits:
+        ids += wait.evidence
+    for cohort in v.divergence.cohorts if v.divergence else []:
+        ids += cohort.call.evidence if cohort.call else []
+    return ids
+
+
+def _job(facts: Facts) -> Job:
+    case = facts.case
+    heads = sorted(set(facts.membership.families.values()))
+    rows = {row["group"]: row for row in case.groups.iter_rows(named=True)}
+    groups = [
+        GroupSummary(
+            name=rows[g]["name"],
+            desc=rows[g]["desc"] or "",
+            members=format_ranks(facts.membership.members[g]) or None,
+            size=len(facts.membership.members[g]) or None,
+        )
+        for g in heads[:_MOST_GROUPS]
+    ]
+    used = case.dumps_used
+    return Job(
+        world_size=case.world_size,
+        ranks_seen=format_ranks(case.ranks_seen),
+        groups=groups,
+        group_count=case.groups.height,
+        calls=case.calls.height,
+        dumps=used.height,
+        backends=sorted(used["backend"].drop_nulls().unique().to_list()),
+        versions=sorted(used["version"].drop_nulls().unique().to_list()),
+    )

@@ -1,0 +1,155 @@
+"""Why one rank is stuck, and why it is blamed or not: the chain of waits from it to a root, link by link."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Literal
+
+from . import look
+from .absence import reasons
+from .causes.finding import Finding
+from .facts import Facts
+from .verdict import findings
+from .waiting import call_phrase, pending_row
+from .waits import Pending
+from .words import ranks_words, upper, verb
+
+_UNKNOWN = "which all others joined; of {} nothing is known"
+
+Role = Literal["culprit", "victim", "bystander", "unseen"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    rank: int
+    role: Role
+    lines: tuple[str, ...]
+    evidence: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+def explain(facts: Facts, rank: int) -> Explanation:
+    found = [best for root in facts.roots if (best := next(iter(findings(facts, root)), None)) is not None]
+    blamed = [finding for finding in found if rank in finding.culprits]
+    if rank not in facts.case.ranks_seen and not blamed:
+        return _unseen(facts, rank)
+    links = _chain(facts, rank, {r for finding in found for r in finding.culprits})
+    if blamed:
+        return _culprit(facts, rank, blamed, links)
+    if links:
+        return _victim(facts, rank, links, found)
+    return _bystander(facts, rank)
+
+
+def _chain(facts: Facts, rank: int, culprits: set[int]) -> list[tuple[int, Pending]]:
+    """The shortest way from the rank over pending calls to a culprit or, if there is none, to where the waits end."""
+    came: dict[int, tuple[int, Pending]] = {}
+    queue, seen, last = deque([rank]), {rank}, rank
+    while queue:
+        here = last = queue.popleft()
+        if here in culprits and here != rank:
+            break
+        for index in facts.waits.of_rank.get(here, ()):
+            call = facts.waits.pending[index]
+            for there in call.lacking or call.behind or call.busy or call.unknown:
+                if there not in seen:
+                    seen.add(there)
+                    came[there] = (here, call)
+                    queue.append(there)
+    links: list[tuple[int, Pending]] = []
+    while last in came:
+        before, call = came[last]
+        links.append((before, call))
+        last = before
+    links.reverse()
+    if not links and facts.waits.of_rank.get(rank):
+        links = [(rank, facts.waits.pending[facts.waits.of_rank[rank][0]])]
+    return links
+
+
+def _link(facts: Facts, rank: int, call: Pending) -> str:
+    words = f"Rank {rank} waits in the {call_phrase(facts, call)}"
+    for ranks, one, many in (
+        (call.lacking, "which {} has not issued", "which {} have not issued"),
+        (call.behind, "which the device of {} has not begun", "which the devices of {} have not begun"),
+        (call.busy, "which {} has joined, but cannot begin yet", "which {} have joined, but cannot begin yet"),
+        (call.unknown, _UNKNOWN, _UNKNOWN),
+    ):  # fmt: skip
+        others = tuple(r for r in ranks if r != rank)
+        if others:
+            return f"{words}, {verb(others, one, many).format(ranks_words(others))}."
+    if call.mismatched:
+        return f"{words}, in which not all members asked for the same thing."
+    return f"{words}, which every known member has joined."
+
+
+def _evidence(facts: Facts, links: list[tuple[int, Pending]]) -> tuple[str, ...]:
+    ids: list[str] = []
+    for rank, call in links:
+        row = look.call_at(facts, rank, call.group, call.slot) if call.slot is not None else None
+        row = row or pending_row(facts, call)
+        ids += [look.evidence_of(row)] if row else []
+        for other in (*call.lacking, *call.behind, *call.busy)[:2]:
+            ids += look.standing_evidence(facts, other, call.group)
+    return tuple(dict.fromkeys(ids))
+
+
+def _culprit(facts: Facts, rank: int, blamed: list[Finding], links: list[tuple[int, Pending]]) -> Explanation:
+    best = blamed[0]
+    lines = [f"Rank {rank} is blamed ({best.confidence}): {best.sentence}"]
+    if rank in best.doing:
+        lines.append(f"What it did instead: {best.doing[rank]}.")
+    lines += [_link(facts, r, call) for r, call in links[:1]]
+    if best.contradicted_by:
+        lines.append(f"What would overturn this: {best.contradicted_by}.")
+    return Explanation(rank, "culprit", tuple(lines), best.evidence)
+
+
+def _victim(facts: Facts, rank: int, links: list[tuple[int, Pending]], found: list[Finding]) -> Explanation:
+    lines = [_link(facts, r, call) for r, call in links]
+    last = links[-1][1]
+    end = last.lacking or last.behind or last.busy or last.unknown
+    blamed = {r for finding in found for r in finding.culprits} & set(end)
+    if blamed:
+        lines.append(
+            f"The chain ends there: {ranks_words(sorted(blamed))} {verb(sorted(blamed), 'is', 'are')} blamed."
+        )
+    lines.append(f"Rank {rank} is not blamed: it came to the call, and waits.")
+    return Explanation(rank, "victim", tuple(lines), _evidence(facts, links))
+
+
+def _bystander(facts: Facts, rank: int) -> Explanation:
+    last = look.last_call(facts, rank)
+    waited_for = [call for call in facts.waits.pending if rank in call.lacking]
+    lines = [f"Rank {rank} waits in no call."]
+    if last is not None:
+        lines.append(f"Its last call, the {look.call_words(facts, last)}, has ended.")
+    if waited_for:
+        lines.append(f"It has not issued the {call_phrase(facts, waited_for[0])} that others wait in.")
+    else:
+        lines.append("Nobody waits for it, so it is not blamed.")
+    return Explanation(rank, "bystander", tuple(lines), tuple([look.evidence_of(last)] if last else []))
+
+
+def _unseen(facts: Facts, rank: int) -> Explanation:
+    belongs = [g for g, members in facts.membership.members.items() if rank in members]
+    if not belongs:
+        line = f"Rank {rank} is in no group of this job."
+        return Explanation(rank, "unseen", (line,), ())
+    why = reasons(facts, [rank])[rank]
+    lines = [f"Rank {rank} left no dump: {why.words}. That it is not seen does not make it guilty."]
+    waited_for = [call for call in facts.waits.pending if rank in call.unknown]
+    if waited_for:
+        lines.append(
+            f"{upper(ranks_words(waited_for[0].waiting))} {verb(waited_for[0].waiting, 'waits', 'wait')} in the "
+            f"{call_phrase(facts, waited_for[0])}; whether rank {rank} has joined it, only its dump could tell."
+        )
+    return Explanation(
+        rank,
+        "unseen",
+        tuple(lines),
+        (*why.evidence, *_evidence(facts, [(c.waiting[0], c) for c in waited_for[:1]])),
+    )

@@ -1,0 +1,143 @@
+"""Everything that was worked out on the way to the verdict, for whoever wants to look: the trail, `show`, `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from rankandfile.model.case import Case
+
+from .counters import stand_in, users_by_log
+from .deaths import with_deaths
+from .failed_waits import with_failed_waits
+from .hidden import hidden_transfers
+from .host import Stand, stands
+from .matching import mismatched
+from .membership import Membership, membership
+from .order import Order
+from .pairing import Pairing, pair
+from .paths import Parting, part
+from .programs import Programs
+from .progress import progress, standing
+from .roots import settle
+from .testify import testify
+from .testimony import Testimony
+from .unseen import unseen
+from .waits import Root, Waits, build, find_pending
+from .working import Working, work_on
+
+OnStep = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Facts:
+    case: Case
+    working: Working
+    progress: pl.DataFrame
+    """Per rank and group: first kept, last enqueued, oldest unfinished, last completed."""
+    standing: pl.DataFrame
+    """Per group and member, also those without calls: what is known of them."""
+    membership: Membership
+    mismatched: pl.DataFrame
+    pairing: Pairing
+    waits: Waits
+    roots: tuple[Root, ...]
+    """What the waits end in, those that need no guessing first."""
+    partings: dict[int, Parting]
+    """Per group that a root is about: the paths its ranks took."""
+    order: Order
+    programs: Programs
+    hidden: dict[int, int]
+    """Rank that may wait in one -> sends and receives it made that were not recorded, as far as they can be counted."""
+    parted: dict[Root, Any]
+    """What `parted.parted` found, by root: every cause asks for it."""
+    steps: tuple[str, ...]
+    """The trail: one line per step, with its numbers."""
+    testimony: Testimony = field(default_factory=Testimony)
+    """What logs and exit lists say of each rank."""
+    hosts: dict[int, Stand] = field(default_factory=dict)
+    """Where each rank's host is, by its stack."""
+
+
+def gather(case: Case, on_step: OnStep | None = None) -> Facts:
+    steps: list[str] = []
+
+    def step(line: str) -> None:
+        steps.append(line)
+        if on_step is not None:
+            on_step(line)
+
+    working = work_on(case)
+    table = progress(working)
+    users: dict[int, set[int]] = {}
+    for rank, group in working.calls.select("rank", "group").unique().iter_rows():
+        users.setdefault(group, set()).add(rank)
+    testimony = testify(case)
+    for rank, group in users_by_log(testimony, case):
+        users.setdefault(group, set()).add(rank)
+    belongs = membership(case, users)
+    standings = standing(case, working, table, belongs.members)
+    told = with_failed_waits(case, working, standings)
+    if told is not working:
+        working, table = told, progress(told)
+        standings = standing(case, working, table, belongs.members)
+    standings = stand_in(standings, testimony, case, working, belongs)
+    step(
+        f"Progress: {working.calls.height:,} calls of {len(case.ranks_seen):,} ranks in {case.groups.height:,} groups"
+    )
+    mismatches = mismatched(working)
+    step(f"Matching: {mismatches.height:,} collectives whose members asked for different things")
+    pairs = pair(case, working)
+    step(
+        f"Pairing: {len(pairs.heads):,} unfinished sends and receives, {len(pairs.ambiguous):,} pairs ambiguous"
+    )
+    pending = find_pending(standings, pairs.heads, _keys(mismatches))
+    waits = build(pending)
+    step(
+        f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in {len(waits.roots):,} roots"
+    )
+    roots = with_deaths(settle(waits, standings, mismatches), waits, testimony)
+    groups = sorted({g for root in roots for g in _groups_of(root, waits)})
+    partings = {g: parting for g in groups if (parting := part(working, g)) is not None}
+    for group, parting in partings.items():
+        step(
+            f"Paths: {len(parting.paths)} in group {case.group_label(group)}, normal by {parting.decided_by}"
+        )
+    hosts = stands(case)
+    hidden = unseen(hidden_transfers(case, working), roots, waits, hosts, testimony, case)
+    if hidden:
+        step(
+            f"Hidden: {sum(hidden.values()):,} sends and receives known that were not recorded; {len(hidden):,} ranks "
+            "may wait in one"
+        )
+    order = Order(working, belongs.families)
+    return Facts(
+        case,
+        working,
+        table,
+        standings,
+        belongs,
+        mismatches,
+        pairs,
+        waits,
+        roots,
+        partings,
+        order,
+        Programs(working, belongs.families),
+        hidden,
+        {},
+        tuple(steps),
+        testimony,
+        hosts,
+    )
+
+
+def _keys(mismatches: pl.DataFrame) -> set[tuple[int, int]]:
+    return {(group, slot) for group, slot in mismatches.select("group", "slot").iter_rows()}
+
+
+def _groups_of(root: Root, waits: Waits) -> set[int]:
+    return {waits.pending[i].group for i in root.pending} | set(root.groups)

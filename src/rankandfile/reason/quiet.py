@@ -1,0 +1,78 @@
+"""The verdict where no wait leads anywhere: nothing hangs, or there is nothing to decide on."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import CAUSES, Missing, Verdict
+from rankandfile.model.ledger import dump_id
+
+from .facts import Facts
+from .patience import latest_ns, much_longer
+from .words import counted, ranks_words, upper
+
+
+def quiet(facts: Facts) -> Verdict:
+    if not facts.working.calls.height:
+        return Verdict(
+            hang=False,
+            cause="undetermined",
+            family=CAUSES["undetermined"],
+            confidence="hypothesis",
+            sentence="There is not a single recorded call to decide on.",
+            missing_evidence=[
+                Missing(
+                    what="flight-recorder dumps with calls",
+                    how="set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path",
+                )
+            ],
+        )
+    last = facts.working.calls["created_ns"].max()
+    idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
+    if facts.hidden and much_longer(facts, idle):
+        return _hidden(facts, idle)
+    ranks = len(facts.case.ranks_seen)
+    unseen = sorted(
+        {r for ranks in facts.membership.members.values() for r in ranks} - set(facts.case.ranks_seen)
+    )
+    sentence = (
+        f"No rank of the {ranks} with a dump waits for another: every call that was recorded has ended."
+    )
+    if unseen:
+        sentence += (
+            f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
+        )
+    stood = much_longer(facts, idle)
+    if stood:
+        sentence += (
+            f" None was made in the {idle / 1e9:.0f} s before the dumps were written: if the job had not ended by "
+            "then, it is held by something that is not recorded, such as its teardown or a monitored barrier."
+        )
+    return Verdict(
+        hang=False,
+        cause="no_hang",
+        family=CAUSES["no_hang"],
+        confidence="supported" if unseen or stood else "established",
+        sentence=sentence,
+        evidence=[dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]],
+    )
+
+
+def _hidden(facts: Facts, idle_ns: int) -> Verdict:
+    """Nothing recorded is unfinished, but what is not recorded may be."""
+    return Verdict(
+        hang=True,
+        cause="undetermined",
+        family=CAUSES["undetermined"],
+        confidence="hypothesis",
+        sentence=(
+            f"Every recorded call has ended, yet no rank made another in the {idle_ns / 1e9:.0f} s before the dumps "
+            f"were written. {upper(ranks_words(sorted(facts.hidden)))} also send and receive, which gloo does not "
+            "record: a send or a receive without its other half would look like this."
+        ),
+        evidence=[dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]],
+        missing_evidence=[
+            Missing(
+                what="the sends and receives of all ranks",
+                how="stacks of all ranks (py-spy dump --pid PID) show who sits in a send or a receive, and from whom",
+            )
+        ],
+    )

@@ -1,0 +1,69 @@
+"""From findings to verdicts: one per root, the best finding first, the runner-up kept as an alternative."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import CAUSES, Alternative, Culprit, Verdict
+from rankandfile.model.ranks import format_ranks
+
+from .absence import absent_ranks, missing_dumps
+from .causes import FIND
+from .causes.finding import Finding
+from .facts import Facts
+from .families import family_words
+from .remedies import ANTI_ADVICE, PROBES, REMEDIES
+from .waiting import wait_list
+from .waits import Root
+
+_SURE = {"established": 0, "supported": 1, "hypothesis": 2}
+
+
+def findings(facts: Facts, root: Root) -> list[Finding]:
+    """What the causes have to say of the root, best first: surest, a named cause before an open one, most explained."""
+    found = [finding for find in FIND if (finding := find(facts, root)) is not None]
+    contained = {finding.instead_of for finding in found}
+    found = [finding for finding in found if finding.cause not in contained]
+    return sorted(found, key=lambda f: (f.cause == "undetermined", _SURE[f.confidence], -f.explains))
+
+
+def verdict(facts: Facts, root: Root, found: list[Finding]) -> Verdict:
+    best, *rest = found
+    victims = sorted((set(root.victims) | set(root.ranks)) - set(best.culprits)) if best.hang else []
+    alternatives = list(best.alternatives)
+    for other in rest[:1]:
+        if other.cause not in {a.cause for a in alternatives} | {best.cause, "undetermined"}:
+            alternatives.append(
+                Alternative(
+                    cause=other.cause,
+                    confidence="hypothesis",
+                    sentence=other.sentence,
+                    culprits=format_ranks(other.culprits),
+                    decided_by=other.contradicted_by,
+                )
+            )
+    missing, ids = missing_dumps(facts, _awaited_unseen(facts, root)) if best.hang else ([], [])
+    return Verdict(
+        hang=best.hang,
+        cause=best.cause,
+        family=CAUSES[best.cause],
+        confidence=best.confidence,
+        sentence=" ".join(filter(None, (best.sentence, family_words(facts, root, best.divergence)))),
+        culprits=[
+            Culprit(rank=r, host=facts.testimony.hosts.get(r), doing=best.doing.get(r)) for r in best.culprits
+        ],
+        victims=format_ranks(victims),
+        divergence=best.divergence,
+        location=best.location,
+        waits=wait_list(facts, root) if best.hang else [],
+        evidence=list(dict.fromkeys([*best.evidence, *ids])),
+        alternatives=alternatives,
+        remedies=list(REMEDIES.get(best.cause, ())),
+        anti_advice=list(ANTI_ADVICE.get(best.cause, ())),
+        probes=list(PROBES.get(best.cause, ())),
+        missing_evidence=[*missing, *best.missing],
+    )
+
+
+def _awaited_unseen(facts: Facts, root: Root) -> list[int]:
+    """Ranks without a whole dump that the root is about, or that its calls lack."""
+    concerned = set(root.ranks) | {r for i in root.pending for r in facts.waits.pending[i].unknown}
+    return sorted(concerned & set(absent_ranks(facts)))

@@ -1,0 +1,128 @@
+"""The facts as tables, for `raf show`: waits, cohorts and divergences, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.model.ranks import format_ranks
+
+from . import look
+from .cohorts import Track, tracks
+from .facts import Facts
+from .waits import Pending
+
+_WAITS = [
+    "ranks",
+    "waits_for",
+    "unknown",
+    "still_busy",
+    "group",
+    "seq",
+    "op",
+    "site",
+    "asks_for_different_things",
+]
+_COHORTS = ["group", "cohort", "ranks", "first_kept", "last", "calls", "last_call"]
+_DIVERGENCES = [
+    "verdict",
+    "kind",
+    "group",
+    "seq",
+    "exact",
+    "ranks",
+    "call",
+    "file",
+    "line",
+    "function",
+    "place",
+]
+
+
+def waits_table(facts: Facts) -> pl.DataFrame:
+    """One row per call that somebody cannot get past: who waits in it, and for whom."""
+    rows = []
+    for pending in facts.waits.pending:
+        call = _call_of(facts, pending)
+        rows.append(
+            (
+                format_ranks(pending.waiting),
+                format_ranks(pending.lacking),
+                format_ranks(pending.unknown),
+                format_ranks(pending.busy + pending.behind),
+                facts.case.group_label(pending.group),
+                None if call is None else call["seq"],
+                None if call is None else look.op_of(facts, call),
+                None if call is None else look.place_words(facts.case, call["site"]),
+                pending.mismatched,
+            )
+        )
+    return pl.DataFrame(rows, schema=_WAITS, orient="row", infer_schema_length=None)
+
+
+def _call_of(facts: Facts, pending: Pending) -> look.Row | None:
+    if not pending.waiting:
+        return None
+    rank = pending.waiting[0]
+    if pending.slot is not None:
+        return look.call_at(facts, rank, pending.group, pending.slot)
+    return None if pending.record is None else look.call_of_record(facts, rank, pending.record)
+
+
+def cohorts_table(facts: Facts, groups: Iterable[int]) -> pl.DataFrame:
+    """One row per cohort of each group: ranks that made the same calls, as far as their rings go back."""
+    rows = []
+    for group in groups:
+        for number, track in enumerate(tracks(facts.working, group), 1):
+            rows.append(
+                (
+                    facts.case.group_label(group),
+                    number,
+                    format_ranks(track.ranks),
+                    track.first,
+                    track.end - 1,
+                    int((track.terms >= 0).sum()),
+                    _last_call(facts, group, track),
+                )
+            )
+    return pl.DataFrame(rows, schema=_COHORTS, orient="row", infer_schema_length=None)
+
+
+def _last_call(facts: Facts, group: int, track: Track) -> str | None:
+    call = look.last_call(facts, track.ranks[0], group)
+    return None if call is None else look.call_words(facts, call)
+
+
+def groups_that_parted(facts: Facts) -> list[int]:
+    """Groups whose ranks did not all make the same calls."""
+    groups = facts.working.calls["group"].unique().sort()
+    return [group for group in groups if len(tracks(facts.working, group)) > 1]
+
+
+def divergence_table(diagnosis: Diagnosis) -> pl.DataFrame:
+    """One row per cohort of each verdict's divergence, the best verdict first."""
+    rows = []
+    for number, verdict in enumerate(diagnosis.verdicts, 1):
+        divergence = verdict.divergence
+        if divergence is None:
+            continue
+        for cohort in divergence.cohorts:
+            call = cohort.call
+            rows.append(
+                (
+                    number,
+                    divergence.kind,
+                    divergence.group,
+                    divergence.seq,
+                    divergence.exact,
+                    cohort.ranks,
+                    "no call here" if call is None else " ".join(filter(None, (call.op, call.detail))),
+                    None if call is None else call.file,
+                    None if call is None else call.line,
+                    None if call is None else call.function,
+                    divergence.place,
+                )
+            )
+    return pl.DataFrame(rows, schema=_DIVERGENCES, orient="row", infer_schema_length=None)

@@ -1,0 +1,19 @@
+"""Where no recorded call waits: what stacks, logs and exit lists alone have to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .causes import barrier_named, init_stuck, teardown_only
+from .causes.finding import Finding
+from .facts import Facts
+
+_SETTLE: tuple[Callable[[Facts], Finding | None], ...] = (
+    teardown_only.settle,
+    init_stuck.settle,
+    barrier_named.settle,
+)
+
+
+def settled(facts: Facts) -> Finding | None:
+    return next((finding for settle in _SETTLE if (finding := settle(facts)) is not None), None)

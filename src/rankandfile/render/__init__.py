@@ -1,0 +1,1 @@
+"""Words and pictures of a case or a diagnosis. No decisions."""

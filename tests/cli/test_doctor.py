@@ -1,0 +1,114 @@
+"""`raf doctor` at the keyboard: what it reads, how it answers, how it exits."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from raf_runs import Raf
+
+GOOD = (
+    "TORCH_FR_BUFFER_SIZE=2000\nTORCH_NCCL_DUMP_ON_TIMEOUT=1\nPYTHONFAULTHANDLER=1\nNCCL_DEBUG=WARN\n"
+    "TORCH_FR_DUMP_TEMP_FILE=/scratch/hangs/812345/nccl_trace_rank_\n"
+    "TORCH_NCCL_DEBUG_INFO_PIPE_FILE=/tmp/fr_812345_rank_\n"
+)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "job.env"
+    path.write_text(GOOD)
+    return path
+
+
+def test_nothing_to_mend_is_status_0(raf: Raf, good: Path) -> None:
+    done = raf("doctor", good, "--torch", "2.13")
+    assert done.status == 0, done.out
+    assert done.out.startswith("the next hang can be diagnosed: ")
+    assert done.out.count("\n") == 1
+    assert "keeps the last 2000 calls" in raf("doctor", good, "--torch", "2.13", "-v").out
+
+
+def test_a_finding_is_one_line_with_its_place_and_its_fix(raf: Raf, tmp_path: Path) -> None:
+    script = tmp_path / "train.sbatch"
+    script.write_text(
+        "#!/bin/bash\n#SBATCH -N 2\nexport TORCH_NCCL_TRACE_BUFFER_SIZE=2097152\nsrun python train.py\n"
+    )
+    done = raf("doctor", script, "--torch", "2.6")
+    assert done.status == 1
+    (line,) = [line for line in done.out.split("\n") if "2097152" in line]
+    assert line.startswith(f"harmful  {script}:3: ")
+    assert line.endswith("-> TORCH_NCCL_TRACE_BUFFER_SIZE=2000")
+
+
+def test_json_holds_the_same(raf: Raf, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("CUDA_LAUNCH_BLOCKING=1 torchrun train.py\n")
+    done = raf("doctor", script, "--torch", "2.13", "--format", "json")
+    answer = json.loads(done.out)
+    assert (done.status, answer["schema"], answer["torch"]) == (1, "rankandfile.examination/1", "2.13")
+    finding = next(one for one in answer["findings"] if one["variable"] == "CUDA_LAUNCH_BLOCKING")
+    assert (finding["severity"], finding["place"]["line"]) == ("harmful", 1)
+    assert finding["exports"] == {"CUDA_LAUNCH_BLOCKING": None}
+
+
+def test_fix_prints_nothing_but_what_can_be_pasted(raf: Raf, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("export NCCL_TIMEOUT=1\ntorchrun train.py\n")
+    done = raf("doctor", script, "--torch", "2.13", "--fix", "--dump-dir", "/lustre/hangs")
+    printed = done.out.strip().split("\n")
+    assert "unset NCCL_TIMEOUT" in printed
+    assert 'export TORCH_FR_DUMP_TEMP_FILE="/lustre/hangs/$(date +%Y%m%d-%H%M%S)/nccl_trace_rank_"' in printed
+    assert all(line.startswith(("export ", "unset ", "mkdir ")) for line in printed)
+
+
+def test_the_running_shell_is_the_default(raf: Raf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_NCCL_ENABLE_MONITORING", "0")
+    assert (
+        "environment: TORCH_NCCL_ENABLE_MONITORING=0 removes the kill" in raf("doctor", "--torch", "2.9").out
+    )
+
+
+def test_an_environment_on_stdin(raf: Raf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.replace("2000", "0").encode())))
+    done = raf("doctor", "-", "--torch", "2.13")
+    assert "-:1: TORCH_FR_BUFFER_SIZE=0 switches the flight recorder off" in done.out
+
+
+def test_a_directory_instead_of_a_prefix_is_seen_on_this_machine(
+    raf: Raf, good: Path, tmp_path: Path
+) -> None:
+    folder = Path(tmp_path, "20260207")
+    folder.mkdir()
+    good.write_text(GOOD.replace("/scratch/hangs/812345/nccl_trace_rank_", str(folder)))
+    assert f"{folder} names a directory" in raf("doctor", good, "--torch", "2.13").out
+
+
+def test_the_calls_of_a_step_are_measured_in_dumps(raf: Raf, good: Path, healthy: Path) -> None:
+    done = raf("doctor", good, "--torch", "2.13", "--case", healthy, "--steps-to-keep", "100000")
+    measured = int(done.err.split(" calls a step")[0].split()[-1])
+    assert measured > 0
+    assert f"steps of {measured} calls; 100000 are wanted" in done.out
+
+
+def test_the_release_is_taken_from_beside_raf_only_with_a_word(raf: Raf, good: Path) -> None:
+    pytest.importorskip("torch")
+    assert "installed beside raf" in raf("doctor", good).err
+    assert "installed beside raf" not in raf("doctor", good, "--torch", "2.13").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("/nowhere/run.sh",), "No such file"),
+        (("--torch", "nightly"), "not a release"),
+        (("--steps-to-keep", "0"), ""),
+    ],
+)
+def test_usage_is_status_2(raf: Raf, arguments: tuple[str, ...], why: str) -> None:
+    done = raf("doctor", *arguments)
+    assert done.status == 2
+    assert why in done.err

@@ -1,0 +1,44 @@
+"""Fixtures that all tests share: decode bytes as a person's file would be, and load a folder of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from rankandfile.evidence import worker
+from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.load import load
+from rankandfile.model.case import Case
+
+Decode = Callable[..., Decoded]
+LoadFiles = Callable[..., Case]
+
+
+@pytest.fixture
+def decode(tmp_path: Path) -> Decode:
+    """Decode bytes in this process, under a name that a dump may have."""
+
+    def run(data: bytes, name: str = "nccl_trace_rank_0") -> Decoded:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return worker.decode(path, name)
+
+    return run
+
+
+@pytest.fixture
+def load_files(tmp_path: Path) -> LoadFiles:
+    """Load files, given by name, the way a command does: walked, decoded in processes, assembled."""
+
+    def run(files: Mapping[str, bytes], jobs: int = 1) -> Case:
+        folder, spool = tmp_path / "job", tmp_path / "spool"
+        for name, data in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        spool.mkdir(exist_ok=True)
+        return load([folder], spool, jobs=jobs)
+
+    return run

@@ -1,0 +1,162 @@
+"""Decoding processes: kept busy, replaced when a file brings one down, and never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sample_dumps import one_rank, only
+
+from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.pool import Task, decode_all, default_jobs
+from rankandfile.lab.flight_writer import write_pickle
+
+Answers = dict[int, Decoded]
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> list[Task]:
+    made = []
+    for rank in range(6):
+        path = tmp_path / f"rank_{rank}"
+        path.write_bytes(write_pickle(one_rank(rank % 4, calls=2 + rank)))
+        made.append(Task(path, path.name, path.stat().st_size))
+    return made
+
+
+def decoders() -> list[int]:
+    """Decoding processes of this one that still run or are not yet reaped. Threads come and go meanwhile."""
+    found: list[str] = []
+    for thread in Path(f"/proc/{os.getpid()}/task").iterdir():
+        with contextlib.suppress(OSError):
+            found += (thread / "children").read_text().split()
+    return [int(pid) for pid in found if _decodes(pid)]
+
+
+def _decodes(pid: str) -> bool:
+    try:
+        return "rankandfile.evidence.worker" in Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return False
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches processes through /proc")
+
+
+def run(tasks: list[Task], **limits: float) -> Answers:
+    answers: Answers = {}
+    decode_all(tasks, answers.__setitem__, **limits)  # type: ignore[arg-type]
+    assert decoders() == []
+    return answers
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5, None])
+def test_every_file_is_answered_once_whatever_the_number_of_processes(
+    tasks: list[Task], jobs: int | None
+) -> None:
+    seen: list[int] = []
+    calls: dict[int, int] = {}
+
+    def receive(index: int, decoded: Decoded) -> None:
+        seen.append(index)
+        calls[index] = only(decoded.dumps).calls
+
+    decode_all(tasks, receive, jobs)
+    assert sorted(seen) == list(range(6))
+    assert calls == {index: 2 + index for index in range(6)}
+
+
+def test_no_file_starts_no_process() -> None:
+    assert run([]) == {}
+
+
+def test_there_is_at_least_one_job() -> None:
+    assert default_jobs() >= 1
+
+
+def test_a_file_that_is_not_there_is_a_note(tasks: list[Task], tmp_path: Path) -> None:
+    answers = run([*tasks, Task(tmp_path / "gone", "gone", 10), Task(tmp_path, "folder", 10)])
+    assert "No such file" in only(answers[6].notes).what
+    assert "directory" in only(answers[7].notes).what
+    assert [only(answers[n].dumps).calls for n in range(6)] == [2, 3, 4, 5, 6, 7]
+
+
+def test_a_file_that_stalls_its_process_is_given_up_and_the_rest_is_decoded(
+    tasks: list[Task], tmp_path: Path
+) -> None:
+    began = time.monotonic()
+    pipe = tmp_path / "a_pipe"
+    os.mkfifo(pipe)  # opening it blocks until somebody writes; the largest file comes first
+    answers = run([*tasks, Task(pipe, "pipe", 1 << 20)], jobs=1, seconds=1.5)
+    assert only(answers[6].notes).what == "refused: it took longer than any real file"
+    assert 1.5 < time.monotonic() - began < 30
+    assert [only(answers[n].dumps).calls for n in range(6)] == [2, 3, 4, 5, 6, 7]
+
+
+def test_a_file_that_kills_its_process_is_said_so_and_the_rest_is_decoded(
+    tasks: list[Task], tmp_path: Path
+) -> None:
+    pipe = tmp_path / "a_pipe"
+    os.mkfifo(pipe)
+
+    def kill() -> None:
+        """As the kernel's memory killer would, once the process has opened the file."""
+        end = os.open(pipe, os.O_WRONLY)
+        for pid in decoders():
+            os.kill(pid, signal.SIGKILL)
+        os.close(end)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    answers = run([*tasks, Task(pipe, "pipe", 1 << 20)], jobs=1)
+    killer.join()
+    assert only(answers[6].notes).what == "refused: it brought its decoding process down"
+    assert [only(answers[n].dumps).calls for n in range(6)] == [2, 3, 4, 5, 6, 7]
+
+
+def test_when_the_receiver_fails_no_process_stays_behind(tasks: list[Task]) -> None:
+    def receive(index: int, decoded: Decoded) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        decode_all(tasks * 20, receive, 3)
+    assert decoders() == []
+    assert [thread for thread in threading.enumerate() if "Server" in type(thread).__name__] == []
+
+
+def test_giving_up_does_not_wait_for_a_stalled_file(tasks: list[Task], tmp_path: Path) -> None:
+    pipe = tmp_path / "a_pipe"
+    os.mkfifo(pipe)
+
+    def receive(index: int, decoded: Decoded) -> None:
+        raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        decode_all([Task(pipe, "pipe", 1 << 20), *tasks], receive, 2, seconds=300)
+    assert time.monotonic() - began < 30
+    assert decoders() == []
+
+
+def test_where_no_process_starts_each_file_says_so(
+    tasks: list[Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    answers = run(tasks, jobs=2)
+    assert {only(decoded.notes).what for decoded in answers.values()} == {
+        "no decoding process starts: No such file or directory"
+    }
+
+
+def test_a_python_that_cannot_import_us_is_told_from_a_bad_file(
+    tasks: list[Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    answers = run(tasks[:1], jobs=1)
+    assert only(answers[0].notes).what.startswith("no decoding process starts")

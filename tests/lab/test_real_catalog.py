@@ -1,0 +1,57 @@
+"""The catalogue can be read, and every tree built, without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankandfile.lab import catalog
+from rankandfile.lab.scenario import FAMILY, Scenario
+from rankandfile.lab.source_tree import build, diff, locate
+from rankandfile.lab.truth import long_ranks, short_ranks
+
+ALL = catalog.scenarios()
+
+
+def test_listing_needs_no_torch() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None; from rankandfile.lab import catalog, run, variants; "
+        "assert len(catalog.scenarios()) >= 60"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_every_cause_that_needs_no_gpu_has_a_scenario() -> None:
+    without = {"no_hang", "undetermined"}
+    assert {s.cause for s in ALL} >= set(FAMILY) - without
+
+
+@pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
+def test_fault_and_fix_are_readable_code(scenario: Scenario, tmp_path: Path) -> None:
+    build(scenario, tmp_path / "faulty", fixed=False)
+    build(scenario, tmp_path / "fixed", fixed=True)
+    if scenario.location:
+        assert locate(scenario.location, tmp_path / "faulty", scenario.name).line > 0
+    if (scenario.strikes or scenario.cuts) and not scenario.fault:
+        assert not diff(tmp_path / "faulty", tmp_path / "fixed")
+    else:
+        assert diff(tmp_path / "faulty", tmp_path / "fixed")
+    for cohort in scenario.parting.cohorts:
+        assert all(0 <= rank < scenario.world_size for rank in cohort.ranks)
+        if cohort.at:
+            locate(cohort.at, tmp_path / "faulty", scenario.name)
+    assert all(0 <= rank < scenario.world_size for rank in scenario.culprits)
+    assert scenario.fix_summary and scenario.cause in FAMILY
+
+
+def test_what_cuts_links_says_what_it_needs() -> None:
+    assert {s.name for s in ALL if s.cuts} == {s.name for s in ALL if s.needs} != set()
+    assert not any(s.in_suite for s in ALL if s.needs)
+
+
+def test_ranks_in_short() -> None:
+    assert short_ranks([5, 0, 1, 2]) == "0-2,5"
+    assert long_ranks("0-2,5") == [0, 1, 2, 5] and long_ranks("") == []

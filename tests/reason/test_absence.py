@@ -1,0 +1,162 @@
+"""Missing evidence is not guilt: lost dumps, dumps cut short, rings that wrapped, members nobody recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from building import Call, Job, Step, Stop, case_of, loop
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import diagnose
+
+WORLD = "0"
+BODY: list[Step] = [
+    Call(WORLD, "all_reduce", 64, "trainer.py:63"),
+    Call(WORLD, "all_gather", 8, "metrics.py:11"),
+]
+
+
+def job(absent: int = 2, size: int = 4, **more: object) -> Job:
+    programs = {rank: loop(BODY, 6) for rank in range(size)}
+    programs[absent] = [*loop(BODY, 4), Stop()]
+    return Job({WORLD: list(range(size))}, programs, **more)  # type: ignore[arg-type]
+
+
+def culprits(verdict: Verdict) -> list[int]:
+    return [c.rank for c in verdict.culprits]
+
+
+def test_the_culprits_dump_is_lost() -> None:
+    verdict = diagnose(case_of(job(), lost=[2])).verdicts[0]
+    assert verdict.hang
+    assert (verdict.cause, culprits(verdict)) == ("undetermined", [])
+    assert any(a.culprits == "2" for a in verdict.alternatives)
+
+
+def test_a_victims_dump_is_lost_and_the_culprit_is_there() -> None:
+    verdict = diagnose(case_of(job(), lost=[0])).verdicts[0]
+    assert culprits(verdict) == [2]
+
+
+def test_a_dump_cut_short_proves_no_absence() -> None:
+    healthy = {rank: loop(BODY, 6) for rank in range(4)}
+    stalled = Job({WORLD: [0, 1, 2, 3]}, healthy, stalled=frozenset({(WORLD, 11)}))
+    assert culprits(diagnose(case_of(stalled, truncated=[1])).verdicts[0]) == []
+    assert culprits(diagnose(case_of(job(), truncated=[2])).verdicts[0]) == []
+
+
+def test_a_group_that_the_ring_lost_proves_no_absence() -> None:
+    """Rank 3 used the small group early; its ring has since lost that. It is not the one who never came."""
+    groups = {WORLD: [0, 1, 2, 3], "side": [2, 3]}
+    side: list[Step] = [Call("side", "all_reduce", 8, "side.py:5")]
+    programs: dict[int, list[Step]] = {rank: loop(BODY, 20) for rank in (0, 1)}
+    programs[2] = [*loop(BODY, 20), *side]
+    programs[3] = [*side, *loop(BODY, 20)]
+    stuck = Job(groups, programs, stalled=frozenset({("side", 1)}))
+    verdict = diagnose(case_of(stuck, ring={3: 10})).verdicts[0]
+    assert 3 not in culprits(verdict)
+
+
+def test_running_is_not_hanging() -> None:
+    assert not diagnose(case_of(job(), waited_s=0.2)).verdicts[0].hang
+    assert diagnose(case_of(job(), waited_s=30)).verdicts[0].hang
+
+
+def test_members_that_nobody_recorded_follow_from_the_mesh() -> None:
+    """gloo: each group shows only who used it. Rank 3 never got to its first call on mesh_dp."""
+    groups = {"1": [0, 2], "2": [1, 3], "3": [0, 1], "4": [2, 3], WORLD: [0, 1, 2, 3]}
+    descs = {"1": "mesh_dp", "2": "mesh_dp", "3": "mesh_tp", "4": "mesh_tp", WORLD: "default_pg"}
+    programs: dict[int, list[Step]] = {}
+    for rank in range(4):
+        tp, dp = ("3" if rank < 2 else "4"), ("1" if rank % 2 == 0 else "2")
+        body: list[Step] = [Call(tp, "all_reduce", 64, "layers.py:15")]
+        programs[rank] = [*loop(body, 3), Call(dp, "all_reduce", 99, "optimizer.py:10")]
+    programs[3] = [*programs[3][:-1], Stop()]
+    verdict = diagnose(case_of(Job(groups, programs, backend="gloo", descs=descs), members=False)).verdicts[0]
+    assert culprits(verdict) == [3]
+    assert verdict.divergence is not None and verdict.divergence.members == "1,3"
+
+
+AGES = 400 * 86_400.0
+"""Dumps that were checked out from a repository bear the time of the checkout."""
+
+
+def mesh_job(backend: str) -> Job:
+    """Two tensor-parallel pairs and two data-parallel ones; rank 3 stops before a tensor-parallel call."""
+    groups = {"tp0": [0, 1], "tp1": [2, 3], "dp0": [0, 2], "dp1": [1, 3]}
+    descs = {"tp0": "mesh_tp", "tp1": "mesh_tp", "dp0": "mesh_dp", "dp1": "mesh_dp"}
+    programs: dict[int, list[Step]] = {}
+    for rank in range(4):
+        body: list[Step] = [
+            Call(f"tp{rank // 2}", "all_reduce", 64, "layers.py:15"),
+            Call(f"dp{rank % 2}", "all_reduce", 99, "optimizer.py:10"),
+        ]
+        programs[rank] = loop(body, 5) if rank != 3 else [*loop(body, 3), Stop()]
+    return Job(groups, programs, backend=backend, descs=descs)
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+@pytest.mark.parametrize("waited_s", [AGES, -5.0])
+def test_without_a_clock_a_job_that_stands_still_is_told(backend: str, waited_s: float) -> None:
+    verdict = diagnose(case_of(mesh_job(backend), waited_s=waited_s)).verdicts[0]
+    assert verdict.hang
+    assert culprits(verdict) == [3]
+    assert verdict.confidence == "supported"
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_without_a_clock_all_in_one_call_may_be_a_job_that_runs(backend: str) -> None:
+    """All but one in a barrier: so it looks while the first rank writes a checkpoint."""
+    programs: dict[int, list[Step]] = {rank: loop(BODY, 4) for rank in range(4)}
+    programs[2] = [*loop(BODY, 3), BODY[0], Stop()]
+    verdict = diagnose(
+        case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend=backend), waited_s=AGES)
+    ).verdicts[0]
+    assert (verdict.hang, verdict.cause, culprits(verdict)) == (False, "undetermined", [])
+    assert any(a.culprits == "2" for a in verdict.alternatives)
+    assert any("time" in missing.what for missing in verdict.missing_evidence)
+
+
+def test_without_a_clock_broken_promises_are_told_all_the_same() -> None:
+    programs: dict[int, list[Step]] = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[1] = [*loop(BODY, 3), BODY[1], *loop(BODY, 2)]
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), waited_s=AGES)).verdicts[0]
+    assert (verdict.cause, culprits(verdict)) == ("skipped_collective", [1])
+
+
+def noticed(waited_s: float) -> Verdict:
+    """gloo: rank 2 stops; the others give up waiting, which is recorded as if their call had ended."""
+    case = case_of(job(backend="gloo"), waited_s=waited_s)
+    gave_up = (pl.col("state") == "issued") & pl.col("rank").is_in([0, 1, 3])
+    state = (
+        pl.when(gave_up).then(pl.lit("ended", case.calls.schema["state"])).otherwise("state").alias("state")
+    )
+    return diagnose(replace(case, calls=case.calls.with_columns(state))).verdicts[0]
+
+
+def test_a_wait_that_failed_is_not_a_call_that_succeeded() -> None:
+    verdict = noticed(waited_s=30)
+    assert verdict.hang
+    assert culprits(verdict) == [2]
+
+
+def test_dumps_written_one_after_the_other_prove_no_failed_wait() -> None:
+    assert culprits(noticed(waited_s=0.2)) == []
+    assert culprits(noticed(waited_s=AGES)) == []
+
+
+@pytest.mark.parametrize("ring", [None, {0: 1, 1: 1}])
+def test_a_call_that_a_ring_lost_still_came_first(ring: dict[int, int] | None) -> None:
+    """Rank 3 stops before a tensor-parallel call. Ranks 0 and 1 made theirs, and their rings have lost it."""
+    mesh = mesh_job("gloo")
+    programs: dict[int, list[Step]] = {}
+    for rank in range(4):
+        layers: list[Step] = loop([Call(f"tp{rank // 2}", "all_reduce", 64, "layers.py:15")], 4)
+        sums: list[Step] = loop([Call(f"dp{rank % 2}", "all_reduce", 99, "optimizer.py:10")], 4)
+        programs[rank] = [*layers, *sums, *layers, *sums]
+    programs[3] = [*programs[3][:11], Stop()]
+    verdict = diagnose(case_of(Job(mesh.groups, programs, "gloo", descs=mesh.descs), ring=ring)).verdicts[0]
+    assert culprits(verdict) == [3]
+    assert verdict.divergence is not None and (verdict.divergence.group or "").startswith("mesh_tp")

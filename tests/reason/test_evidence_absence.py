@@ -1,0 +1,187 @@
+"""Ranks without a dump: what their watchdogs' counters stand in for, and why the dump is not there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from building import Call, Job, Step, Stop, case_of, loop
+from witnesses import LEAVING, Witnesses, at
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import diagnose, gather
+from rankandfile.reason.absence import absent_ranks, reasons
+from rankandfile.reason.explain import explain
+
+WORLD = "0"
+BODY: list[Step] = [
+    Call(WORLD, "all_reduce", 64, "trainer.py:63"),
+    Call(WORLD, "all_gather", 8, "metrics.py:11"),
+]
+
+
+def lost(absent: int = 2, size: int = 4) -> Witnesses:
+    """One rank never came to call 9, and its dump is lost."""
+    programs = {rank: loop(BODY, 6) for rank in range(size)}
+    programs[absent] = [*loop(BODY, 4), Stop()]
+    return Witnesses(case_of(Job({WORLD: list(range(size))}, programs), lost=[absent]))
+
+
+def best(witnesses: Witnesses) -> Verdict:
+    return diagnose(witnesses.case).verdicts[0]
+
+
+def blamed(verdict: Verdict) -> list[int]:
+    return [culprit.rank for culprit in verdict.culprits]
+
+
+def test_counters_prove_that_it_is_behind() -> None:
+    verdict = best(lost().answered(2, 8))
+    assert blamed(verdict) == [2]
+    assert verdict.divergence is not None
+    assert (verdict.divergence.seq, verdict.divergence.kind) == (9, "absent")
+
+
+def test_counters_prove_that_it_has_joined() -> None:
+    """A dump that was lost is not a rank that never came: its own watchdog gave up on the same call."""
+    verdict = best(lost().gave_up(2, 9))
+    assert blamed(verdict) == []
+    assert "left no complete dump" not in verdict.sentence
+
+
+def test_counters_of_a_group_that_also_sends_say_nothing() -> None:
+    """Sends and receives count apart, and a line does not say which of the two counters it means."""
+    pair: list[Step] = [Call(WORLD, "send", 4, "pipe.py:5", peer=1)]
+    other: list[Step] = [Call(WORLD, "recv", 4, "pipe.py:9", peer=0)]
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[0], programs[1] = [*pair, *programs[0]], [*other, *programs[1]]
+    programs[2] = [*loop(BODY, 4), Stop()]
+    witnesses = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), lost=[2])).answered(2, 8)
+    assert blamed(best(witnesses)) == []
+
+
+def test_a_cut_dump_is_made_whole_by_counters() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[2] = [*loop(BODY, 4), Stop()]
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs), truncated=[2])
+    assert blamed(best(Witnesses(case))) == []
+    assert blamed(best(Witnesses(case).answered(2, 8))) == [2]
+
+
+def test_another_call_under_the_same_number() -> None:
+    """Three to one; and what it asked for follows in the others' loop, so it left one out."""
+    verdict = best(lost().gave_up(2, 9, "_ALLGATHER_BASE", 8))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [2])
+
+
+def test_another_size_under_the_same_number() -> None:
+    programs = {rank: loop(BODY[:1], 6) for rank in range(4)}
+    witnesses = Witnesses(
+        case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)})), lost=[2])
+    )
+    assert blamed(best(witnesses.gave_up(2, 6, size=64))) == []
+    other = Witnesses(
+        case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)})), lost=[2])
+    ).gave_up(2, 6, size=65)
+    assert blamed(best(other)) == [2]
+
+
+def test_two_against_one_name_nobody() -> None:
+    verdict = best(lost(size=3).gave_up(2, 9, "_ALLGATHER_BASE", 8))
+    assert (verdict.cause, blamed(verdict)) == ("undetermined", [])
+    assert "asked for different things" in verdict.sentence
+
+
+def silent() -> Witnesses:
+    """All but rank 2 gave up, in a group whose counters nobody asks for; rank 2 lives."""
+    groups = {WORLD: [0, 1, 2, 3], "dp": [0, 1, 2, 3]}
+    body: list[Step] = [Call("dp", "all_reduce", 64, "trainer.py:63")]
+    programs = {rank: loop(body, 6) for rank in range(4)}
+    programs[2] = [*loop(body, 4), Stop()]
+    witnesses = Witnesses(case_of(Job(groups, programs), lost=[2])).exit(2, "SIGTERM").log(2, 2)
+    for rank in (0, 1, 3):
+        witnesses.gave_up(rank, 5, group="dp")
+    return witnesses
+
+
+def test_silence_alone_blames_nobody() -> None:
+    assert blamed(best(silent())) == []
+
+
+def test_who_answers_and_gave_up_on_nothing_is_held_up() -> None:
+    verdict = best(silent().answered(2, 0))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("host_blocked", "supported", [2])
+
+
+def test_silence_in_all_sources_where_all_others_speak() -> None:
+    witnesses = silent()
+    for rank in (0, 1, 3):
+        witnesses.stack(rank, at(63, "step", "/workspace/trainer.py"))
+    verdict = best(witnesses)
+    assert (verdict.confidence, blamed(verdict)) == ("hypothesis", [2])
+    assert verdict.alternatives[0].cause == "peer_unreachable"
+
+
+def test_two_silent_ranks_are_not_blamed_for_silence() -> None:
+    witnesses = silent().answered(2, 0)
+    witnesses.case = replace(witnesses.case, events=witnesses.case.events.filter(pl.col("rank") != 3))
+    assert blamed(best(witnesses)) == []
+
+
+@pytest.mark.parametrize(
+    ("why", "words", "tell"),
+    [
+        ("died", "was killed by SIGKILL", lambda w: w.exit(2, "SIGKILL")),
+        ("died", "exited with code 0", lambda w: w.exit(2, 0)),
+        ("teardown", "stuck in its teardown", lambda w: w.stack(2, LEAVING)),
+        ("teardown", "raised KeyError: -100", lambda w: w.raised(2, "KeyError: -100").exit(2, "SIGTERM")),
+        ("gil", "interpreter's lock", lambda w: w.event("gil_not_acquired", "fact", 2)),
+        ("late", "still writing", lambda w: w.event("dump_late", "fact", 2)),
+        ("not_collected", "written to /tmp/x_2", lambda w: w.event("dump_written", "fact", 2, path="/tmp/x_2")),
+        ("not_collected", "began to write", lambda w: w.event("dump_started", "fact", 2)),
+        ("unreachable", "its host node01 failed", lambda w: _node_failed(w)),
+        ("unknown", "nothing tells", lambda w: w),
+    ],
+)  # fmt: skip
+def test_why_a_dump_is_missing(why: str, words: str, tell: object) -> None:
+    witnesses = lost()
+    assert callable(tell)
+    tell(witnesses)
+    facts = gather(witnesses.case)
+    assert absent_ranks(facts) == [2]
+    reason = reasons(facts, [2])[2]
+    assert reason.why == why
+    assert words in reason.words
+    for evidence in reason.evidence:
+        assert witnesses.case.evidence(evidence) is not None
+    missing = diagnose(witnesses.case).verdicts[0].missing_evidence
+    assert any(words in m.what for m in missing)
+
+
+def _node_failed(witnesses: Witnesses) -> None:
+    witnesses.event("slurm_node_failure", "fact", None, host="node01")
+    exits = witnesses.exit(2, "running").case.exits.with_columns(host=pl.lit("node01"))
+    witnesses.case = replace(witnesses.case, exits=exits)
+
+
+def test_cut_and_set_aside() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    job = Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 11)}))
+    facts = gather(case_of(job, truncated=[1]))
+    assert reasons(facts, [1])[1].why == "truncated"
+    case = case_of(job)
+    stale = pl.when(pl.col("rank") == 1).then(pl.lit("an earlier attempt")).alias("set_aside")
+    facts = gather(replace(case, dumps=case.dumps.with_columns(stale)))
+    assert reasons(facts, [1])[1].words == "its file was set aside: an earlier attempt"
+
+
+def test_explain_says_why_a_rank_is_not_seen() -> None:
+    facts = gather(lost().event("dump_late", "fact", 2).case)
+    lines = explain(facts, 2).lines
+    assert lines[0].startswith("Rank 2 left no dump: it was still writing when its time was up.")
+
+
+def test_explain_blames_a_rank_without_a_dump_where_its_end_is_known() -> None:
+    explanation = explain(gather(lost().exit(2, "SIGKILL").case), 2)
+    assert explanation.role == "culprit"

@@ -1,0 +1,126 @@
+"""What must not change a verdict: the numbering of ranks, the order of files, missing evidence, clocks that are off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from building import Call, Job, Step, Stop, case_of, loop, renumbered, run
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rankandfile.model.case import Case
+from rankandfile.reason import diagnose
+
+WORLD = "0"
+FAULTS = ("absent", "skipped", "extra", "size", "operation")
+few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def body(rank: int) -> list[Step]:
+    tp = f"tp{rank // 2}"
+    return [
+        Call(tp, "all_reduce", 2048, "layers.py:15"),
+        Call(WORLD, "all_reduce", 6436, "trainer.py:63"),
+        Call(WORLD, "all_gather", 8, "metrics.py:11"),
+    ]
+
+
+def faulty(culprit: int, fault: str, step: int, size: int = 6, steps: int = 8, backend: str = "nccl") -> Job:
+    programs = {rank: loop(body(rank), steps) for rank in range(size)}
+    tp, backward, loss = body(culprit)
+    broken: dict[str, list[Step]] = {
+        "absent": [tp, Stop()],
+        "skipped": [tp, loss],
+        "extra": [tp, Call(WORLD, "broadcast", 3, "save.py:12"), backward, loss],
+        "size": [tp, backward._replace(size=77), loss],  # type: ignore[union-attr]
+        "operation": [tp, backward._replace(op="reduce", site="save.py:12"), loss],  # type: ignore[union-attr]
+    }
+    normal = body(culprit)
+    programs[culprit] = [*loop(normal, step), *broken[fault], *loop(normal, steps - step - 1)]
+    groups = {WORLD: list(range(size)), **{f"tp{i}": [2 * i, 2 * i + 1] for i in range(size // 2)}}
+    descs = {f"tp{i}": "mesh_tp" for i in range(size // 2)}
+    return Job(groups, programs, backend=backend, descs=descs)
+
+
+def blamed(case: Case) -> set[int]:
+    return {c.rank for v in diagnose(case).verdicts for c in v.culprits}
+
+
+def said(case: Case) -> list[tuple[str, str, bool]]:
+    return sorted((v.cause, v.confidence, v.hang) for v in diagnose(case).verdicts)
+
+
+faults = st.builds(
+    faulty,
+    st.integers(0, 5),
+    st.sampled_from(FAULTS),
+    st.integers(3, 6),
+    backend=st.sampled_from(["gloo", "nccl"]),
+)
+
+
+@few
+@given(st.integers(0, 5), st.sampled_from(FAULTS), st.integers(3, 6), st.sampled_from(["gloo", "nccl"]))
+def test_the_culprit_is_found(culprit: int, fault: str, step: int, backend: str) -> None:
+    assert blamed(case_of(faulty(culprit, fault, step, backend=backend))) == {culprit}
+
+
+@few
+@given(faults, st.permutations(range(6)))
+def test_ranks_may_be_numbered_otherwise(job: Job, order: list[int]) -> None:
+    to = dict(enumerate(order))
+    one, other = case_of(job), case_of(renumbered(job, to))
+    assert {to[r] for r in blamed(one)} == blamed(other)
+    assert said(one) == said(other)
+
+
+@few
+@given(faults, st.integers(0, 1000))
+def test_files_may_come_in_any_order(job: Job, seed: int) -> None:
+    assert blamed(case_of(job)) == blamed(case_of(job, shuffle=seed))
+    assert said(case_of(job)) == said(case_of(job, shuffle=seed))
+
+
+@few
+@given(faults, st.dictionaries(st.integers(0, 5), st.floats(-3000, 3000), max_size=6))
+def test_clocks_may_be_off(job: Job, clocks: dict[int, float]) -> None:
+    # The dumps bear the time of one machine, so that the wait stays long whatever the ranks' clocks say.
+    assert blamed(case_of(job, waited_s=4000)) == blamed(case_of(job, waited_s=4000, clock_s=clocks))
+
+
+@few
+@given(faults, st.integers(16, 24))
+def test_a_ring_that_reaches_back_beyond_the_departure_is_enough(job: Job, ring: int) -> None:
+    assert blamed(case_of(job)) == blamed(case_of(job, ring=ring))
+
+
+@few
+@given(faults)
+def test_healthy_groups_may_be_left_out(job: Job) -> None:
+    more = Job(
+        {**job.groups, "apart": [6, 7]},
+        {**job.programs, **{r: loop([Call("apart", "all_reduce", 5, "apart.py:1")], 6) for r in (6, 7)}},
+        backend=job.backend,
+        descs=job.descs,
+    )
+    assert blamed(case_of(job)) == blamed(case_of(more))
+
+
+@few
+@given(faults, st.integers(0, 5), st.integers(0, 20))
+def test_a_lost_or_late_innocent_adds_no_culprit(job: Job, lost: int, cut: int) -> None:
+    """Whatever evidence is missing: the culprit or nobody, never another rank."""
+    culprit = blamed(case_of(job))
+    assert blamed(case_of(job, lost=[lost])) <= culprit
+    assert blamed(case_of(job, truncated=[lost])) <= culprit
+
+
+@few
+@given(st.integers(0, 5), st.sampled_from(FAULTS), st.integers(3, 6), st.integers(1, 5), st.integers(1, 4))
+def test_a_slow_innocent_is_not_blamed(culprit: int, fault: str, step: int, other: int, ahead: int) -> None:
+    """A host that has not run ahead as far as the others', though it came to the call that all wait in."""
+    job = faulty(culprit, fault, step)
+    slow = (culprit + other) % 6
+    stuck = next(i for i, call in enumerate(run(job)[slow]) if call.state == "issued")
+    slowed = replace(job, programs={**job.programs, slow: [*job.programs[slow][: stuck + ahead], Stop()]})
+    assert blamed(case_of(slowed)) == blamed(case_of(job)) == {culprit}
