@@ -105,6 +105,27 @@ class Location(Struct):
     why_it_can_differ: str | None = None
 
 
+class ExcerptLine(Struct):
+    number: int
+    text: str
+    cohorts: list[int] = msgspec.field(default_factory=list)
+    """Cohorts of the excerpt whose way leads over this line, as positions in its `cohorts`."""
+    mark: Literal["", "condition", "call"] = ""
+    """The condition at which the ranks parted, or a call that a cohort made next."""
+
+
+class Excerpt(Struct):
+    """The code around the parting, with the ways of the cohorts marked."""
+
+    file: str
+    function: str | None = None
+    cohorts: list[str] = msgspec.field(default_factory=list)
+    """Ranks of each cohort, as text; the culprits' is the last."""
+    lines: list[ExcerptLine] = msgspec.field(default_factory=list)
+    note: str | None = None
+    """What a reader must know of it: the source does not match what ran, for one."""
+
+
 class Wait(Struct):
     """These ranks cannot go on until those join this call."""
 
@@ -162,6 +183,7 @@ class Verdict(Struct):
     anti_advice: list[str] = msgspec.field(default_factory=list)
     probes: list[Probe] = msgspec.field(default_factory=list)
     missing_evidence: list[Missing] = msgspec.field(default_factory=list)
+    excerpts: list[Excerpt] = msgspec.field(default_factory=list)
 
 
 class GroupSummary(Struct):
