@@ -1,0 +1,95 @@
+"""Sources as a commit has them, read from the repository without checking anything out.
+
+git runs without a shell, with a deadline, and with what a hostile repository could make it start switched off: no
+hooks, no file system monitor, no fetching of missing objects. `cat-file` applies no filters.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from .roots import MAX_FILES
+from .text import MAX_BYTES
+
+_DEADLINE_S = 30.0
+_MAX_LISTING = 64 << 20
+_SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
+_BLOB = re.compile(rb"100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)", re.DOTALL)
+
+
+class NoSuchCommit(ValueError):
+    """The folder is in no repository, or the repository has no such commit; one line says which."""
+
+
+class Commit:
+    """The Python files of a folder as they were in a commit."""
+
+    def __init__(self, path: Path, revision: str) -> None:
+        self.path = path
+        self.name = path.resolve().name
+        found = _git(path, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        if found is None:
+            raise NoSuchCommit(f"{path}: no commit '{revision}' there")
+        self.commit = found.decode("ascii", "replace").strip()
+        listing = _git(path, "ls-tree", "-r", "-z", "-l", self.commit, limit=_MAX_LISTING)
+        if listing is None:
+            raise NoSuchCommit(f"{path}: the files of commit '{revision}' cannot be listed")
+        self._blobs = dict(_python_files(listing))
+
+    def names(self) -> Iterator[str]:
+        yield from sorted(self._blobs)
+
+    def read(self, name: str) -> bytes | None:
+        blob = self._blobs.get(name)
+        return None if blob is None else _git(self.path, "cat-file", "blob", blob, limit=MAX_BYTES)
+
+
+def _python_files(listing: bytes) -> Iterator[tuple[str, str]]:
+    found = 0
+    for line in listing.split(b"\0"):
+        match = _BLOB.fullmatch(line)
+        if match is None or not match[3].endswith(b".py") or int(match[2]) > MAX_BYTES:
+            continue
+        found += 1
+        if found > MAX_FILES:
+            return
+        yield match[3].decode("utf-8", "replace"), match[1].decode("ascii")
+
+
+def _git(path: Path, *words: str, limit: int = 1 << 16) -> bytes | None:
+    """What git prints; None if it fails, takes too long, or prints more than that."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+    }
+    try:
+        process = subprocess.Popen(
+            ["git", "--no-pager", *_SAFE, *words],
+            cwd=path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
+    with process:
+        assert process.stdout is not None
+        timer = threading.Timer(_DEADLINE_S, process.kill)
+        timer.start()
+        try:
+            printed = process.stdout.read(limit + 1)
+            if len(printed) > limit:
+                process.kill()
+            status = process.wait()
+        finally:
+            timer.cancel()
+    return printed if status == 0 and len(printed) <= limit else None
