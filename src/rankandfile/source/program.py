@@ -1,0 +1,164 @@
+"""The program under analysis: modules parsed when they are asked for, and the functions in them.
+
+Source comes from strangers. Nothing of it runs, and one place decides what is too much: a file that is too long, too
+deep or no Python is a module that does not exist.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, TypeAlias
+
+LONGEST_FILE = 4_000_000
+MOST_FILES = 20_000
+MOST_PARSED = 40_000_000
+"""Characters of source that one program may parse in all."""
+
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Body: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
+
+
+class Files(Protocol):
+    """Source files by their path relative to a root, with "/" between the parts."""
+
+    def paths(self) -> Iterable[str]: ...
+
+    def read(self, path: str) -> str | None: ...
+
+
+@dataclass(eq=False)
+class Function:
+    """A function, a lambda, or the body of a module (`<module>`)."""
+
+    module: Module
+    name: str
+    qualname: str
+    node: Body
+    owner: ast.ClassDef | None = None
+    """The class whose body it stands in."""
+    parent: Function | None = None
+
+    @property
+    def first_line(self) -> int:
+        """Of the first decorator, where there is one."""
+        if isinstance(self.node, ast.Module):
+            return 1
+        decorators = getattr(self.node, "decorator_list", [])
+        return min([self.node.lineno, *(d.lineno for d in decorators)])
+
+    @property
+    def last_line(self) -> int:
+        if isinstance(self.node, ast.Module):
+            return max(len(self.module.lines), 1)
+        return self.node.end_lineno or self.node.lineno
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of all parameters, in order."""
+        if isinstance(self.node, ast.Module):
+            return []
+        a = self.node.args
+        stars = [arg for arg in (a.vararg,) if arg], [arg for arg in (a.kwarg,) if arg]
+        return [arg.arg for arg in (*a.posonlyargs, *a.args, *stars[0], *a.kwonlyargs, *stars[1])]
+
+    def __repr__(self) -> str:
+        return f"<{self.module.path}:{self.first_line} {self.qualname}>"
+
+
+@dataclass(eq=False)
+class Module:
+    """One parsed file."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    program: Program = field(repr=False)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """The module body first, then every function and lambda, outer before inner."""
+        return list(_functions(self))
+
+    @cached_property
+    def by_node(self) -> dict[ast.AST, Function]:
+        return {function.node: function for function in self.functions}
+
+    @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        """Classes by name, wherever they stand; of two with one name the first."""
+        found: dict[str, ast.ClassDef] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, node)
+        return found
+
+    def function_at(self, line: int) -> Function | None:
+        """The innermost function that spans the line (the module body, where none does); None beyond the file."""
+        if not 1 <= line <= max(len(self.lines), 1):
+            return None
+        spanning = [f for f in self.functions if f.first_line <= line <= f.last_line]
+        named = [f for f in spanning if not isinstance(f.node, ast.Lambda)]
+        return max(named, key=lambda f: (f.first_line, -f.last_line), default=None)
+
+
+class Program:
+    """The files of a tree as one program."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self._modules: dict[str, Module | None] = {}
+        self._left = MOST_PARSED
+
+    @cached_property
+    def paths(self) -> list[str]:
+        return [path for path, _ in zip(self.files.paths(), range(MOST_FILES), strict=False)]
+
+    def module(self, path: str) -> Module | None:
+        """The parsed file; None if there is none, or it cannot be read or parsed."""
+        if path not in self._modules:
+            self._modules[path] = None
+            text = self.files.read(path)
+            if text is not None and len(text) <= min(LONGEST_FILE, self._left):
+                self._left -= len(text)
+                tree = parsed(text)
+                self._modules[path] = None if tree is None else Module(path, text, tree, self)
+        return self._modules[path]
+
+
+def parsed(text: str) -> ast.Module | None:
+    """The syntax tree, or None: the only place that parses what a stranger wrote."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _functions(module: Module) -> Iterator[Function]:
+    body = Function(module, "<module>", "<module>", module.tree)
+    yield body
+    # An explicit stack: the nesting of a hostile file must not become ours.
+    stack: list[tuple[ast.AST, Function, ast.ClassDef | None, str]] = [(module.tree, body, None, "")]
+    while stack:
+        node, parent, owner, prefix = stack.pop()
+        children: list[tuple[ast.AST, Function, ast.ClassDef | None, str]] = []
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                name = "<lambda>" if isinstance(child, ast.Lambda) else child.name
+                function = Function(module, name, prefix + name, child, owner, parent)
+                yield function
+                children.append((child, function, None, f"{prefix}{name}.<locals>."))
+            elif isinstance(child, ast.ClassDef):
+                children.append((child, parent, child, f"{prefix}{child.name}."))
+            else:
+                children.append((child, parent, owner, prefix))
+        stack.extend(reversed(children))
