@@ -47,14 +47,16 @@ class Function:
         """Of the first decorator, where there is one."""
         if isinstance(self.node, ast.Module):
             return 1
-        decorators = getattr(self.node, "decorator_list", [])
-        return min([self.node.lineno, *(d.lineno for d in decorators)])
+        if isinstance(self.node, ast.Lambda):
+            return self.node.lineno
+        return min([self.node.lineno, *(decorator.lineno for decorator in self.node.decorator_list)])
 
     @property
     def last_line(self) -> int:
         if isinstance(self.node, ast.Module):
             return max(len(self.module.lines), 1)
-        return self.node.end_lineno or self.node.lineno
+        last: int | None = self.node.end_lineno
+        return last or self.first_line
 
     @property
     def parameters(self) -> list[str]:
@@ -62,8 +64,8 @@ class Function:
         if isinstance(self.node, ast.Module):
             return []
         a = self.node.args
-        stars = [arg for arg in (a.vararg,) if arg], [arg for arg in (a.kwarg,) if arg]
-        return [arg.arg for arg in (*a.posonlyargs, *a.args, *stars[0], *a.kwonlyargs, *stars[1])]
+        every = (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg)
+        return [arg.arg for arg in every if arg is not None]
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.first_line} {self.qualname}>"
@@ -106,7 +108,8 @@ class Module:
             return None
         spanning = [f for f in self.functions if f.first_line <= line <= f.last_line]
         named = [f for f in spanning if not isinstance(f.node, ast.Lambda)]
-        return max(named, key=lambda f: (f.first_line, -f.last_line), default=None)
+        # Functions that span one line are nested, and outer ones come before inner ones.
+        return named[-1] if named else None
 
 
 class Program:
@@ -120,6 +123,10 @@ class Program:
     @cached_property
     def paths(self) -> list[str]:
         return [path for path, _ in zip(self.files.paths(), range(MOST_FILES), strict=False)]
+
+    @cached_property
+    def path_set(self) -> frozenset[str]:
+        return frozenset(self.paths)
 
     def module(self, path: str) -> Module | None:
         """The parsed file; None if there is none, or it cannot be read or parsed."""

@@ -44,3 +44,25 @@ class Condition:
     there: str
     node: ast.AST
     """What decides: the test, the iterator, the handler of an exception, the call that raises."""
+
+
+def written(lines: list[str], owner: ast.AST, line: int) -> str:
+    """The condition as it stands in the file, its header on one line."""
+    last = max(line, _last(owner) or line)
+    parts = [part.strip() for part in lines[line - 1 : min(last, line + 30)]]
+    return " ".join(part for part in parts if part)
+
+
+def _last(owner: ast.AST) -> int | None:
+    """The last line of what stands in front of the colon."""
+    if isinstance(owner, (ast.If, ast.While)):
+        return owner.test.end_lineno
+    if isinstance(owner, (ast.For, ast.AsyncFor)):
+        return owner.iter.end_lineno
+    if isinstance(owner, (ast.With, ast.AsyncWith)):
+        return owner.items[-1].context_expr.end_lineno
+    if isinstance(owner, ast.ExceptHandler):
+        return owner.type.end_lineno if owner.type else owner.lineno
+    if isinstance(owner, ast.match_case):
+        return (owner.guard or owner.pattern).end_lineno
+    return owner.end_lineno if isinstance(owner, ast.Assert) else None

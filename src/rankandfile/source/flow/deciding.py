@@ -1,0 +1,184 @@
+"""From the decisions that matter to the conditions that a person reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rankandfile.source.program import Function
+
+from .build import graph_of
+from .condition import Condition, Exit, Kind, Point, written
+from .graph import RAISED, Decision, Graph, Node
+from .reach import HERE, THERE, Signatures, between, differ, normal, signatures
+
+
+@dataclass
+class _Found:
+    """One condition as the nodes show it; a `finally` block may hold it several times."""
+
+    kind: Kind
+    owner: ast.AST
+    line: int
+    node: ast.AST
+    words: tuple[str, str]
+    then: int = 0
+    other: int = 0
+    distance: int = 1_000_000
+    leaves: int = 1
+    deciding: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)
+
+
+def deciding(
+    function: Function, here: int | Point, there: int | Point | Exit, after: int | Point | None = None
+) -> list[Condition]:
+    """The decisions, nearest first, by which control reaches `here` first on one side and `there` on the other.
+
+    Control comes from line `after`, or from the start of the function. `"return"` is any normal end of the function,
+    `"raise"` an exception that leaves it, `"end"` either.
+    """
+    graph = graph_of(function)
+    far = _places(graph, there)
+    found = _conditions(function, graph, _places(graph, here), far, after)
+    if found or isinstance(here, Point):
+        return found
+    # Everybody reaches the line: the decision is on it, in front of one of its calls (`stop and reduce(x)`).
+    for call in sorted(graph.on(here), key=lambda node: getattr(node.what, "end_col_offset", 0)):
+        if isinstance(call.what, ast.Call):
+            found.extend(
+                c for c in _conditions(function, graph, {call}, far - {call}, after) if c not in found
+            )
+    return [c for c in found if c.line <= here <= (getattr(c.node, "end_lineno", None) or c.line)]
+
+
+def _places(graph: Graph, place: int | Point | Exit) -> set[Node]:
+    if isinstance(place, Point):
+        named = graph.calls(place.line, place.call) if place.call else set()
+        return named or graph.on(place.line)
+    if isinstance(place, int):
+        return graph.on(place)
+    exits = {"return": {graph.returns}, "raise": {graph.raises}, "end": {graph.returns, graph.raises}}
+    return exits[place]
+
+
+def _starts(graph: Graph, after: int | Point | None) -> list[Node]:
+    if after is None:
+        return [graph.entry]
+    nodes = _places(graph, after)
+    exact = isinstance(after, Point) and after.call is not None
+    steps = [(o, follower) for node in nodes for o, follower in node.edges if exact or follower not in nodes]
+    # A call that everybody got through raised nothing: that way is open only where there is no other.
+    went_on = [follower for outcome, follower in steps if outcome != RAISED]
+    return went_on or [follower for _outcome, follower in steps]
+
+
+def _conditions(
+    function: Function, graph: Graph, here: set[Node], there: set[Node], after: int | Point | None
+) -> list[Condition]:
+    there = there - here
+    if not here or not there:
+        return []
+    ways = signatures(graph, here, there)
+    found: dict[tuple[ast.AST, ast.AST], _Found] = {}
+    for node in between(_starts(graph, after), here | there):
+        if node.decision is not None:
+            _decided(node, node.decision, ways, found)
+        if any(outcome == RAISED for outcome, _follower in node.edges):
+            _raised(node, ways, found)
+    ordered = sorted(found.values(), key=lambda f: (f.distance, -f.line))
+    return [condition for each in ordered for condition in _reported(function, each)]
+
+
+def _decided(
+    node: Node, decision: Decision, ways: Signatures, found: dict[tuple[ast.AST, ast.AST], _Found]
+) -> None:
+    outcomes = ways.outcomes(node)
+    if not differ(outcomes.get("true", 0), outcomes.get("false", 0)):
+        return
+    key = (decision.owner, decision.test)
+    each = found.setdefault(
+        key,
+        _Found(
+            decision.kind,
+            decision.owner,
+            decision.line,
+            decision.test,
+            decision.words,
+            leaves=decision.leaves,
+        ),
+    )
+    each.then |= ways.of.get(decision.then, 0) if decision.then else 0
+    each.other |= ways.of.get(decision.other, 0) if decision.other else 0
+    each.distance = min(each.distance, ways.distance.get(node, each.distance))
+    if node.what is not None:
+        each.deciding[node.what] = (outcomes.get("true", 0), outcomes.get("false", 0))
+
+
+def _raised(node: Node, ways: Signatures, found: dict[tuple[ast.AST, ast.AST], _Found]) -> None:
+    """An exception out of this step: the handler that takes it is what a person calls the condition."""
+    outcomes = ways.outcomes(node)
+    calm = normal(outcomes)
+    distance = ways.distance.get(node, 1_000_000)
+    caught = False
+    for landing in _landings(follower for outcome, follower in node.edges if outcome == RAISED):
+        caught = True
+        signature = ways.of.get(landing, 0)
+        if isinstance(landing.what, ast.ExceptHandler) and differ(signature, calm):
+            handler = landing.what
+            new = _Found("except", handler, handler.lineno, handler, ("raised", "not raised"))
+            each = found.setdefault((handler, handler), new)
+            each.then, each.other = each.then | signature, each.other | calm
+            each.distance = min(each.distance, distance)
+    if not caught and differ(outcomes.get(RAISED, 0), calm) and isinstance(node.what, (ast.expr, ast.stmt)):
+        call = node.what
+        new = _Found("call", call, call.lineno, call, ("raised", "returned"))
+        each = found.setdefault((call, call), new)
+        each.then, each.other = each.then | outcomes.get(RAISED, 0), each.other | calm
+        each.distance = min(each.distance, distance)
+
+
+def _landings(starts: Iterable[Node]) -> list[Node]:
+    """Where an exception on its way out can be caught: handlers, and context managers that swallow it."""
+    stack = list(starts)
+    seen = set(stack)
+    found: list[Node] = []
+    while stack:
+        node = stack.pop()
+        if isinstance(node.what, ast.ExceptHandler) and node.binds:
+            found.append(node)
+            continue
+        swallowing = node.decision is not None and node.decision.kind == "with"
+        if swallowing:
+            found.append(node)
+        for outcome, follower in node.edges:
+            if outcome != RAISED and not (swallowing and outcome == "true") and follower not in seen:
+                seen.add(follower)
+                stack.append(follower)
+    return found
+
+
+def _reported(function: Function, each: _Found) -> list[Condition]:
+    """The whole test where all its parts decide; else those of its parts that do."""
+    module = function.module
+    text = written(module.lines, each.owner, each.line)
+    if len(each.deciding) >= each.leaves:
+        here, there = _words(each.words, each.then, each.other)
+        return [Condition(each.line, text, each.kind, here, there, each.node)]
+    parts = []
+    for part, (then, other) in each.deciding.items():
+        here, there = _words(("true", "false"), then, other)
+        line = part.lineno if isinstance(part, ast.expr) else each.line
+        parts.append(Condition(line, text, "boolop", here, there, part))
+    return sorted(parts, key=lambda condition: -getattr(condition.node, "col_offset", 0))
+
+
+def _words(words: tuple[str, str], then: int, other: int) -> tuple[str, str]:
+    """Which outcome belongs to which side."""
+    straight = bool(then & HERE) and bool(other & THERE)
+    crossed = bool(other & HERE) and bool(then & THERE)
+    if straight and crossed:
+        # One outcome leaves both open; the other one says which is which.
+        crossed = then == THERE or other == HERE
+        straight = not crossed
+    return words if straight or not crossed else (words[1], words[0])

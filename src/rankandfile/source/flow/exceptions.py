@@ -1,0 +1,90 @@
+"""Which handler takes an exception, and which context manager swallows it: yes, no, or perhaps."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import Literal, TypeAlias
+
+from rankandfile.source.names import Class, External, lineage, method, resolve
+from rankandfile.source.names import external_bases as outside
+from rankandfile.source.program import Function
+
+Match: TypeAlias = Literal["yes", "no", "perhaps"]
+_CATCHES_ALL = {"builtins.Exception", "builtins.BaseException"}
+_SWALLOWS = {"contextlib.suppress"}
+
+
+def catches(function: Function, caught: ast.expr | None, thrown: ast.expr | None) -> Match:
+    """Whether `except caught:` takes what `raise thrown` raises (None: an exception of unknown type)."""
+    if caught is None:
+        return "yes"
+    if isinstance(caught, ast.Tuple):
+        answers = [catches(function, part, thrown) for part in caught.elts]
+        return "yes" if "yes" in answers else "perhaps" if "perhaps" in answers else "no"
+    handler = resolve(function, caught)
+    if thrown is None:
+        return "yes" if isinstance(handler, External) and handler.dotted in _CATCHES_ALL else "perhaps"
+    return _is_a(resolve(function, thrown.func if isinstance(thrown, ast.Call) else thrown), handler)
+
+
+def _is_a(raised: object, handler: object) -> Match:
+    if isinstance(handler, External) and isinstance(raised, (External, Class)):
+        names = {raised.dotted} if isinstance(raised, External) else outside(raised)
+        answers = [_builtin_is_a(name, handler.dotted) for name in names]
+        return "yes" if "yes" in answers else "perhaps" if "perhaps" in answers or not answers else "no"
+    if isinstance(handler, Class) and isinstance(raised, Class):
+        if handler in lineage(raised):
+            return "yes"
+        return "perhaps" if any(not _builtin(name) for name in outside(raised)) else "no"
+    if isinstance(handler, Class) and isinstance(raised, External):
+        return "no" if _builtin(raised.dotted) else "perhaps"
+    return "perhaps"
+
+
+def _builtin_is_a(raised: str, handler: str) -> Match:
+    if raised == handler or handler == "builtins.BaseException":
+        return "yes"
+    child, parent = _builtin(raised), _builtin(handler)
+    if child is None or parent is None:
+        return "perhaps"
+    return "yes" if issubclass(child, parent) else "no"
+
+
+def _builtin(dotted: str) -> type[BaseException] | None:
+    found = getattr(builtins, dotted.removeprefix("builtins."), None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+
+
+def swallows(function: Function, manager: ast.expr, thrown: ast.expr | None) -> Match:
+    """Whether `with manager:` can end an exception that its body raised."""
+    if not isinstance(manager, ast.Call):
+        return "no"
+    target = resolve(function, manager.func)
+    if isinstance(target, External):
+        if target.dotted not in _SWALLOWS:
+            return "no"
+        answers = [catches(function, each, thrown) for each in manager.args]
+        return "yes" if "yes" in answers else "perhaps" if "perhaps" in answers else "no"
+    if isinstance(target, Class):
+        leave = method(target, "__exit__") or method(target, "__aexit__")
+        return "perhaps" if leave is not None and _may_return_true(leave) else "no"
+    if isinstance(target, Function):
+        return "perhaps" if _yields_inside_a_handler(target) else "no"
+    return "no"
+
+
+def _may_return_true(function: Function) -> bool:
+    returned = [n.value for n in ast.walk(function.node) if isinstance(n, ast.Return) and n.value is not None]
+    return any(not (isinstance(value, ast.Constant) and not value.value) for value in returned)
+
+
+def _yields_inside_a_handler(function: Function) -> bool:
+    """A generator made a context manager swallows what its handlers around the `yield` do not raise again."""
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Try) and node.handlers:
+            yielding = any(isinstance(n, ast.Yield) for part in node.body for n in ast.walk(part))
+            raising = all(any(isinstance(n, ast.Raise) for n in ast.walk(h)) for h in node.handlers)
+            if yielding and not raising:
+                return True
+    return False

@@ -1,0 +1,103 @@
+"""The control-flow graph of a function: steps, decisions, and what each outcome leads to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .condition import Kind
+
+RAISED = "raised"
+"""The outcome of a step that ends in an exception."""
+
+
+@dataclass(eq=False, slots=True)
+class Decision:
+    """What a decision node belongs to. A test of several parts (`a and b`) is one decision with several nodes."""
+
+    kind: Kind
+    owner: ast.AST
+    """The statement or expression that a person would call the condition."""
+    test: ast.AST
+    line: int
+    words: tuple[str, str]
+    """What control going to `then`, and to `other`, means."""
+    then: Node | None = None
+    other: Node | None = None
+    leaves: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """One step of a function. It is a decision if its edges carry different outcomes."""
+
+    what: ast.AST | None = None
+    """The expression or statement whose evaluation ends here."""
+    lines: tuple[int, ...] = ()
+    edges: list[tuple[str, Node]] = field(default_factory=list)
+    decision: Decision | None = None
+    binds: bool = False
+    """The step gives names their values: an assignment, an import, a loop's target ..."""
+
+    def next(self) -> Iterable[Node]:
+        return (node for _outcome, node in self.edges)
+
+
+@dataclass(eq=False, slots=True)
+class Graph:
+    """`nodes` holds what can be reached from the entry; exits are the last nodes of every way out."""
+
+    entry: Node
+    returns: Node
+    raises: Node
+    nodes: list[Node]
+
+    def on(self, line: int) -> set[Node]:
+        """The steps at a line; where there are none, the smallest steps that span it."""
+        exact = {node for node in self.nodes if line in node.lines}
+        if exact:
+            return exact
+        spanning = [(node, _span(node.what)) for node in self.nodes if _covers(node.what, line)]
+        least = min((size for _node, size in spanning), default=0)
+        return {node for node, size in spanning if size == least}
+
+    def calls(self, line: int, name: str) -> set[Node]:
+        """The calls at a line of something with this name."""
+        return {n for n in self.on(line) if isinstance(n.what, ast.Call) and called_name(n.what) == name}
+
+
+def called_name(call: ast.Call) -> str | None:
+    """The last part of the name of what is called."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else None
+
+
+def reachable(entry: Node) -> list[Node]:
+    seen, stack = {entry}, [entry]
+    order: list[Node] = []
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for follower in node.next():
+            if follower not in seen:
+                seen.add(follower)
+                stack.append(follower)
+    return order
+
+
+def predecessors(graph: Graph) -> dict[Node, list[Node]]:
+    before: dict[Node, list[Node]] = {node: [] for node in graph.nodes}
+    for node in graph.nodes:
+        for follower in node.next():
+            before[follower].append(node)
+    return before
+
+
+def _covers(node: ast.AST | None, line: int) -> bool:
+    return isinstance(node, (ast.expr, ast.stmt)) and node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _span(node: ast.AST | None) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno if isinstance(node, (ast.expr, ast.stmt)) else 0
