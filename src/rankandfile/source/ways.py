@@ -1,0 +1,145 @@
+"""How a rank came to a call: the frames of the program itself, outermost first, as the evidence has them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.ledger import call_id
+
+#: Calls of one rank that are looked at; what matters is at the end.
+MOST_CALLS = 50_000
+_COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
+_CALL = re.compile(r"D(\d+)#(-?\d+)$")
+
+
+class Frame(NamedTuple):
+    function: str
+    file: str
+    """As the process saw it."""
+    line: int
+
+
+Way: TypeAlias = tuple[Frame, ...]
+"""Frames that are not torch's own, outermost first."""
+
+
+class Made(NamedTuple):
+    """One call that a rank made."""
+
+    rank: int
+    op: str
+    group: int
+    seq: int | None
+    shape: int | None
+    way: Way
+    evidence: str
+
+
+class Ways:
+    """The ways of a case's ranks, looked up once each."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self._ways: dict[int, Way] = {}
+        self._made: dict[int, list[Made]] = {}
+
+    def way(self, stack: int | None) -> Way:
+        if stack is None:
+            return ()
+        if stack not in self._ways:
+            self._load([stack])
+        return self._ways.get(stack, ())
+
+    def calls(self, rank: int) -> list[Made]:
+        """Its calls, in the order in which it made them."""
+        if rank not in self._made:
+            columns = ["rank", "op", "group", "seq", "shape", "stack", "dump", "record"]
+            rows = (
+                self.case.calls.filter(pl.col("rank") == rank).select(columns).sort("record").tail(MOST_CALLS)
+            )
+            self._load(rows["stack"].drop_nulls().unique().to_list())
+            self._made[rank] = [_made(row, self.way(row["stack"])) for row in rows.iter_rows(named=True)]
+        return self._made[rank]
+
+    def cited(self, evidence: list[str]) -> tuple[int, int] | None:
+        """The rank and the position, among its calls, of the first call cited."""
+        for word in evidence:
+            match = _CALL.match(word)
+            if match is None:
+                continue
+            rows = self.case.calls.filter(
+                (pl.col("dump") == int(match[1])) & (pl.col("record") == int(match[2]))
+            )
+            if rows.height:
+                rank = int(rows["rank"][0])
+                for position, made in enumerate(self.calls(rank)):
+                    if made.evidence == word:
+                        return rank, position
+        return None
+
+    def now(self, rank: int) -> Way:
+        """Where the program's own thread of this rank was when someone looked, at the last look."""
+        return self._shown(rank, "now")
+
+    def workers(self, rank: int) -> list[Way]:
+        """Where the data-loading processes of this rank were when someone looked."""
+        rows = self.case.snapshots.filter(
+            (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "worker")
+        )
+        return [self.way(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()]
+
+    def raised(self, rank: int) -> list[tuple[Way, str]]:
+        """Where exceptions of this rank came from, the latest last, with what they said."""
+        rows = self.case.snapshots.filter(
+            (pl.col("rank") == rank) & (pl.col("shows") == "raised") & (pl.col("role") != "server")
+        )
+        return [
+            (self.way(row["stack"]), row["error"] or "")
+            for row in rows.sort("file", "line").iter_rows(named=True)
+        ]
+
+    def _shown(self, rank: int, shows: str) -> Way:
+        rows = self.case.snapshots.filter(
+            (pl.col("rank") == rank) & (pl.col("shows") == shows) & (pl.col("role") == "main")
+        )
+        for row in rows.sort("ordinal", descending=True).iter_rows(named=True):
+            way = self.way(row["stack"])
+            if way:
+                return way
+        return ()
+
+    def _load(self, stacks: list[int]) -> None:
+        rows = self.case.stacks.filter(pl.col("stack").is_in(stacks))
+        numbers = rows["frames"].explode().drop_nulls().unique().to_list()
+        known = {
+            row["frame"]: row
+            for row in self.case.frames.filter(pl.col("frame").is_in(numbers)).iter_rows(named=True)
+        }
+        for stack, frames in zip(rows["stack"].to_list(), rows["frames"].to_list(), strict=True):
+            own = [known[f] for f in reversed(frames or []) if f in known and not known[f]["is_torch"]]
+            self._ways[stack] = tuple(_merged([_frame(row) for row in own]))
+
+
+def _frame(row: dict[str, Any]) -> Frame:
+    # py-spy writes a method with its class where it can; the recorder never does.
+    return Frame((row["function"] or "").rsplit(".", 1)[-1], row["file"] or "", row["line"] or 0)
+
+
+def _merged(frames: list[Frame]) -> list[Frame]:
+    """Without the frames that comprehensions have before Python 3.12: their function is the one they stand in."""
+    merged: list[Frame] = []
+    for frame in frames:
+        if frame.function in _COMPREHENSIONS and merged and merged[-1].file == frame.file:
+            merged[-1] = merged[-1]._replace(line=frame.line)
+        else:
+            merged.append(frame)
+    return merged
+
+
+def _made(row: dict[str, Any], way: Way) -> Made:
+    evidence = call_id(row["dump"], row["record"])
+    return Made(row["rank"], row["op"] or "", row["group"], row["seq"], row["shape"], way, evidence)
