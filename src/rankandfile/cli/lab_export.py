@@ -100,7 +100,7 @@ def _make_all(tasks: list[Task], jobs: int) -> tuple[int, list[str]]:
                     count, seconds = done.result()
                     made += count
                     say(f"{task.folder.name}  {seconds:.1f} s")
-                except UserError as error:
+                except (UserError, OSError) as error:
                     failed.append(task.folder.name)
                     say(f"{task.folder.name}  failed: {error}")
                 progress.advance(bar)

@@ -58,8 +58,8 @@ def _unclear(truth: Truth) -> Truth:
 def _dumps(incident: Path) -> dict[int, Path]:
     """Each rank's dump, by the number at the end of the file's stem."""
     out = {}
-    for path in sorted((incident / "evidence" / "dumps").glob("*")):
-        if match := re.search(r"(\d+)(?:\.\w+)?$", path.name):
+    for path in sorted((incident / "evidence" / "dumps").rglob("*")):
+        if path.is_file() and (match := re.search(r"(\d+)(?:\.\w+)?$", path.name)):
             out[int(match[1])] = path
     return out
 
