@@ -21,6 +21,13 @@ out = Console(highlight=False, width=_width(sys.stdout))
 err = Console(stderr=True, highlight=False, width=_width(sys.stderr))
 
 
+def write_utf8(text: str) -> None:
+    """A document for another program: UTF-8, whatever the terminal speaks."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
 def complain(message: str) -> None:
     """One line for the person, also where the terminal is narrow."""
     line = " ".join(message.split())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import err, out
+from .console import err, out, write_utf8
 from .errors import NO_HANG, UNDETERMINED, VERDICT
+from .formats import Format, formatted
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
 
@@ -23,12 +23,9 @@ EXAMPLES = examples(
     "raf diagnose ticket.zip -v",
     "raf diagnose dumps/ --explain 5",
     "raf diagnose dumps/ --format json > diagnosis.json",
+    "raf diagnose dumps/ --format sarif > raf.sarif",
+    "raf diagnose dumps/ --format github",
 )
-
-
-class Format(str, Enum):
-    text = "text"
-    json = "json"
 
 
 def diagnose(
@@ -73,10 +70,10 @@ def diagnose(
         from rankandfile.reason.explain import explain as explain_rank
 
         _print_explanation(facts, explain_rank(facts, explain), format)
-    elif format is Format.json:
-        out.file.write(to_json(diagnosis).decode() + "\n")
-    else:
+    elif format is Format.text:
         print_card(diagnosis, unicode)
+    else:
+        write_utf8(formatted(diagnosis, format, Path.cwd()) + "\n")
     raise typer.Exit(status(diagnosis))
 
 
@@ -98,7 +95,8 @@ def _say_step(line: str) -> None:
 
 def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
     """The verdict on one screen, as this terminal can show it."""
-    from rankandfile.render.card import PLAIN, Signs, card
+    from rankandfile.render.card import card
+    from rankandfile.render.words import PLAIN, Signs
 
     encoding = (out.encoding or "").lower()
     signs = Signs() if unicode and encoding.startswith("utf") else PLAIN

@@ -6,17 +6,15 @@ It holds as text alone: colour and symbols only repeat what the words say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Call, Cohort, Culprit, Diagnosis, Verdict
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.diagnosis import Cohort, Culprit, Diagnosis, Verdict
 
-#: A list of ranks longer than this is cut; the JSON has all of it.
-MAX_RANKS = 48
+from .words import UNICODE, Signs, call_text, headline, job_size, short
+
 MAX_COHORTS = 6
 MAX_WAITS = 3
 MAX_CULPRITS = 4
@@ -24,22 +22,10 @@ MAX_EVIDENCE = 4
 MAX_ADVICE = 3
 
 
-@dataclass(frozen=True)
-class Signs:
-    """The few symbols of the card, with words for terminals without them."""
-
-    then: str = "▸"
-    waits_for: str = "→"
-    dot: str = "·"
-    more: str = "…"
-
-
-PLAIN = Signs(then=">", waits_for="->", dot="-", more="...")
-
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
 
 
-def card(diagnosis: Diagnosis, signs: Signs = Signs()) -> RenderableType:
+def card(diagnosis: Diagnosis, signs: Signs = UNICODE) -> RenderableType:
     """The best verdict in full; others in a line each."""
     if not diagnosis.verdicts:
         return Text("no verdict")
@@ -60,24 +46,11 @@ def card(diagnosis: Diagnosis, signs: Signs = Signs()) -> RenderableType:
 
 
 def _title(verdict: Verdict, diagnosis: Diagnosis, signs: Signs) -> Text:
-    if verdict.cause == "no_hang":
-        head = ("NO HANG", "bold green")
-    elif verdict.culprits and verdict.cause == "undetermined":
-        # Who is settled, what it did instead is not: say what is known first.
-        who = short(format_ranks(culprit.rank for culprit in verdict.culprits), signs)
-        several = len(verdict.culprits) > 1
-        head = (
-            f"{'RANKS' if several else 'RANK'} {who} DID NOT JOIN, cause open",
-            _STYLE[verdict.confidence],
-        )
-    elif not verdict.hang or verdict.cause == "undetermined":
-        head = ("UNDETERMINED", "bold yellow")
-    else:
-        head = (verdict.cause.replace("_", " ").upper(), _STYLE[verdict.confidence])
-    job = diagnosis.job
-    size = f"{job.world_size} ranks" if job.world_size else "number of ranks unknown"
+    style = "bold green" if verdict.cause == "no_hang" else _STYLE[verdict.confidence]
     return Text.assemble(
-        head, f"  {verdict.confidence}", (f"  {signs.dot} {size}, {job.calls:,} calls", "dim")
+        (headline(verdict, signs), style),
+        f"  {verdict.confidence}",
+        (f"  {signs.dot} {job_size(diagnosis)}", "dim"),
     )
 
 
@@ -147,21 +120,6 @@ def _cohorts(cohorts: Sequence[Cohort], signs: Signs) -> list[Text]:
     return lines
 
 
-def call_text(call: Call | None) -> str:
-    """A call as one would say it: ``all_reduce #812 trainer.py:88``."""
-    if call is None:
-        return "no call here"
-    words = [call.op]
-    if call.seq is not None:
-        words.append(f"#{call.seq}")
-    if call.file is not None:
-        name = call.file.replace("\\", "/").rsplit("/", 1)[-1]
-        words.append(name if call.line is None else f"{name}:{call.line}")
-    if call.detail:
-        words.append(call.detail)
-    return " ".join(words)
-
-
 def _waits(verdict: Verdict, signs: Signs) -> list[Text]:
     lines = []
     for wait in verdict.waits[:MAX_WAITS]:
@@ -184,11 +142,3 @@ def _evidence(verdict: Verdict, diagnosis: Diagnosis, signs: Signs) -> list[Text
     if len(verdict.evidence) > MAX_EVIDENCE:
         lines.append(Text(f"and {len(verdict.evidence) - MAX_EVIDENCE} more {signs.more}", style="dim"))
     return lines
-
-
-def short(ranks: str, signs: Signs = Signs()) -> str:
-    """A list of ranks that fits on the screen."""
-    if len(ranks) <= MAX_RANKS:
-        return ranks or "none"
-    kept = ranks[:MAX_RANKS].rsplit(",", 1)[0]
-    return f"{kept},{signs.more}"

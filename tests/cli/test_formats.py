@@ -1,0 +1,64 @@
+"""`raf diagnose --format ...`: each format at the keyboard, and files named as they are in the reader's tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import pytest
+from raf_runs import Raf
+
+from rankandfile.cli.formats import in_tree
+
+
+@pytest.mark.parametrize(
+    ("format", "begins"),
+    [
+        ("sarif", "{"),
+        ("github", "::error "),
+        ("markdown", "## DIFFERENT COLLECTIVE"),
+        ("junit", "<testsuites "),
+    ],
+)
+def test_each_format_is_all_that_is_printed(raf: Raf, other_op: Path, format: str, begins: str) -> None:
+    done = raf("diagnose", other_op, "--format", format)
+    assert done.status == 1
+    assert done.out.startswith(begins)
+    if format == "sarif":
+        assert json.loads(done.out)["version"] == "2.1.0"
+    if format == "junit":
+        assert xml.fromstring(done.out).get("failures") == "1"
+
+
+def test_a_healthy_job_passes(raf: Raf, healthy: Path) -> None:
+    done = raf("diagnose", healthy, "--format", "junit")
+    assert done.status == 0
+    assert xml.fromstring(done.out).get("failures") == "0"
+    assert raf("diagnose", healthy, "--format", "github").out.startswith("::notice title=NO HANG")
+
+
+def test_files_are_named_as_they_are_where_one_stands(
+    raf: Raf, other_op: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = json.loads(raf("diagnose", other_op, "--format", "json").out)
+    place = answer["verdicts"][0]["location"]
+    name = Path(place["file"]).name
+    (tmp_path / "src" / "job").mkdir(parents=True)
+    (tmp_path / "src" / "job" / name).touch()
+    monkeypatch.chdir(tmp_path / "src" / "job")
+    assert raf("diagnose", other_op, "--format", "github").out.startswith(
+        f"::error file={name},line={place['line']},"
+    )
+
+
+def test_the_longest_tail_of_a_path_wins_and_none_leads_out_of_the_tree(tmp_path: Path) -> None:
+    for path in ("train.py", "job/train.py"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    find = in_tree(tmp_path / "job")
+    assert in_tree(tmp_path)("/workspace/job/train.py") == "job/train.py"
+    assert find("C:\\workspace\\job\\train.py") == "train.py"
+    assert find("/workspace/../train.py") is None
+    assert find("/elsewhere/other.py") is None
+    assert find("x" * 5000) is None
