@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .console import write_utf8
 from .filters import GroupOption, groups_called
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
@@ -14,9 +16,23 @@ from .output import Format, FormatOption, LimitOption, OutputOption, emit
 if TYPE_CHECKING:
     from rankandfile.reason import Facts
 
-WAITS = examples("raf show waits dumps/", "raf show waits dumps/ --format json")
+WAITS = examples(
+    "raf show waits dumps/",
+    "raf show waits dumps/ --format json",
+    "raf show waits dumps/ --format dot | dot -Tsvg > waits.svg",
+    "raf show waits dumps/ --format mermaid -o waits.mmd",
+)
 COHORTS = examples("raf show cohorts dumps/", "raf show cohorts dumps/ --group mesh_tp --all")
 DIVERGENCE = examples("raf show divergence dumps/", "raf show divergence dumps/ --format json")
+
+
+class WaitsFormat(str, Enum):
+    text = "text"
+    json = "json"
+    csv = "csv"
+    parquet = "parquet"
+    dot = "dot"
+    mermaid = "mermaid"
 
 
 def _facts(paths: Paths, attempt: int | None, jobs: int | None) -> Facts:
@@ -29,7 +45,9 @@ def _facts(paths: Paths, attempt: int | None, jobs: int | None) -> Facts:
 def waits(
     paths: Paths,
     limit: LimitOption = 100,
-    format: FormatOption = Format.text,
+    format: Annotated[
+        WaitsFormat, typer.Option("--format", "-f", help="How to print it; dot and mermaid draw a graph.")
+    ] = WaitsFormat.text,
     output: OutputOption = None,
     attempt: Attempt = None,
     jobs: Jobs = None,
@@ -37,7 +55,26 @@ def waits(
     """Who waits for whom: one row per call that somebody cannot get past."""
     from rankandfile.reason.views import waits_table
 
-    emit(waits_table(_facts(paths, attempt, jobs)), format, output, limit=limit, what="waits")
+    facts = _facts(paths, attempt, jobs)
+    if format in (WaitsFormat.dot, WaitsFormat.mermaid):
+        text = _graph(facts, format)
+        if output is not None:
+            output.write_text(text, encoding="utf-8")
+        else:
+            write_utf8(text)
+        return
+    emit(waits_table(facts), Format(format.value), output, limit=limit, what="waits")
+
+
+def _graph(facts: Facts, format: WaitsFormat) -> str:
+    """Ranks that wait alike are one node, so that a big job fits on a page too."""
+    from rankandfile.reason import conclude
+    from rankandfile.reason.pictures.wait_graph import wait_graph
+    from rankandfile.render.dot import dot
+    from rankandfile.render.mermaid import mermaid
+
+    graph = wait_graph(facts, conclude(facts))
+    return (dot if format is WaitsFormat.dot else mermaid)(graph) + "\n"
 
 
 def cohorts(
