@@ -10,7 +10,7 @@ import typer
 
 from rankandfile import __version__
 
-from . import convert, diagnose, doctor, fr_trace, lab, show
+from . import case, convert, diagnose, doctor, fr_trace, lab, show
 from .console import complain
 from .errors import USAGE, UserError
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command("diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
 app.add_typer(show.app, name="show")
+app.add_typer(case.app, name="case")
 app.add_typer(lab.app, name="lab")
 app.command("fr-trace", context_settings=fr_trace.CONTEXT)(fr_trace.fr_trace)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)

@@ -40,13 +40,18 @@ def load(
 
     `spool` is an empty folder for what archives hold; it may be deleted afterwards. `reading` is what the user
     says about the files' names and ranks.
-    Raises `reading.NotACase` only for a case directory that this version cannot read.
+    Raises `reading.NotACase` only for a case directory, or a pack of one, that this version cannot read.
     """
     if len(paths) == 1 and (paths[0] / "case.json").is_file():
         from rankandfile.evidence import case_dir
 
         if case_dir.is_case_dir(paths[0]):
             return case_dir.read(paths[0])
+    if len(paths) == 1 and _may_be_pack(paths[0]):
+        from rankandfile.evidence.pack import opening
+
+        if opening.is_pack(paths[0]):
+            return opening.read(paths[0], spool, limits)
     limits = limits or Limits()
     blobs, notes = walk(paths, spool, limits)
     warming = threading.Thread(target=importlib.import_module, args=(_HEAVY,), daemon=True)
@@ -56,6 +61,14 @@ def load(
     from rankandfile.evidence.sorting import case_of
 
     return case_of(files, notes, reading or Reading())
+
+
+def _may_be_pack(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(4) == b"PK\3\4"
+    except OSError:
+        return False
 
 
 def decode(

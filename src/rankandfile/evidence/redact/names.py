@@ -1,0 +1,66 @@
+"""The names of a case that are to be replaced wherever they stand: hosts, users, peculiar folders, words of the user's.
+
+Gathered from all its texts before any is redacted: a host that one line calls by its name is then known in all.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from . import patterns, public
+
+_ORDINARY = re.compile(r"[\d.]*$")
+
+
+@dataclass
+class Names:
+    hosts: set[str] = field(default_factory=set)
+    users: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    """What whoever packs the case wants hidden besides."""
+
+    def host(self, name: str) -> None:
+        name = name.strip(".").lower()
+        if len(name) > 2 and name not in public.HOSTS and not _ORDINARY.match(name) and not _is_word(name):
+            self.hosts.add(name)
+            if (
+                "." in name
+                and name.partition(".")[0] not in public.FOLDERS
+                and len(name.partition(".")[0]) > 2
+            ):
+                self.hosts.add(name.partition(".")[0])
+
+    def user(self, name: str) -> None:
+        name = name.strip(".").lower()
+        if len(name) > 2 and name not in public.USERS and not _is_word(name):
+            self.users.add(name)
+
+    def learn(self, text: str) -> None:
+        """The hosts and users that this text names as such."""
+        for pattern in patterns.USERS:
+            for match in pattern.finditer(text):
+                self.user(match["user"])
+        for pattern in patterns.HOSTS:
+            for match in pattern.finditer(text):
+                self.host(match.groupdict().get("host") or match[0])
+
+    def kind(self, word: str) -> str | None:
+        """What this word is the name of."""
+        word = word.lower()
+        if word in self.words:
+            return "word"
+        if word in self.hosts:
+            return "host"
+        if word in self.users:
+            return "user"
+        return "dir" if word in self.folders else None
+
+    def is_person(self, word: str) -> bool:
+        return self.kind(word) in ("word", "host", "user")
+
+
+def _is_word(name: str) -> bool:
+    """A word that lines about jobs use for other things: replacing it everywhere would make them unreadable."""
+    return name in public.FOLDERS or name in public.PACKAGES or name.endswith(public.SOURCES)

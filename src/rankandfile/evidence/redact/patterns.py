@@ -1,0 +1,76 @@
+"""Where in free text hosts, users, addresses and paths stand."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,80}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
+ACCOUNT = re.compile(r"(?<![\w.@-])(?P<user>[A-Za-z_][\w.-]{0,60})@(?P<host>[A-Za-z][\w.-]{0,200})")
+"""``alice@node07``: a shell's prompt, a destination of ssh."""
+
+URL = re.compile(
+    r"\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20})://(?:(?P<login>[^\s/@'\"]{1,400})@)?(?P<host>\[[0-9a-fA-F:]+\]|[^\s/:?#'\"<>,;)\]}@]{1,250})"
+    r"(?P<port>:\d{1,5})?(?P<path>/[^\s?#'\"<>,;)\]}]{0,2000})?(?P<query>[?#][^\s'\"<>)\]}]{0,4000})?"
+)
+
+IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)")
+IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:]|\.\d)")
+MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}[:-]){5,7}[0-9a-fA-F]{2}(?![\w:])")
+
+#: An absolute path, one of Windows, one below a home, or a relative one that ends in a file or has three steps.
+PATH = re.compile(
+    r"(?<![\w/.~-])(?:~[\w.-]*)?/(?:[^\s/:'\"`,;()<>|*?\[\]{}=\\]+/?)+"
+    r"|(?<![\w/])[A-Za-z]:\\[^\s:'\"`,;()<>|*?\[\]{}=]+"
+    r"|(?<![\w/.-])(?:[\w.+-]+/){1,40}[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}\b"
+    r"|(?<![\w/.-])(?:[\w.+-]+/){2,40}[\w.+-]*"
+)
+
+_TLD = (
+    "com|net|org|io|ai|edu|gov|mil|local|internal|lan|corp|cloud|cluster|intra|intranet|home|dev|co|de|fr|uk|cn|jp|kr|"
+    "eu|ch|nl|at|it|es|se|no|fi|dk|pl|ca|us|au|in|br|ru|il|sg|tw|hk|svc|arpa|tech|app|systems|compute"
+)
+_NUMBERED = (
+    "node|host|worker|machine|server|compute|dgx|hgx|nid|cn|pod|vm|sled|blade|gpunode|gpu-node|gpu|login|head|master|"
+    "rack|srv|ip|slurmd|h100|a100|h200|b200|gb200|v100"
+)
+HOSTS = (
+    re.compile(rf"(?<![\w.@/-])(?:[A-Za-z0-9_-]{{1,63}}\.){{1,8}}(?:{_TLD})\b(?![\w(-]|\.\w)", re.IGNORECASE),
+    re.compile(
+        rf"(?<![\w.-])(?:[a-z][a-z0-9]{{1,20}}-){{0,3}}(?:{_NUMBERED})"
+        r"(?:[-_][a-z]{0,6}-?\d[\w-]*|\d[\w-]*[-_]\w[\w-]*|(?<!gpu)(?<![abhv]\d\d\d)\d[\w-]*|-?\[[\d,-]{1,200}\])(?![\w(])",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?:(?i:\b(?:host(?:name)?|nodename|node_name|master_addr|slurmd_nodename|slurm_nodelist|nodelist))[\"']?\s{0,20}[=:]\s{0,4}"
+        r"[\"']?|\bON |connect to \(|\berror: (?=[\w.-]+: tasks? )|\bslurmstepd-|Node failure on )"
+        r"(?P<host>[A-Za-z][\w.-]{0,200})"
+    ),
+    re.compile(r"^(?P<host>[A-Za-z][\w.-]{0,200}):\d{1,8}:\d{1,8} \["),  # NCCL's own prefix
+    re.compile(r"\[(?P<host>[A-Za-z][\w.-]{0,200})\]:\d{2,5}\b"),
+)
+
+USERS = (
+    re.compile(r"(?:/home|/Users|/users|[A-Za-z]:\\Users)[/\\](?P<user>[A-Za-z_][\w.-]{0,60})"),
+    re.compile(
+        r"(?i:\b(?:user(?:_?name)?|logname|login|owner|submitted_by))[\"']?\s{0,4}[=:]\s{0,4}[\"']?"
+        r"(?P<user>[A-Za-z_][\w.-]{1,60})"
+    ),
+    re.compile(r"\b[ug]id=\d{1,9}\((?P<user>[A-Za-z_][\w.-]{1,60})\)"),
+    re.compile(r"(?<![\w.@-])(?P<user>[A-Za-z_][\w.-]{1,60})@[A-Za-z]"),
+    re.compile(r"(?<![\w/])~(?P<user>[A-Za-z_][\w.-]{1,60})/"),
+)
+
+QUOTED = re.compile(r"b?\"(?:[^\"\\]|\\.){1,4000}\"?|b?'(?:[^'\\]|\\.){1,4000}'?")
+"""A string among a snapshot's variables. One that was cut short has no end."""
+
+WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def is_address(text: str) -> bool:
+    """An IP address that tells of a machine: not the own one, nor any."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return not (address.is_loopback or address.is_unspecified)

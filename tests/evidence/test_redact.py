@@ -1,0 +1,267 @@
+"""A redacted pack names nobody, and says the same: nothing that was planted is left, and the verdict stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import polars as pl
+import pytest
+from sample_dumps import REDUCE, job
+
+from rankandfile.evidence import case_dir
+from rankandfile.evidence.load import load
+from rankandfile.evidence.pack.opening import unpack
+from rankandfile.evidence.pack.writing import write
+from rankandfile.evidence.redact.names import Names
+from rankandfile.evidence.redact.pseudonyms import Pseudonyms
+from rankandfile.evidence.redact.tables import _OWN, _RULES, redact
+from rankandfile.evidence.redact.text import Redactor
+from rankandfile.lab.flight_writer import write_pickle
+from rankandfile.lab.flight_writer_types import Frame
+from rankandfile.lab.sim.run import simulate
+from rankandfile.model.case import Case
+from rankandfile.model.tables import TABLES
+from rankandfile.reason.diagnose import diagnose
+
+HOST, USER, PROJECT = "frodo-h100-017.acme-corp.internal", "bilbobaggins", "mount-doom-70b"
+HOME = f"/home/{USER}/{PROJECT}/train"
+SECRETS = {
+    "aws": "AKIAQ3EGPVK5DO7XNJ2Q",
+    "aws secret": "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",
+    "hugging face": "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",
+    "github": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "wandb": "5a8f1c0b9e7d6a5f4c3b2a1908f7e6d5c4b3a291",
+    "url": "sauron:0neRing2RuleThem",
+    "password": "mellon and enter",
+    "bearer": "abc123def456ghi789jkl",
+    "openai": "sk-proj-T3BlbkFJabcdefghij0123456789",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJmcm9kbyJ9.c2lnbmF0dXJl",
+    "locals": "the quest stands upon the edge of a knife",
+}
+PLANTED = [HOST, HOST.split(".")[0], "acme-corp", USER, PROJECT, "10.77.3.14", "fe80::a00:27ff:fe4e:66a1",
+           "gandalf@acme-corp.io", "gandalf", "palantir", *SECRETS.values()]  # fmt: skip
+
+C10 = "[rank{r}]:[E207 08:41:09.512004418 ProcessGroupNCCL.cpp:607] "
+LOG = f"""\
+2026-02-07 08:31:09,512 starting on {HOST} as {USER}
+{C10}[Rank {{r}}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, OpType=ALLREDUCE, NumelIn=32, NumelOut=32, Timeout(ms)=600000) ran for 600043 milliseconds before timing out.
+{C10}[PG ID 0 PG GUID 0(default_pg) Rank {{r}}]  failure detected by watchdog at work sequence id: 4 PG status: last enqueued work: 4, last completed work: 3
+{C10}Stack trace of the failed collective:
+#0 all_reduce from /opt/venv/lib/python3.12/site-packages/torch/distributed/distributed_c10d.py:3145
+#1 step from {HOME}/loop.py:31
+
+{HOST}:4242:4310 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.77.3.14<41872> with status=12 opcode=0 len=0 vendor err 129 (Recv) hca mlx5_3
+[rank{{r}}]: Traceback (most recent call last):
+[rank{{r}}]:   File "{HOME}/data.py", line 17, in fetch
+[rank{{r}}]:     read(url)
+[rank{{r}}]: RuntimeError: GET https://{SECRETS["url"]}@store.palantir.com/{USER}/x?token=zzz failed, HF_TOKEN={SECRETS["hugging face"]} user gandalf@acme-corp.io
+srun: error: {HOST}: task 1: Killed
+"""  # noqa: E501
+#: A case keeps the last line of each log, whatever it is.
+LAST_LINES = (
+    f"AWS_ACCESS_KEY_ID={SECRETS['aws']} AWS_SECRET_ACCESS_KEY={SECRETS['aws secret']}",
+    f"Authorization: Bearer {SECRETS['bearer']} wandb login {SECRETS['wandb']}",
+    f'{{"password": "{SECRETS["password"]}"}} {SECRETS["github"]} {SECRETS["openai"]}',
+    f"jwt {SECRETS['jwt']} peer fe80::a00:27ff:fe4e:66a1 cwd {HOME} on {HOST.split('.')[0]} for {PROJECT}",
+)
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Evidence of a hang, of every kind, with names and secrets wherever words can stand."""
+    folder: Path = tmp_path_factory.mktemp("evidence") / USER / PROJECT / HOST.split(".")[0]
+    for part in ("dumps", "logs", "stacks"):
+        (folder / part).mkdir(parents=True)
+    kind = REDUCE._replace(frames=(*REDUCE.frames[:1], Frame(f"step_of_{USER}", f"{HOME}/loop.py", 31)))
+    for rank, dump in job(8).items():
+        data = write_pickle(replace(dump, kinds=(kind, *dump.kinds[1:])))
+        (folder / "dumps" / f"nccl_trace_rank_{rank}").write_bytes(data)
+        (folder / "logs" / f"rank_{rank}.log").write_text(LOG.format(r=rank))
+    for number, line in enumerate(LAST_LINES):
+        (folder / "logs" / f"job_{number}.out").write_text(f"starting\n{line}\n")
+    stack = {
+        "pid": 77, "thread_id": 1, "thread_name": f"loader of {USER}", "os_thread_id": 1, "active": False,
+        "owns_gil": False, "frames": [{
+            "name": "get", "filename": f"{HOME}/data.py", "short_filename": "data.py", "module": None, "line": 8,
+            "locals": [{"name": "prompt", "addr": 1, "arg": True, "repr": f"'{SECRETS['locals']}'"}],
+        }],
+    }  # fmt: skip
+    (folder / "stacks" / "pyspy_rank_1.json").write_text(json.dumps([stack]))
+    exits = [{"rank": rank, "pid": 70 + rank, "host": HOST, "state": "running"} for rank in range(4)]
+    (folder / "exits.json").write_text(json.dumps(exits))
+    (folder / "attempt_0").mkdir()
+    error = {
+        "message": {
+            "message": f"KeyError: {SECRETS['github']} in {HOME}",
+            "extraInfo": {"py_callstack": HOME},
+        }
+    }
+    (folder / "attempt_0" / "error.json").write_text(json.dumps(error))
+    (folder / "dumps" / f"{USER}.pkl").write_bytes(b"\x80\x04}broken")
+    return folder
+
+
+def read(folder: Path, spool: Path) -> Case:
+    spool.mkdir()
+    return load([folder], spool, jobs=1)
+
+
+def words(case: Case) -> Iterator[str]:
+    """All that can be read in a case."""
+    for table in case.tables().values():
+        for column in table.iter_columns():
+            values = column.explode() if isinstance(column.dtype, pl.List) else column
+            yield from (str(value) for value in values.drop_nulls().unique().to_list())
+    yield from (f"{note.file} {note.where} {note.what}" for note in case.notes)
+
+
+def test_nothing_planted_is_left(planted: Path, tmp_path: Path) -> None:
+    case = read(planted, tmp_path / "spool")
+    before = "\n".join(words(case))
+    # Otherwise the test would pass on a loader that reads nothing.
+    assert [word for word in PLANTED if word not in before] == []
+    redacted, pseudonyms = redact(case)
+    write(redacted, tmp_path / "ticket.zip", redacted={})
+    (tmp_path / "members").mkdir()
+    unpack(tmp_path / "ticket.zip", tmp_path / "members", tmp_path / "open")
+    opened = case_dir.read(tmp_path / "open")
+    after = "\n".join(words(opened)).lower()
+    assert [word for word in PLANTED if word.lower() in after] == []
+    # What the tables hold without any row that says it would be there, uncompressed.
+    for name, table in opened.tables().items():
+        table.write_parquet(tmp_path / f"{name}.parquet", compression="uncompressed")
+        data = (tmp_path / f"{name}.parquet").read_bytes().lower()
+        assert [word for word in PLANTED if word.lower().encode() in data] == []
+    documents = b"".join(path.read_bytes() for path in (tmp_path / "open").glob("*.json")).lower()
+    assert [word for word in PLANTED if word.lower().encode() in documents] == []
+    assert {"host", "user", "dir", "ip", "secret", "mail", "text"} <= pseudonyms.given().keys()
+
+
+def test_what_reasoning_needs_is_still_there(planted: Path, tmp_path: Path) -> None:
+    case = read(planted, tmp_path / "spool")
+    redacted, _ = redact(case)
+    files = redacted.frames["file"].to_list()
+    assert "/opt/venv/lib/python3.12/site-packages/torch/distributed/distributed_c10d.py" in files
+    # Sources keep their names, so that --src finds them, and two folders stay two.
+    assert {file.rpartition("/")[2] for file in files} == {f.rpartition("/")[2] for f in case.frames["file"]}
+    assert redacted.frames["file"].n_unique() == case.frames["file"].n_unique()
+    assert redacted.exits["host"].n_unique() == case.exits["host"].n_unique()
+    for table, columns in TABLES.items():
+        for column in columns:
+            if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+                assert redacted.tables()[table][column.name].equals(case.tables()[table][column.name])
+
+
+def verdicts(case: Case) -> list[object]:
+    """What a diagnosis says, without the words that a pseudonym may stand in."""
+    return [
+        (
+            v.cause, v.confidence, [c.rank for c in v.culprits], v.victims, v.evidence,
+            v.divergence and (
+                v.divergence.seq, v.divergence.kind,
+                [(c.ranks, c.call and (c.call.op, c.call.line, c.call.function)) for c in v.divergence.cohorts],
+            ),
+        )
+        for v in diagnose(case).verdicts
+    ]  # fmt: skip
+
+
+SCENARIOS = (
+    "skip-nonfinite-ddp",
+    "blocked-loader-fsdp",
+    "raised-logs-only",
+    "peers-four-group-cycle",
+    "swallowed-ddp",
+)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_verdict_is_the_same(scenario: str, tmp_path: Path) -> None:
+    simulate(scenario, tmp_path / "incident")
+    case = read(tmp_path / "incident" / "evidence", tmp_path / "spool")
+    redacted, pseudonyms = redact(case)
+    assert pseudonyms.given()
+    assert verdicts(redacted) == verdicts(case)
+
+
+def test_two_packs_cannot_be_compared() -> None:
+    one, other = Pseudonyms(), Pseudonyms()
+    assert one.of("host", "node07") == one.of("host", "node07")
+    assert one.of("host", "node07") != other.of("host", "node07")
+    assert one.of("host", "node07") != one.of("user", "node07")
+
+
+def redacted(text: str, **known: set[str]) -> str:
+    names = Names(**known)
+    names.learn(text)
+    return Redactor(names, Pseudonyms()).text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "18.0 steps/s, tokens: 5120, 08:41:09.512, loss 1.37",
+        "[PG ID 2 PG GUID 9(dp) Rank 0]  failure detected by watchdog at work sequence id: 512",
+        "NVRM: Xid (PCI:0000:9d:00): 79, pid=4242, name=python3, GPU has fallen off the bus.",
+        "ProcessGroupNCCL.cpp:2271 c10::DistBackendError torch.distributed.DistStoreError",
+        "Connection closed by peer, localhost 127.0.0.1 0.0.0.0",
+        "frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x57 (0x7f8a in libc10.so)",
+        "tokenizer: bpe, max_tokens=4096, step 40211",
+        "/opt/venv/lib/python3.12/site-packages/torch/nn/modules/module.py",
+        "torch/distributed/elastic/multiprocessing/api.py",
+    ],
+)
+def test_what_names_nobody_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("mount /data/customers/wonka/x.bin", "wonka"),
+        (r"File C:\Users\wonka\train.py", "wonka"),
+        ("~wonka/job.sh failed", "wonka"),
+        ("uid=1000(wonka) gid=1000(wonka)", "wonka"),
+        ("ssh wonka@login3", "wonka"),
+        ("the client socket has timed out while trying to connect to (wonkahead, 29500)", "wonkahead"),
+        ("slurmstepd: error: *** STEP 8.0 ON wonka01 CANCELLED AT 2026-02-07T11:22:33", "wonka01"),
+        ("s3://wonka-bucket/ckpt/x.pt", "wonka-bucket"),
+        ("postgres://u:hunter2hunter2@db/x", "hunter2"),
+        ("--api-key wonkawonka1 --lr 3", "wonkawonka1"),
+        ("password: 12345678", "12345678"),
+        ("MASTER_ADDR=wonka-head", "wonka-head"),
+        ("node[01-16,20] allocated", "01-16"),
+        ("node wonka-gpu-3-17 is down", "wonka-gpu"),
+        ("xoxb-123456789012-abcdefghijkl", "123456789012"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----", "MIIEow"),
+        ("link 0c:42:a1:dd:ee:0f down", "a1:dd"),
+    ],
+)
+def test_what_names_somebody_goes(text: str, gone: str) -> None:
+    assert gone not in redacted(text)
+
+
+def test_words_of_the_users_own() -> None:
+    out = redacted("epoch of Wonka_v2 by wonka", words={"wonka"})
+    assert "wonka" not in out.lower() and out.startswith("epoch of word-")
+
+
+def test_the_same_name_is_the_same_everywhere() -> None:
+    redactor = Redactor(Names(hosts={"wonka01", "wonka01.acme.com"}), Pseudonyms())
+    short, full = redactor.host("wonka01"), redactor.host("wonka01.acme.com")
+    assert full.startswith(f"{short}.net-")
+    assert redactor.text("lost wonka01.") == f"lost {short}."
+    fields = redactor.document(json.dumps({"frames": [["get", "/home/wonka/a/b.py", 3]], "host": "wonka01"}))
+    decoded = msgspec.json.decode(fields)
+    assert decoded["host"] == short
+    assert decoded["frames"][0] == ["get", redactor.path("/home/wonka/a/b.py"), 3]
+
+
+def test_every_rule_is_of_a_column() -> None:
+    columns = {f"{table}.{column.name}" for table, listed in TABLES.items() for column in listed}
+    assert set(_OWN) | _RULES.keys() <= columns
+    assert not set(_OWN) & _RULES.keys()
