@@ -104,6 +104,10 @@ def test_one_file_that_does_not_tell(source: str, reason: str) -> None:
         ("rank_3/trace.json", 3, None),
         ("run-1/nccl_trace_rank_3", 3, None),
         ("attempt_1/nccl_trace_rank_3", 3, None),
+        ("host_unplugged/evidence/nccl_trace_rank_3", 3, None),
+        ("best_worker_by_local_score/evidence/nccl_trace_rank_3", 3, None),
+        ("gpu-stuck-in-kernel/evidence/nccl_trace_rank_3", 3, None),
+        ("host-unplugged/node07/nccl_trace_rank_3", 3, "node07"),
     ],
 )
 def test_hosts(source: str, rank: int, host: str | None) -> None:

@@ -116,9 +116,12 @@ _OTHER |= {"tp", "dp", "pp", "cp", "ep", "sp", "mp", "ws", "n", "t", "ts", "time
 #: Words whose number usually is one.
 _RANKISH = {"rank", "trace", "dump", "fr", "r", "recorder", "nccl", "debug", "info", "process", "proc"}
 
+#: A machine's number, or a letter or two: `node07`, `host-a`. Any other word behind it makes a title of it, such as
+#: `host_unplugged`, a folder named for what went wrong.
 _HOST = re.compile(
     r"^(?:[a-z0-9._-]*[._-])?(?:node|host|worker|machine|server|compute|dgx|hgx|nid|cn|pod|vm|container|master|launcher"
-    r"|leader|slave|sled|blade|gpu|c|ip)(?:[._-]?(?:rank[._-]?)?[0-9][a-z0-9._-]*|[._-][a-z0-9._-]+)$"
+    r"|leader|slave|sled|blade|gpu|c|ip)(?:[._-]?(?:rank[._-]?)?[0-9][a-z0-9._-]*|[.-][a-z]{1,2}"
+    r"|(?:[.-][a-z0-9-]+){0,8}(?:\.[a-z0-9-]+){2,})$"
 )
 _ADDRESS = re.compile(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$|^[a-z0-9-]+(\.[a-z0-9-]+){2,}$")
 _NO_HOST = re.compile(
