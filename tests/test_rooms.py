@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agent": ANALYSIS,
     "capture": {"model", "evidence", "reason", "wire"},
     "runtime": {"wire"},
+    "guard": {"runtime"},  # the public name of runtime's guards
     "wire": set(),
     "lab": EVERYTHING,
     "cli": EVERYTHING | {"lab"},

@@ -1,0 +1,101 @@
+"""One use of one guard by one rank: who it is about, what it is called, and how it can end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from rankandfile.runtime import watchers
+from rankandfile.runtime.guards import arrival, place
+from rankandfile.runtime.guards.arrival import Arrival
+from rankandfile.runtime.guards.errors import Facts, GuardError, PeerFailed, StoreLost, rebuilt
+from rankandfile.runtime.guards.membership import Members
+from rankandfile.runtime.switch import guards_timeout
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Ranks whose guards have the same key belong together."""
+
+    members: Members
+    at: Arrival
+    patience: float
+
+    def key(self, what: str) -> str:
+        return f"{self.at.key}/{what}"
+
+    def facts(self, missing: tuple[int, ...] = (), odd: tuple[int, ...] = ()) -> Facts:
+        at = self.at
+        return Facts(at.name, at.site, at.group, at.step, missing, odd)
+
+    def settle(self, text: str) -> str:
+        """Settle how this guard ends, unless it is settled: returns what holds."""
+        return str(self.members.store.compare_set(self.key("outcome"), "", text).decode())
+
+    def settle_error(self, error: GuardError) -> str:
+        told = {"kind": type(error).__name__, "message": str(error), "facts": vars(error.facts)}
+        return self.settle(json.dumps(told))
+
+    def result(self, outcome: str) -> str:
+        """The outcome, or the error raised that it describes."""
+        if not outcome.startswith("{"):
+            return outcome
+        told = json.loads(outcome)
+        watchers.decided(self.at.kind, self.at.name, told["kind"])
+        raise rebuilt(told["kind"], told["message"], told["facts"])
+
+    def fail(self, error: BaseException) -> None:
+        """Tell the others that this rank cannot take part, without waiting for anybody. Raises nothing."""
+        what = f"{type(error).__name__}: {error}".rstrip(": ")[:300]
+        message = f"rank {self.members.me} failed at {self.at.words()}: {what}"
+        try:
+            arrival.tell_end(self.members, replace(self.at, how=f"failed: {what}"))
+            self.settle_error(PeerFailed(message, self.facts(odd=(self.members.me,))))
+        except Exception:
+            # The store may be gone with rank 0; the error that brought us here is the one to show.
+            return
+
+    @contextmanager
+    def arrived(self) -> Iterator[None]:
+        """While this rank is at the guard: others can see it there, and the store's errors become ours."""
+        try:
+            arrival.arrive(self.members, self.at)
+            yield
+        except GuardError:
+            raise
+        except RuntimeError as error:
+            if not type(error).__name__.startswith("Dist") and "store" not in str(error).lower():
+                raise
+            message = (
+                f"{self.at.words()} on {self.at.group}: the job's store does not answer ({str(error)[:200]})"
+            )
+            raise StoreLost(message, self.facts()) from error
+        finally:
+            arrival.gone_on()
+
+    def clear_before(self) -> None:
+        """All members are here, so the guard that this thread was at before is behind them all."""
+        for key in self.members.previous.pop(threading.get_ident(), ()):
+            self.members.store.delete_key(key)
+
+    def leave(self, *more: str) -> None:
+        """Remember what may be cleared at the next guard."""
+        keys = (self.key("votes"), self.key("outcome"), *more)
+        self.members.previous[threading.get_ident()] = keys
+
+
+def next_use(members: Members, kind: str, name: str | None, timeout: float | None) -> Guard:
+    """This rank's next use of a guard, which is told by its kind, its name (or line), and the step."""
+    site = place.site()
+    called = name or site
+    step = place.current_step()
+    ident = hashlib.blake2s(f"{kind}\0{called}".encode(), digest_size=8).hexdigest()
+    number = members.count(ident)
+    key = f"{members.ident}/{ident}/{number}/{step}"
+    at = Arrival(key, members.label, kind, called, number, site, step, place.thread_name(), time.time())
+    return Guard(members, at, timeout or guards_timeout() or members.patience)

@@ -1,0 +1,127 @@
+"""Why a meeting does not take place: where the ranks are that did not come."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+
+from rankandfile.runtime.guards import arrival, blocks
+from rankandfile.runtime.guards.arrival import Arrival
+from rankandfile.runtime.guards.errors import GuardError, GuardTimeout, Parted, PeerFailed
+from rankandfile.runtime.guards.guard import Guard
+from rankandfile.runtime.guards.membership import spelled
+
+#: Where ranks were at the last look: rank -> key of the guard that it waits at.
+Seen = dict[int, str]
+
+#: Absent ranks of which a message tells where they were.
+_TOLD = 6
+
+
+def hopeless(guard: Guard, awaited: tuple[int, ...], before: Seen) -> tuple[GuardError | None, Seen]:
+    """The error to raise if it is certain that a rank will not come; and where ranks now wait instead."""
+    elsewhere: dict[int, Arrival] = {}
+    for rank in awaited:
+        process, arrivals = arrival.read(guard.members, rank)
+        if process is None or _is_here(guard, arrivals):
+            continue
+        if (why := _ended(arrivals)) is not None:
+            return _peer_failed(guard, rank, f"{why[1]} at {why[0].words()}"), {}
+        if arrival.is_gone(process):
+            last = f"; its last guard was {arrivals[-1].words()}" if arrivals else ""
+            return _peer_failed(
+                guard, rank, f"is gone: process {process.pid} does not exist any more{last}"
+            ), {}
+        if (other := _waits_elsewhere(guard, arrivals)) is not None:
+            elsewhere[rank] = other
+    now = {rank: at.key for rank, at in elsewhere.items()}
+    # A rank that was seen at the same other guard twice is stuck there: it needs this rank, which is here.
+    stuck = {rank: at for rank, at in elsewhere.items() if before.get(rank) == at.key}
+    return (_parted(guard, stuck) if stuck else None), now
+
+
+def too_late(guard: Guard, awaited: tuple[int, ...], waited: float) -> GuardError:
+    """The error for a wait that has taken long enough."""
+    absent: dict[int, list[Arrival]] = {}
+    for rank in awaited:
+        _, arrivals = arrival.read(guard.members, rank)
+        if not _is_here(guard, arrivals):
+            absent[rank] = arrivals
+    missing = tuple(absent)
+    told = [f"rank {rank} {_last_seen(absent[rank])}" for rank in missing[:_TOLD]]
+    more = [f"and {len(missing) - _TOLD} more"] if len(missing) > _TOLD else []
+    who = f"{_ranks(missing)} did not arrive" if missing else "all arrived, and nobody settled it"
+    where = "; ".join(told + more)
+    message = f"{_title(guard)}: waited {waited:.3g} s, {who}" + (f" ({where})" if where else "")
+    return GuardTimeout(message, guard.facts(missing=missing, odd=missing))
+
+
+def _title(guard: Guard) -> str:
+    return f"{guard.at.words()}, on {guard.at.group}"
+
+
+def _ranks(ranks: tuple[int, ...] | list[int]) -> str:
+    return f"rank{'s' if len(ranks) > 1 else ''} {spelled(ranks)}"
+
+
+def _is_here(guard: Guard, arrivals: list[Arrival]) -> bool:
+    return any(at.key == guard.at.key and at.how == "waiting" for at in arrivals)
+
+
+def _ended(arrivals: list[Arrival]) -> tuple[Arrival, str] | None:
+    """A block that the rank failed in, or left, and that this rank is still in."""
+    for at in arrivals:
+        if at.how != "waiting" and at.how != "working" and blocks.is_open(at.key):
+            return at, at.how.replace("failed:", "failed with", 1)
+    return None
+
+
+def _waits_elsewhere(guard: Guard, arrivals: list[Arrival]) -> Arrival | None:
+    """The guard that the rank's main thread waits at, where that can only end after this one.
+
+    Only the main thread tells, on both sides: another thread could still come here.
+    """
+    main = [at for at in arrivals if not at.thread and at.how == "waiting"]
+    if guard.at.thread or not main or not main[-1].key.startswith(guard.members.ident):
+        return None
+    # Others overtake this rank at times, and have been let go where they say that they wait.
+    return None if guard.members.store.check([f"{main[-1].key}/outcome"]) else main[-1]
+
+
+def _peer_failed(guard: Guard, rank: int, what: str) -> PeerFailed:
+    message = f"{_title(guard)}: rank {rank} will not come: it {what}"
+    return PeerFailed(message, guard.facts(missing=(rank,), odd=(rank,)))
+
+
+def _parted(guard: Guard, stuck: dict[int, Arrival]) -> Parted:
+    by_place: dict[str, list[int]] = defaultdict(list)
+    for rank, at in stuck.items():
+        by_place[_difference(guard.at, at)].append(rank)
+    here = tuple(rank for rank in guard.members.ranks if rank not in stuck)
+    odd = tuple(stuck) if len(stuck) * 2 < len(guard.members.ranks) else here
+    if len(stuck) * 2 == len(guard.members.ranks):
+        odd = guard.members.ranks
+    told = [
+        f"{_ranks(ranks)} {'are' if len(ranks) > 1 else 'is'} {place}" for place, ranks in by_place.items()
+    ]
+    message = f"{_title(guard)}: the ranks have parted: {'; '.join(told)}, and they wait for each other"
+    return Parted(message, guard.facts(missing=tuple(stuck), odd=odd))
+
+
+def _difference(mine: Arrival, theirs: Arrival) -> str:
+    if (mine.kind, mine.name) != (theirs.kind, theirs.name):
+        return f"at {theirs.words()}"
+    if mine.step != theirs.step:
+        return f"at the same guard in step {theirs.step or 'none'}"
+    return f"at use {theirs.number + 1} of the same guard, this rank at use {mine.number + 1}"
+
+
+def _last_seen(arrivals: list[Arrival]) -> str:
+    if not arrivals:
+        return "was at no guard yet"
+    last = arrivals[-1]
+    ago = f"{max(0.0, time.time() - last.at):.3g} s ago"
+    if last.how == "working":
+        return f"has been at work in {last.words()} since {ago}"
+    how = "" if last.how == "waiting" else f" ({last.how})"
+    return f"was last at {last.words()}, {ago}{how}"
