@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Cohort, Verdict
-from rankandfile.model.ranks import parse_ranks
+from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .ways import Made, Way, Ways
 
 #: So many calls from like places, one after the other, are no coincidence of two that are out of step.
 _IN_STEP = 4
 _MOST_WITNESSES = 8
+_MOST_SEEN = 1024
 
 
 @dataclass(frozen=True)
@@ -45,43 +46,69 @@ class Parting:
     """The ranks were in step up to `before`, as far as the recordings tell."""
 
 
-def parting(ways: Ways, verdict: Verdict) -> Parting | None:
-    """None where the evidence does not show two ways."""
+def partings(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
+    """Where the evidence shows two ways, the best founded first."""
     culprits = [culprit.rank for culprit in verdict.culprits]
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
-    guilty = [c for c in cohorts if set(culprits) & set(_ranks(c))]
-    normal = [c for c in cohorts if c not in guilty]
-    if guilty and not normal and len(guilty) > 1:
-        # A circle: everyone in it is a culprit, and two of them show where the ways part.
-        return _first(_pairs(ways, guilty[:1], guilty[1:], True))
-    if not guilty:
-        return _first(_pairs(ways, cohorts[:1], cohorts[1:], False))
-    if normal:
-        found = _first(_pairs(ways, normal, guilty, True))
-        if found is not None:
-            return found
-    return _first(_witnessed(ways, guilty[0], _witnesses(verdict, culprits)))
+    guilty = [cohort for cohort in cohorts if set(culprits) & set(_parsed(cohort.ranks))]
+    normal = [cohort for cohort in cohorts if cohort not in guilty]
+    found = list(_told(ways, normal, guilty, cohorts))
+    if guilty and not found:
+        witnesses = [Cohort(ranks=str(rank)) for rank in _witnesses(verdict, culprits)]
+        found = list(_pairs(ways, witnesses, guilty, True))
+    if not cohorts:
+        found = list(_awaited(ways, verdict)) or list(_looked_at(ways))
+    yield from sorted(found, key=lambda parting: not (parting.before and parting.exact))
 
 
-def _first(found: Iterator[Parting | None]) -> Parting | None:
-    """The first in which the two were in step before, else the first."""
-    best: Parting | None = None
-    for one in found:
-        if one is not None and one.before and one.exact:
-            return one
-        best = best or one
-    return best
+def _told(ways: Ways, normal: list[Cohort], guilty: list[Cohort], cohorts: list[Cohort]) -> Iterator[Parting]:
+    if guilty and normal:
+        yield from _pairs(ways, normal, guilty, True)
+    elif guilty:
+        # A circle: everyone in it is a culprit, and any two of them show where the ways part.
+        yield from _pairs(ways, guilty[:1], guilty[1:], False)
+    else:
+        yield from _pairs(ways, cohorts[:1], cohorts[1:], False)
 
 
-def _pairs(ways: Ways, normal: list[Cohort], guilty: list[Cohort], settled: bool) -> Iterator[Parting | None]:
-    for other in guilty:
-        for one in normal:
-            yield _compare(ways, one, other, settled)
+def _pairs(ways: Ways, normal: list[Cohort], guilty: list[Cohort], settled: bool) -> Iterator[Parting]:
+    for other in guilty[:_MOST_WITNESSES]:
+        for one in normal[:_MOST_WITNESSES]:
+            found = _compare(ways, one, other, settled)
+            if found is not None:
+                yield found
 
 
-def _witnessed(ways: Ways, guilty: Cohort, witnesses: list[int]) -> Iterator[Parting | None]:
-    for rank in witnesses:
-        yield _compare(ways, Cohort(ranks=str(rank)), guilty, True)
+def _awaited(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
+    """Those who wait, against those for whom they wait."""
+    for wait in verdict.waits[:_MOST_WITNESSES]:
+        for one in _parsed(wait.ranks)[:2]:
+            for other in _parsed(wait.waits_for)[:2]:
+                if one != other:
+                    found = _compare(ways, Cohort(ranks=str(one)), Cohort(ranks=str(other)), True)
+                    if found is not None and _late(ways, found):
+                        yield found
+
+
+def _looked_at(ways: Ways) -> Iterator[Parting]:
+    """Nobody's call shows it: those who were seen in different places, after like calls."""
+    seen: dict[Way, list[int]] = {}
+    for rank in ways.seen()[:_MOST_SEEN]:
+        seen.setdefault(ways.now(rank), []).append(rank)
+    cohorts = [Cohort(ranks=format_ranks(ranks)) for way, ranks in seen.items() if way]
+    for number, one in enumerate(cohorts[:_MOST_WITNESSES]):
+        for other in cohorts[number + 1 : _MOST_WITNESSES]:
+            found = _compare(ways, one, other, False)
+            if found is not None and _late(ways, found):
+                yield found
+
+
+def _late(ways: Ways, found: Parting) -> bool:
+    """Both went their own ways only now. Ranks with different roles did so from the start, and that is no fault."""
+    last = [
+        side.call is None or side.call is ways.calls(side.rank)[-1] for side in (found.normal, found.culprit)
+    ]
+    return bool(found.before) and found.exact and all(last)
 
 
 def _witnesses(verdict: Verdict, culprits: list[int]) -> list[int]:
@@ -92,10 +119,6 @@ def _witnesses(verdict: Verdict, culprits: list[int]) -> list[int]:
             found += _parsed(wait.ranks)
     found += _parsed(verdict.victims)
     return [rank for rank in dict.fromkeys(found) if rank not in culprits][:_MOST_WITNESSES]
-
-
-def _ranks(cohort: Cohort) -> list[int]:
-    return _parsed(cohort.ranks)
 
 
 def _parsed(ranks: str) -> list[int]:
@@ -111,6 +134,12 @@ def _compare(ways: Ways, normal: Cohort, guilty: Cohort, settled: bool) -> Parti
         return None
     (rank, at), (odd, there) = one, other
     ours, theirs = ways.calls(rank), ways.calls(odd)
+    if not theirs and not ways.now(odd):
+        # It left nothing: what it did last is what the others did last.
+        before = ours[at - 1].way if 0 < at <= len(ours) else ()
+        return Parting(
+            before, _side(ways, normal.ranks, rank, ours, at), Side(guilty.ranks, odd, ()), settled
+        )
     i, j, exact = _in_step(ours, theirs, at, there)
     # From the last place in step forward: calls on other groups are part of the way too.
     while i + 1 < min(at, len(ours)) and j + 1 < min(there, len(theirs)):
@@ -133,10 +162,10 @@ def _standing(ways: Ways, cohort: Cohort) -> tuple[int, int] | None:
         found = ways.cited(cohort.call.evidence)
         if found is not None:
             return found
-    for rank in _ranks(cohort)[:_MOST_WITNESSES]:
+    for rank in _parsed(cohort.ranks)[:_MOST_WITNESSES]:
         if ways.calls(rank):
             return rank, len(ways.calls(rank))
-    ranks = _ranks(cohort)
+    ranks = _parsed(cohort.ranks)
     return (ranks[0], 0) if ranks else None
 
 

@@ -33,16 +33,31 @@ def standing(places: Places, ways: Ways, rank: int) -> Standing | None:
     place = innermost(places, ways.now(rank))
     if place is None:
         return None
-    worker = _held_worker(places, ways, rank) if _takes_from_loader(place) else None
-    return _polling(worker or place)
+    if ways.waits_for_worker(rank):
+        # The line in the program is not where it is held: that is in a process that makes the next item.
+        worker = _held_worker(places, ways, rank)
+        return _polling(worker) if worker is not None else None
+    return _polling(place)
 
 
 def _polling(place: Place) -> Standing:
     """A pause in a `while` is not what holds the rank: the test of the loop is."""
     for node in sorted(_around(place), key=lambda node: -node.lineno):
-        if isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and _pauses(place):
+        if isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and _waits(node, place):
             return Standing(place, node.lineno, place.module.lines[node.lineno - 1].strip())
     return Standing(place, place.line)
+
+
+def _waits(loop: ast.While, place: Place) -> bool:
+    """The loop pauses, and does nothing that could end it: what ends it must come from outside."""
+    tested = {ast.dump(node) for node in ast.walk(loop.test) if isinstance(node, (ast.Name, ast.Attribute))}
+    changed = {
+        ast.dump(target).replace("Store()", "Load()")
+        for node in ast.walk(loop)
+        if isinstance(node, (ast.Assign, ast.AugAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+    return not tested & changed and _pauses(loop, place)
 
 
 def _around(place: Place) -> list[ast.stmt]:
@@ -53,26 +68,16 @@ def _around(place: Place) -> list[ast.stmt]:
     ]
 
 
-def _pauses(place: Place) -> bool:
-    """The line does nothing but let time pass."""
-    for node in ast.walk(place.function.node):
+def _pauses(loop: ast.While, place: Place) -> bool:
+    """The line does nothing but let time pass, or works out whether the loop goes on."""
+    if loop.test.lineno <= place.line <= (loop.test.end_lineno or loop.test.lineno):
+        return True
+    for node in ast.walk(loop):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno == place.line:
             called = node.value.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
             return name in _SLEEPS
-    # The test of the loop itself is being worked out.
-    return any(
-        isinstance(n, ast.While) and n.test.lineno <= place.line <= (n.test.end_lineno or 0)
-        for n in _around(place)
-    )
-
-
-def _takes_from_loader(place: Place) -> bool:
-    """The line takes the next item of something: what holds it may be in the process that makes the items."""
-    return any(
-        isinstance(node, (ast.For, ast.AsyncFor)) and node.lineno <= place.line <= (node.iter.end_lineno or 0)
-        for node in _around(place)
-    )
+    return False
 
 
 def _held_worker(places: Places, ways: Ways, rank: int) -> Place | None:
@@ -80,3 +85,29 @@ def _held_worker(places: Places, ways: Ways, rank: int) -> Place | None:
     found = {place for way in ways.workers(rank) if (place := innermost(places, way)) is not None}
     lines = {(place.path, place.line): place for place in found}
     return next(iter(lines.values())) if len(lines) == 1 else None
+
+
+def dead_holder(places: Places, ways: Ways, rank: int, place: Place) -> Place | None:
+    """Where another thread of the rank died that had taken the lock which the rank now waits for."""
+    wanted = _locks(place, place.line)
+    for way, _ in ways.raised(rank):
+        died = innermost(places, way)
+        if died is None or not wanted:
+            continue
+        if wanted & {
+            lock for line in range(died.function.first_line, died.line) for lock in _locks(died, line)
+        }:
+            return died
+    return None
+
+
+def _locks(place: Place, line: int) -> set[str]:
+    """What is acquired on the line, as it is written."""
+    return {
+        ast.unparse(node.func.value)
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "acquire"
+        and node.lineno == line
+    }

@@ -81,6 +81,12 @@ class Ways:
                         return rank, position
         return None
 
+    def seen(self) -> list[int]:
+        """Ranks whose stacks someone took."""
+        looked = self.case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
+        ranks: list[int] = looked["rank"].drop_nulls().unique().sort().to_list()
+        return ranks
+
     def now(self, rank: int) -> Way:
         """Where the program's own thread of this rank was when someone looked, at the last look."""
         return self._shown(rank, "now")
@@ -91,6 +97,16 @@ class Ways:
             (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "worker")
         )
         return [self.way(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()]
+
+    def waits_for_worker(self, rank: int) -> bool:
+        """Its main thread waits for what a data-loading process makes, as torch's own frames tell."""
+        rows = self.case.snapshots.filter(
+            (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "main")
+        )
+        stacks = self.case.stacks.filter(pl.col("stack").is_in(rows["stack"].drop_nulls().to_list()))
+        frames = self.case.frames.filter(pl.col("frame").is_in(stacks["frames"].explode().to_list()))
+        waiting = pl.col("function").str.contains(r"(?:^|\.)_(?:try_)?get_data$") & pl.col("is_torch")
+        return frames.filter(waiting).height > 0
 
     def raised(self, rank: int) -> list[tuple[Way, str]]:
         """Where exceptions of this rank came from, the latest last, with what they said."""

@@ -1,0 +1,124 @@
+"""Where the value came from that one rank called a collective with, and the others with another one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from .dependence import Reason, why
+from .fork import Stop
+from .place import Place, Places
+from .program import Function
+from .ways import Way
+
+_ROOTS = {"src", "dst", "root", "group_src", "group_dst"}
+_FURTHEST = 4
+_LEVELS = {"varying": 0, "axes": 1, "unknown": 2, "uniform": 3}
+
+
+@dataclass(frozen=True)
+class Origin:
+    place: Place
+    line: int
+    text: str
+    reason: Reason
+
+
+def origin(places: Places, way: Way, cause: str) -> Origin | None:
+    """The line that made the argument, followed through the frames to where it was given its value."""
+    found = [_followed(places, way, depth, argument) for depth, argument in _given(places, way, cause)]
+    best = [one for one in found if one is not None]
+    return min(best, key=lambda one: _LEVELS[one.reason.level], default=None)
+
+
+def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:
+    """The arguments that the cause is about, of the calls on the innermost frame's line."""
+    depth = len(way) - 1
+    while depth >= 0 and places.find(way[depth]) is None:
+        depth -= 1
+    if depth < 0:
+        return []
+    place = places.find(way[depth])
+    if place is None or not place.known:
+        return []
+    found: list[tuple[int, ast.expr]] = []
+    for call in calls_on(place, Stop(way[depth].line)):
+        named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        if cause == "root_mismatch":
+            roots = [value for name, value in named.items() if name in _ROOTS] or call.args[1:2]
+            found += [(depth, root) for root in roots]
+        else:
+            found += [
+                (depth, a)
+                for a in [*call.args, *(v for n, v in named.items() if n not in {*_ROOTS, "group"})]
+            ]
+    return found
+
+
+def calls_on(place: Place, stop: Stop) -> list[ast.Call]:
+    """The calls that the line makes, the outermost first; those of the known name, where one is known."""
+    spanning = [
+        node
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.Call) and node.lineno <= stop.line <= (node.end_lineno or node.lineno)
+    ]
+    named = [call for call in spanning if stop.call is not None and called_name(call) == stop.call]
+    return named or spanning
+
+
+def called_name(call: ast.Call) -> str:
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _followed(places: Places, way: Way, depth: int, value: ast.expr) -> Origin | None:
+    for _ in range(_FURTHEST):
+        place = places.find(way[depth])
+        if place is None or not place.known:
+            return None
+        made = _assigned(place.function, value, way[depth].line)
+        if made is not None:
+            text = place.module.lines[made.lineno - 1].strip()
+            return Origin(place, made.lineno, text, why(places.program, place.function, made.value))
+        given = _from_caller(places, way, depth, value, place.function)
+        if given is None:
+            text = place.module.lines[value.lineno - 1].strip()
+            return Origin(place, value.lineno, text, why(places.program, place.function, value))
+        depth, value = depth - 1, given
+    return None
+
+
+def _assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | None:
+    """The last plain assignment, before the line, to the variable that the value is."""
+    if not isinstance(value, ast.Name):
+        return None
+    found = [
+        node
+        for node in ast.walk(function.node)
+        if isinstance(node, ast.Assign)
+        and node.lineno < line
+        and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
+    ]
+    return max(found, key=lambda node: node.lineno, default=None)
+
+
+def _from_caller(
+    places: Places, way: Way, depth: int, value: ast.expr, function: Function
+) -> ast.expr | None:
+    """What the frame around gave for the parameter that the value is."""
+    if not isinstance(value, ast.Name) or value.id not in function.parameters or depth == 0:
+        return None
+    caller = places.find(way[depth - 1])
+    if caller is None or not caller.known:
+        return None
+    position = function.parameters.index(value.id) - (function.owner is not None)
+    for call in calls_on(caller, Stop(way[depth - 1].line)):
+        # Through `apply` of an autograd function, and through a module's call, the frames in between are torch's.
+        for keyword in call.keywords:
+            if keyword.arg == value.id:
+                return keyword.value
+        if called_name(call) in (function.name, "apply") and 0 <= position < len(call.args):
+            return call.args[position]
+    return None

@@ -1,0 +1,155 @@
+"""The ways to a location, by what the verdict says: who parted, who is held, who raised, who left, who differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Verdict
+
+from .arguments import origin
+from .decision import Decision, decisions
+from .dependence import Reason, why
+from .flow import Condition
+from .fork import Fork, forks
+from .leaving import exit_of
+from .parting import Parting, partings
+from .place import Place, Places, in_loop
+from .program import Program
+from .raising import catcher, condition_of_raise, raised_below
+from .standing import dead_holder, innermost, standing
+from .tree import SourceTree
+from .ways import Frame, Ways
+
+#: Families whose fault is in no line of the program.
+_NOT_IN_CODE = {"device", "fabric"}
+_LEFT = {"exited", "early_exit"}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A line of the source, and how it came to be named."""
+
+    place: Place
+    line: int
+    condition: str | None = None
+    reason: Reason | None = None
+    parting: Parting | None = None
+    decision: Decision | None = None
+    kind: str = "place"
+    """place, held, raised, exited, argument, decision, caught."""
+
+
+class Finder:
+    def __init__(self, case: Case, tree: SourceTree) -> None:
+        self.case = case
+        self.ways = Ways(case)
+        self.program = Program(tree)
+        self.places = Places(tree, self.program)
+
+    def find(self, verdict: Verdict) -> Found | None:
+        """None where the code supports no answer."""
+        culprits = [culprit.rank for culprit in verdict.culprits]
+        if not verdict.hang or verdict.family in _NOT_IN_CODE or verdict.cause == "killed":
+            return None
+        if verdict.family in ("host", "start_and_end") and culprits:
+            return self._held(culprits[0])
+        if verdict.cause == "raised" and culprits:
+            return self._raised(verdict, culprits[0])
+        if verdict.cause == "exited" and culprits:
+            return self._exited(culprits[0])
+        return self._parted(verdict)
+
+    def _held(self, rank: int) -> Found | None:
+        found = standing(self.places, self.ways, rank)
+        if found is None:
+            return None
+        dead = dead_holder(self.places, self.ways, rank, found.place)
+        if dead is not None:
+            return Found(dead, dead.line, kind="raised")
+        return Found(found.place, found.line, found.condition, kind="held")
+
+    def _raised(self, verdict: Verdict, rank: int) -> Found | None:
+        """Of exceptions one after the other, the first is the cause: where the dump's reader placed it, or the last
+        traceback that ends in the program's own source."""
+        shown = [innermost(self.places, way) for way, _ in self.ways.raised(rank)]
+        place = self._said(verdict)
+        known = [p for p in shown if p is not None]
+        if place is None and known:
+            place = known[-1]
+        if place is None:
+            return None
+        condition = condition_of_raise(place)
+        if condition is None:
+            return Found(place, place.line, kind="raised")
+        return Found(place, condition.line, condition.text, self._why(place, condition), kind="raised")
+
+    def _said(self, verdict: Verdict) -> Place | None:
+        """The place that the verdict itself names, in the tree."""
+        said = verdict.location
+        if said is None or said.line is None or verdict.divergence is None:
+            return None
+        calls = [cohort.call for cohort in verdict.divergence.cohorts if cohort.call is not None]
+        if any((call.file, call.line) == (said.file, said.line) for call in calls):
+            return None
+        place = self.places.find(Frame((said.function or "").rsplit(".", 1)[-1], said.file, said.line))
+        return place if place is not None and place.known else None
+
+    def _exited(self, rank: int) -> Found | None:
+        codes = self.case.exits.filter(rank=rank)["exit_code"].drop_nulls().to_list()
+        found = exit_of(self.program, codes[-1] if codes else None)
+        if found is None:
+            return None
+        function, statement, condition = found
+        place = Place(function.module.path, function.module, function, statement.lineno)
+        if condition is None:
+            return Found(place, statement.lineno, kind="exited")
+        return Found(place, condition.line, condition.text, self._why(place, condition), kind="exited")
+
+    def _parted(self, verdict: Verdict) -> Found | None:
+        found = list(partings(self.ways, verdict))
+        best: Decision | None = None
+        chosen: Parting | None = None
+        for parting in found:
+            for decision in decisions(self.places, self._forks(parting))[:1]:
+                if best is None or decision.weight < best.weight:
+                    best, chosen = decision, parting
+        if best is not None and chosen is not None:
+            return self._decided(best, chosen)
+        for parting in found:
+            if parting.normal.way and parting.normal.way == parting.culprit.way:
+                return self._argument(verdict, parting)
+        return None
+
+    def _argument(self, verdict: Verdict, parting: Parting) -> Found | None:
+        found = origin(self.places, parting.culprit.way, verdict.cause)
+        if found is None:
+            return None
+        return Found(found.place, found.line, found.text, found.reason, parting, kind="argument")
+
+    def _decided(self, decision: Decision, parting: Parting) -> Found:
+        condition, place = decision.condition, decision.place
+        found = Found(
+            place, condition.line, condition.text, decision.reason, parting, decision, kind="decision"
+        )
+        if condition.kind == "except":
+            return replace(found, kind="caught")
+        raised = raised_below(place, condition)
+        if raised is None or "end" not in (decision.fork.normal, decision.fork.culprit):
+            return found
+        caught = catcher(self.places, decision.fork.outer, raised)
+        if caught is None:
+            return found
+        where, handler = caught
+        text = where.module.lines[handler.lineno - 1].strip()
+        return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
+
+    def _why(self, place: Place, condition: Condition) -> Reason:
+        return why(self.program, place.function, condition)
+
+    def _forks(self, parting: Parting) -> list[Fork]:
+        return forks(parting.before, parting.normal.way or "end", parting.culprit.way or "end", self._loops)
+
+    def _loops(self, frame: Frame) -> bool:
+        place = self.places.find(frame)
+        return place is not None and in_loop(place)
