@@ -162,7 +162,7 @@ def _reported(function: Function, each: _Found) -> list[Condition]:
     """The whole test where all its parts decide; else those of its parts that do."""
     module = function.module
     text = written(module.lines, each.owner, each.line)
-    if len(each.deciding) >= each.leaves:
+    if not each.deciding or len(each.deciding) >= each.leaves:
         here, there = _words(each.words, each.then, each.other)
         return [Condition(each.line, text, each.kind, here, there, each.node)]
     parts = []
