@@ -119,8 +119,11 @@ class Ranks:
         path = self.control / f"calls_{rank}.raw"
         return path.read_bytes().count(b'"kind": "call"') if path.exists() else 0
 
-    def watch(self, on_line: OnLine | None = None) -> str:
-        """Wait until the job is over ("finished") or nothing has moved for the scenario's stall time ("stuck")."""
+    def watch(self, on_line: OnLine | None = None, until: Callable[[Ranks], bool] | None = None) -> str:
+        """Wait until the job is over ("finished") or nothing has moved for the scenario's stall time ("stuck").
+
+        Where `until` comes true first, the outcome is "ended".
+        """
         heard = [0] * self.scenario.world_size
         s = self.scenario
         end = time.monotonic() + s.limit_s
@@ -139,6 +142,8 @@ class Ranks:
                 last, last_change = now, time.monotonic()
             if len(self.exits()) == s.world_size:
                 return "finished"
+            if until and until(self):
+                return "ended"
             started = len(self.pids()) == s.world_size
             # Before the first call a rank still imports and builds its model, which takes long on a busy machine.
             patience = s.stall_s if all(self.calls(r) for r in self.pids()) else _START_UP * s.stall_s

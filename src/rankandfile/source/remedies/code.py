@@ -1,0 +1,193 @@
+"""The sources of a problem, parsed when they are needed: modules, what their names mean, and places in them."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from rankandfile.source.program import Files, Program
+
+FunctionNode: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
+
+#: Modules that one look may parse; a decision and its collective are never so many imports apart.
+_MAX_MODULES = 80
+_MAX_BESIDE = 30
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function, and the class that it is a method of."""
+
+    module: Module
+    node: FunctionNode
+    owner: ast.ClassDef | None
+
+    def decorators(self) -> set[str]:
+        names = (d.func if isinstance(d, ast.Call) else d for d in self.node.decorator_list)
+        return {
+            n.attr if isinstance(n, ast.Attribute) else n.id
+            for n in names
+            if isinstance(n, (ast.Attribute, ast.Name))
+        }
+
+    @property
+    def is_property(self) -> bool:
+        return bool(self.decorators() & {"property", "cached_property"})
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    path: str
+    text: str
+    tree: ast.Module
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def functions(self) -> list[Definition]:
+        found = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                owner = self.parents[node]
+                found.append(Definition(self, node, owner if isinstance(owner, ast.ClassDef) else None))
+        return found
+
+    @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        return {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
+
+    @cached_property
+    def imports(self) -> dict[str, str]:
+        """Local name -> dotted name, of everything that the module imports."""
+        found: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    found[alias.asname or alias.name.split(".")[0]] = (
+                        alias.name if alias.asname else alias.name.split(".")[0]
+                    )
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    found[alias.asname or alias.name] = ".".join(
+                        filter(None, (node.module or "", alias.name))
+                    )
+        return found
+
+    @cached_property
+    def names(self) -> set[str]:
+        """Every name that the module binds or uses, so that a new one does not clash."""
+        named = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)}
+        return named | set(self.imports) | set(self.classes) | {f.node.name for f in self.functions}
+
+    def enclosing(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around this one, from the inside out."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def function_of(self, node: ast.AST) -> Definition | None:
+        for outer in self.enclosing(node):
+            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                parent = self.parents[outer]
+                return Definition(self, outer, parent if isinstance(parent, ast.ClassDef) else None)
+        return None
+
+    def source(self, node: ast.AST) -> str:
+        """The code of an expression as written."""
+        return ast.get_source_segment(self.text, node) or ast.unparse(node)
+
+    def lines_of(self, node: ast.stmt) -> str:
+        """The code of a statement as if it stood at the left margin."""
+        lines = self.text.splitlines()[node.lineno - 1 : node.end_lineno]
+        return textwrap.dedent("\n".join(lines)) + "\n"
+
+    def column(self, line: int, offset: int) -> int:
+        """The column in characters of an offset in bytes, as `ast` counts."""
+        text = self.text.splitlines()[line - 1] if line <= self.text.count("\n") + 1 else ""
+        return len(text.encode()[:offset].decode(errors="replace"))
+
+
+@dataclass(eq=False)
+class Code:
+    """The modules of a source tree, as far as they have been asked for."""
+
+    files: Files
+    _modules: dict[str, Module | None] = field(default_factory=dict)
+    _around: dict[str, list[Module]] = field(default_factory=dict)
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program(self.files)
+
+    @cached_property
+    def _paths(self) -> dict[str, list[str]]:
+        """Paths by their last part, for resolving imports and frames."""
+        found: dict[str, list[str]] = {}
+        for path in self.files.paths():
+            found.setdefault(path.rsplit("/", 1)[-1], []).append(path)
+        return found
+
+    def module(self, path: str) -> Module | None:
+        if path not in self._modules:
+            self._modules[path] = self._parse(path)
+        return self._modules[path]
+
+    def _parse(self, path: str) -> Module | None:
+        if sum(m is not None for m in self._modules.values()) >= _MAX_MODULES:
+            return None
+        found = self._program.module(path)
+        return None if found is None else Module(path, found.text, found.tree)
+
+    def find(self, path: str) -> str | None:
+        """The file of the tree that a path from elsewhere means: the longest common ending, if there is one such."""
+        parts = path.replace("\\", "/").split("/")
+        best: list[str] = []
+        longest = 0
+        for candidate in self._paths.get(parts[-1], []):
+            theirs = candidate.split("/")
+            same = 0
+            while same < min(len(parts), len(theirs)) and parts[-1 - same] == theirs[-1 - same]:
+                same += 1
+            if same > longest:
+                best, longest = [candidate], same
+            elif same == longest:
+                best.append(candidate)
+        return best[0] if len(best) == 1 else None
+
+    def imported(self, dotted: str) -> Module | None:
+        """The module of the tree with this dotted name."""
+        return next(
+            (
+                module
+                for ending in (".py", "/__init__.py")
+                if (path := self.find(dotted.replace(".", "/") + ending))
+                and path.endswith(dotted.split(".")[-1] + ending)
+                if (module := self.module(path)) is not None
+            ),
+            None,
+        )
+
+    def around(self, module: Module) -> list[Module]:
+        """The module, those that it imports, directly or not, and those beside it, which may import it."""
+        if module.path in self._around:
+            return self._around[module.path]
+        folder = module.path.rpartition("/")[0]
+        beside = [path for path in self.files.paths() if path.rpartition("/")[0] == folder][:_MAX_BESIDE]
+        found, queue = [module], [module, *filter(None, map(self.module, beside))]
+        while queue and len(found) < _MAX_MODULES:
+            current = queue.pop(0)
+            if current not in found:
+                found.append(current)
+            for dotted in current.imports.values():
+                for name in (dotted, dotted.rpartition(".")[0]):
+                    other = self.imported(name) if name else None
+                    if other is not None and other not in found and other not in queue:
+                        queue.append(other)
+        self._around[module.path] = found
+        return found

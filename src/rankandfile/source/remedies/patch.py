@@ -1,0 +1,42 @@
+"""What a pattern hands back: a patch, or the words that say why there is none."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A change of one file, and what a person must know before making it."""
+
+    pattern: str
+    title: str
+    text: str
+    """Why this mends it."""
+    path: str
+    before: str
+    after: str
+    decide: str = ""
+    """What only a person can decide."""
+
+    @property
+    def diff(self) -> str:
+        return unified(self.path, self.before, self.after)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A mechanical patch would be wrong: why, and what to decide instead."""
+
+    pattern: str
+    words: str
+
+
+def unified(path: str, before: str, after: str) -> str:
+    """The change as `git apply` reads it, also where the last line has no end."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

@@ -1,0 +1,68 @@
+"""A fix pattern: one file each in `patterns`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .edit import Edits
+from .patch import Patch, Refusal
+from .place import Place
+from .spelling import Spelling
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a pattern has to say of a place: its edits, and the words for them."""
+
+    edits: Edits
+    title: str
+    text: str
+    decide: str = ""
+
+
+#: Looks at a place and drafts a change; a text says why it must not, none that the pattern is for other places.
+Make = Callable[[Place, bool], "Draft | Refusal | None"]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    name: str
+    causes: frozenset[str]
+    make: Make
+
+
+def spelling(place: Place, plain: bool) -> Spelling:
+    return Spelling(Edits(place.module), plain)
+
+
+def finished(pattern: Pattern, draft: Draft) -> Patch:
+    """The draft as a patch. Raises `CannotEdit`."""
+    module = draft.edits.module
+    return Patch(
+        pattern=pattern.name,
+        title=draft.title,
+        text=draft.text,
+        path=module.path,
+        before=module.text,
+        after=draft.edits.apply(),
+        decide=draft.decide,
+    )
+
+
+PATHS = frozenset(
+    {
+        "skipped_collective",
+        "extra_collective",
+        "different_collective",
+        "order_inversion",
+        "early_exit",
+        "uneven_inputs",
+        "rank_conditional",
+        "swallowed_exception",
+    }
+)
+"""Causes of the family "ranks took different paths"; other causes of the same source may come out as one of these."""
+
+ORDERS = PATHS | {"size_mismatch", "dtype_mismatch"}
+"""Where ranks call in different orders, other arguments meet."""

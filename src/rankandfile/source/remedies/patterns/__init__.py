@@ -1,0 +1,1 @@
+"""The fix patterns, one a file; each defines `PATTERN`."""

@@ -1,0 +1,56 @@
+"""Even loops: ranks that go round unequally often go round together, as often as the one with the least."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.remedies.patch import Refusal
+from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
+from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.reach import UNKNOWN
+from rankandfile.source.remedies.words import quoted
+
+_ORDERING = {"sorted", "set", "frozenset"}
+
+
+def make(place: Place, plain: bool) -> Draft | Refusal | None:
+    node = place.node
+    if not isinstance(node, (ast.For, ast.comprehension)):
+        return None
+    items = node.iter
+    name = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
+    if name in _ORDERING:
+        return None  # as many items, in another order
+    body: list[ast.AST] = [*node.body] if isinstance(node, ast.For) else [place.module.parents[node]]
+    group = place.group(body)
+    if group == UNKNOWN:
+        return Refusal(
+            "even_loops",
+            f"the ranks that must go round {quoted(place.module, items)} equally often form a group without "
+            "a name at this place: agree on the number of rounds over that group.",
+        )
+    say = spelling(place, plain)
+    if name == "range" and isinstance(items, ast.Call) and len(items.args) == 1:
+        count = items.args[0]
+        say.edits.expression(count, say.fewest(place.module.source(count), group))
+        return Draft(
+            say.edits,
+            "Agree on the number of rounds",
+            f"{quoted(place.module, count)} is not the same number on every rank, and each round has calls "
+            "that all must make. The ranks now agree on the smallest of their numbers before the first "
+            "round.",
+            "If the number comes from a setting, it should be one setting for the job: read it on one "
+            "rank, and hand it to the others.",
+        )
+    say.edits.expression(items, say.in_step(place.module.source(items), group))
+    return Draft(
+        say.edits,
+        "Stop all ranks with the one that has the least",
+        f"{quoted(place.module, items)} does not hold equally many items on every rank, and each round has "
+        "calls that all must make. The loop now ends on all ranks when the first has no item left.",
+        "Items that other ranks still have are left over. Cut or pad the shards to one length where none "
+        "may be lost; torch's Join goes on with the ranks that have some, for DDP alone.",
+    )
+
+
+PATTERN = Pattern("even_loops", PATHS, make)

@@ -1,0 +1,53 @@
+"""Reduce first, then decide: the value that the test looks at is about to be made the same everywhere anyway."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.remedies.patch import Refusal
+from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
+from rankandfile.source.remedies.place import Place, leaves, names
+from rankandfile.source.remedies.words import quoted
+
+_IN_PLACE = {"all_reduce", "broadcast"}
+
+
+def make(place: Place, plain: bool) -> Draft | Refusal | None:
+    node = place.node
+    if not isinstance(node, ast.If) or node.orelse or leaves(node.body) not in ("return", "continue"):
+        return None
+    moved: list[ast.stmt] = []
+    for statement in place.rest():
+        moved.append(statement)
+        value = _made_equal(statement)
+        if value and value in names(node.test):
+            break
+        if not isinstance(statement, ast.Assign) or any(isinstance(n, ast.Call) for n in ast.walk(statement)):
+            return None
+        if {t.id for t in statement.targets if isinstance(t, ast.Name)} & names(node):
+            return None  # the branch uses the old value
+    else:
+        return None
+    edits = spelling(place, plain).edits
+    edits.before(node, *(place.module.lines_of(statement) for statement in moved))
+    for statement in moved:
+        edits.remove(statement)
+    return Draft(
+        edits,
+        "Reduce first, then decide",
+        f"{quoted(place.module, node.test)} looks at a value before {quoted(place.module, moved[-1])} makes "
+        "it the same on all ranks of the group. The call comes first now, so that every rank decides alike.",
+    )
+
+
+def _made_equal(statement: ast.stmt) -> str:
+    """The variable that a collective in this statement makes the same everywhere; empty if it is none such."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _IN_PLACE:
+        later = any(k.arg == "async_op" for k in call.keywords)
+        if call.args and isinstance(call.args[0], ast.Name) and not later:
+            return call.args[0].id
+    return ""
+
+
+PATTERN = Pattern("reduce_first", PATHS, make)

@@ -1,0 +1,119 @@
+"""One order of iteration: items that all ranks hold are taken in an order that all ranks have."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.remedies.patch import Refusal
+from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
+from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.words import quoted
+
+
+def make(place: Place, plain: bool) -> Draft | Refusal | None:
+    node = place.node
+    if not isinstance(node, (ast.For, ast.comprehension)):
+        return None
+    items = node.iter
+    if not (isinstance(items, ast.Call) and isinstance(items.func, ast.Name)):
+        return None
+    if items.func.id in ("set", "frozenset") and items.args:
+        return _sorted(place, plain, items, place.module.source(items))
+    ordered = next((k.value for k in items.keywords if k.arg == "key"), None)
+    if items.func.id != "sorted" or ordered is None or not items.args:
+        return None
+    held = items.args[0]
+    if _keeps_order(place, held):
+        edits = spelling(place, plain).edits
+        edits.expression(items, place.module.source(held))
+        return Draft(
+            edits,
+            "Take the items in the order they are kept in",
+            f"{quoted(place.module, items)} orders by a value that each rank computes for itself, and a "
+            "collective is called for each item: different items meet. The order in which they are kept is "
+            "the same everywhere.",
+            f"If the order matters, the first rank must choose it for all. {quoted(place.module, ordered)} "
+            "may have no other use left.",
+        )
+    if _holds_names(place, node, held):
+        return _sorted(place, plain, items, place.module.source(held))
+    return Refusal(
+        "same_order",
+        f"{quoted(place.module, items)} orders by a value of this rank alone, and the code does not show "
+        f"what else all ranks could order {quoted(place.module, held)} by: choose a key that is the same "
+        "everywhere.",
+    )
+
+
+def _sorted(place: Place, plain: bool, items: ast.Call, held: str) -> Draft:
+    edits = spelling(place, plain).edits
+    edits.expression(items, f"sorted({held})")
+    return Draft(
+        edits,
+        "Take the items in the order of their names",
+        f"The order of {quoted(place.module, items)} is this rank's own, and a collective is called for "
+        "each item: different items meet. Their names order them alike everywhere.",
+        "The ranks must hold the same items; where they may not, gather the names first.",
+    )
+
+
+def _keeps_order(place: Place, held: ast.expr) -> bool:
+    """The items come as a list or tuple, which each rank builds by the same code."""
+    if isinstance(held, (ast.List, ast.Tuple, ast.ListComp)):
+        return True
+    if isinstance(held, ast.Call):
+        name = held.func.attr if isinstance(held.func, ast.Attribute) else getattr(held.func, "id", "")
+        if name in (
+            "list",
+            "tuple",
+            "parameters",
+            "named_parameters",
+            "modules",
+            "children",
+            "enumerate",
+            "zip",
+        ):
+            return True
+        from rankandfile.source.remedies.reach import resolve
+
+        found = resolve(place.code, place.module, held.func)
+        returned = [
+            part.value
+            for d in found
+            for part in ast.walk(d.node)
+            if isinstance(part, ast.Return) and part.value
+        ]
+        return bool(returned) and all(isinstance(v, (ast.List, ast.Tuple, ast.ListComp)) for v in returned)
+    if isinstance(held, ast.Name) and place.function is not None:
+        values = [
+            part.value
+            for part in ast.walk(place.function.node)
+            if isinstance(part, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == held.id for t in part.targets)
+        ]
+        return bool(values) and all(_keeps_order(place, v) for v in values if not _is(v, held))
+    return False
+
+
+def _is(value: ast.expr, name: ast.Name) -> bool:
+    return isinstance(value, ast.Name) and value.id == name.id
+
+
+def _holds_names(place: Place, node: ast.For | ast.comprehension, held: ast.expr) -> bool:
+    """A mapping that is looked up by the items: they are its keys."""
+    if not isinstance(node.target, ast.Name) or not isinstance(held, (ast.Name, ast.Attribute)):
+        return (
+            isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr == "keys"
+        )
+    body = place.module.parents[node] if isinstance(node, ast.comprehension) else node
+    said = ast.dump(held)
+    return any(
+        isinstance(part, ast.Subscript)
+        and ast.dump(part.value) == said
+        and isinstance(part.slice, ast.Name)
+        and part.slice.id == node.target.id
+        for part in ast.walk(body)
+    )
+
+
+PATTERN = Pattern("same_order", ORDERS, make)

@@ -1,0 +1,78 @@
+"""What a fix pattern needs to know of a hang: where the ranks parted, and what each cohort called there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.ranks import parse_ranks
+
+
+@dataclass(frozen=True)
+class Site:
+    """What one cohort called at the divergence; an empty `op` means that it called nothing more."""
+
+    ranks: tuple[int, ...]
+    op: str = ""
+    file: str = ""
+    line: int = 0
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    cause: str
+    file: str
+    line: int
+    """Of the deciding condition, where there is one."""
+    function: str = ""
+    condition: str = ""
+    culprits: tuple[int, ...] = ()
+    kind: str = ""
+    """The divergence's kind: skipped, extra, substituted, swapped, absent, argument, cycle."""
+    whole_job: bool | None = None
+    """Whether the group that diverged is all of the job; none: not known."""
+    sites: tuple[Site, ...] = ()
+
+    def culprit_sites(self) -> tuple[Site, ...]:
+        """What the culprits called; where all are culprits, or none is known, what anybody called."""
+        theirs = tuple(site for site in self.sites if set(site.ranks) & set(self.culprits))
+        return theirs or self.sites
+
+
+def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | None:
+    """The problem behind a verdict; none where no line of the source is known."""
+    location = verdict.location
+    line = location and (location.condition_line or location.line)
+    if location is None or not line:
+        return None
+    divergence = verdict.divergence
+    sites: list[Site] = []
+    members: list[int] | None = None
+    if divergence is not None:
+        members = _ranks(divergence.members) if divergence.members else None
+        for cohort in divergence.cohorts:
+            call = cohort.call
+            ranks = tuple(_ranks(cohort.ranks))
+            if call is None or not call.file:
+                sites.append(Site(ranks, call.op if call else ""))
+            else:
+                sites.append(Site(ranks, call.op, call.file, call.line or 0, call.function or ""))
+    return Problem(
+        cause=verdict.cause,
+        file=location.file,
+        line=line,
+        function=location.function or "",
+        condition=location.condition or "",
+        culprits=tuple(culprit.rank for culprit in verdict.culprits),
+        kind=divergence.kind if divergence else "",
+        whole_job=len(members) == world_size if members and world_size else None,
+        sites=tuple(sites),
+    )
+
+
+def _ranks(text: str) -> list[int]:
+    try:
+        return parse_ranks(text)
+    except ValueError:
+        return []
