@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .dependence import Reason, why
 from .flow import Condition, Exit, Point, deciding
 from .fork import Fork, Stop
+from .leaving import exits_in
 from .place import Place, Places
 from .program import Function
 
@@ -54,9 +55,18 @@ def _deciding(function: Function, fork: Fork) -> Iterator[Condition]:
         return
     if fork.after is not None and not _inside(function, fork.after):
         return
-    to: Point | Exit = _point(there) if isinstance(there, Stop) else "end"
     after = _point(fork.after) if fork.after is not None else None
-    yield from deciding(function, _point(here), to, after)
+    ends: list[int | Point | Exit] = [_point(there)] if isinstance(there, Stop) else ["end"]
+    if not isinstance(there, Stop):
+        # To end the process is to leave the function too.
+        ends += [statement.lineno for statement, _ in exits_in(function)]
+    seen: set[int] = set()
+    for end in ends:
+        for condition in deciding(function, _point(here), end, after):
+            # That any call may raise is true everywhere; a handler for it is another matter.
+            if condition.kind != "call" and id(condition.node) not in seen:
+                seen.add(id(condition.node))
+                yield condition
 
 
 def _inside(function: Function, stop: Stop) -> bool:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 
-from .arguments import origin
+from .arguments import called_name, calls_on, origin
 from .decision import Decision, decisions
 from .dependence import Reason, why
 from .flow import Condition
-from .fork import Fork, forks
-from .leaving import exit_of
+from .fork import Fork, Stop, forks
+from .leaving import deadline_of, exit_of
 from .parting import Parting, partings
 from .place import Place, Places, in_loop
 from .program import Program
@@ -23,7 +23,11 @@ from .ways import Frame, Ways
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}
-_LEFT = {"exited", "early_exit"}
+_RECEIVES = {"recv", "irecv", "recv_object_list"}
+
+
+def _differs_in_argument(verdict: Verdict) -> bool:
+    return verdict.divergence is not None and verdict.divergence.kind == "argument"
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,16 @@ class Finder:
     def find(self, verdict: Verdict) -> Found | None:
         """None where the code supports no answer."""
         culprits = [culprit.rank for culprit in verdict.culprits]
-        if not verdict.hang or verdict.family in _NOT_IN_CODE or verdict.cause == "killed":
+        if (
+            (not verdict.hang and verdict.cause == "no_hang")
+            or verdict.family in _NOT_IN_CODE
+            or verdict.cause == "killed"
+        ):
             return None
+        if verdict.cause == "too_short_timeout":
+            return self._deadline()
+        if verdict.cause == "teardown_only" and culprits:
+            return self._remaining(culprits[0])
         if verdict.family in ("host", "start_and_end") and culprits:
             return self._held(culprits[0])
         if verdict.cause == "raised" and culprits:
@@ -68,6 +80,22 @@ class Finder:
         if dead is not None:
             return Found(dead, dead.line, kind="raised")
         return Found(found.place, found.line, found.condition, kind="held")
+
+    def _deadline(self) -> Found | None:
+        found = deadline_of(self.program)
+        if found is None:
+            return None
+        function, call = found
+        place = Place(function.module.path, function.module, function, call.lineno)
+        return Found(place, call.lineno, kind="place")
+
+    def _remaining(self, rank: int) -> Found | None:
+        """What keeps a process that is done: a thread of the program's own that still runs."""
+        places = {(p.path, p.line): p for way in self.ways.others(rank) if (p := innermost(self.places, way))}
+        if len(places) != 1:
+            return None
+        place = next(iter(places.values()))
+        return Found(place, place.line, kind="held")
 
     def _raised(self, verdict: Verdict, rank: int) -> Found | None:
         """Of exceptions one after the other, the first is the cause: where the dump's reader placed it, or the last
@@ -108,6 +136,9 @@ class Finder:
 
     def _parted(self, verdict: Verdict) -> Found | None:
         found = list(partings(self.ways, verdict))
+        same = next((p for p in found if p.normal.way and p.normal.way == p.culprit.way), None)
+        if same is not None and (verdict.family == "arguments" or _differs_in_argument(verdict)):
+            return self._argument(verdict, same)
         best: Decision | None = None
         chosen: Parting | None = None
         for parting in found:
@@ -116,10 +147,18 @@ class Finder:
                     best, chosen = decision, parting
         if best is not None and chosen is not None:
             return self._decided(best, chosen)
-        for parting in found:
-            if parting.normal.way and parting.normal.way == parting.culprit.way:
-                return self._argument(verdict, parting)
-        return None
+        return self._argument(verdict, same) if same is not None else self._together()
+
+    def _together(self) -> Found | None:
+        """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
+        ranks = self.ways.seen()
+        places = {(p.path, p.line): p for r in ranks if (p := innermost(self.places, self.ways.now(r)))}
+        if len(ranks) < 2 or len(places) != 1 or not all(self.ways.now(rank) for rank in ranks):
+            return None
+        place = next(iter(places.values()))
+        if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
+            return None
+        return Found(place, place.line, kind="held")
 
     def _argument(self, verdict: Verdict, parting: Parting) -> Found | None:
         found = origin(self.places, parting.culprit.way, verdict.cause)

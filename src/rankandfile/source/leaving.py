@@ -21,7 +21,7 @@ def exit_of(program: Program, code: int | None) -> tuple[Function, ast.stmt, Con
         if (module := program.module(path)) is not None
         for function in module.functions
         if not isinstance(function.node, ast.Lambda)
-        for statement, given in _exits(function)
+        for statement, given in exits_in(function)
     ]
     certain = [one for one in found if one[2] is not None and one[2] == code]
     open_ones = [one for one in found if one[2] is None]
@@ -33,20 +33,16 @@ def exit_of(program: Program, code: int | None) -> tuple[Function, ast.stmt, Con
     return function, statement, conditions[0] if conditions else None
 
 
-def _exits(function: Function) -> Iterator[tuple[ast.stmt, int | None]]:
+def exits_in(function: Function) -> Iterator[tuple[ast.stmt, int | None]]:
     """Statements of this function, not of those inside it, and the code each exits with, where it is written there."""
     guarded = _guarded(function)
     for node in _own(function.node):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _is_exit(node.value.func):
-            if node.lineno not in guarded:
-                yield node, _code(node.value)
-        elif (
-            isinstance(node, ast.Raise)
-            and isinstance(node.exc, ast.Call)
-            and _name(node.exc.func) == "SystemExit"
-        ):
-            if node.lineno not in guarded:
-                yield node, _code(node.exc)
+        call = node.value if isinstance(node, ast.Expr) else node.exc if isinstance(node, ast.Raise) else None
+        if not isinstance(node, ast.stmt) or not isinstance(call, ast.Call) or node.lineno in guarded:
+            continue
+        name = _name(call.func)
+        if name in _EXITS if isinstance(node, ast.Expr) else name == "SystemExit":
+            yield node, _code(call)
 
 
 def _guarded(function: Function) -> set[int]:
@@ -69,10 +65,6 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(child))
 
 
-def _is_exit(function: ast.expr) -> bool:
-    return _name(function) in _EXITS
-
-
 def _name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return f"{_name(node.value)}.{node.attr}"
@@ -87,3 +79,19 @@ def _code(call: ast.Call) -> int | None:
     if isinstance(value, ast.Constant):
         return value.value if isinstance(value.value, int) else 1
     return None
+
+
+def deadline_of(program: Program) -> tuple[Function, ast.Call] | None:
+    """The one call of the tree that sets how long collectives may take; None if there are several, or none."""
+    found = [
+        (function, node)
+        for path in program.paths[:MOST_FILES]
+        if "timeout" in (program.files.read(path) or "") and (module := program.module(path)) is not None
+        for function in module.functions
+        if not isinstance(function.node, ast.Lambda)
+        for node in _own(function.node)
+        if isinstance(node, ast.Call)
+        and _name(node.func).rsplit(".", 1)[-1] == "init_process_group"
+        and any(keyword.arg == "timeout" for keyword in node.keywords)
+    ]
+    return found[0] if len(found) == 1 else None

@@ -190,18 +190,18 @@ def _in_step(ours: list[Made], theirs: list[Made], at: int, there: int) -> tuple
         (made.group, made.seq): place for place, made in enumerate(ours[: at + 1]) if made.seq is not None
     }
     found: tuple[int, int] | None = None
-    run = 0
+    run, enough = 0, 1
     for place in range(min(there, len(theirs) - 1), -1, -1):
         made = theirs[place]
         mate = numbered.get((made.group, made.seq)) if made.seq is not None else None
         if mate is None or (mate >= at and place >= there):
             continue
         if not _alike(ours[mate], made):
-            found, run = None, 0
+            found, run, enough = None, 0, _IN_STEP
             continue
         found = found or (mate, place)
         run += 1
-        if run >= _IN_STEP:
+        if run >= enough:
             break
     if found is not None:
         return (*found, True)

@@ -177,11 +177,11 @@ _RUNNING = (
 def in_loop(place: Place) -> bool:
     """Whether a loop of the place's function goes over its line."""
     for node in ast.walk(place.function.node):
+        last: ast.AST | None = None
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             last = node.body[-1]
-            if node.lineno <= place.line <= (last.end_lineno or last.lineno):
-                return True
         elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            if node.lineno <= place.line <= (node.end_lineno or node.lineno):
-                return True
+            last = node
+        if last is not None and node.lineno <= place.line <= (getattr(last, "end_lineno", 0) or 0):  # type: ignore[attr-defined]
+            return True
     return False

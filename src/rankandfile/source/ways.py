@@ -98,6 +98,13 @@ class Ways:
         )
         return [self.way(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()]
 
+    def others(self, rank: int) -> list[Way]:
+        """Where the threads were that the program itself started."""
+        rows = self.case.snapshots.filter(
+            (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "other")
+        )
+        return [self.way(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()]
+
     def waits_for_worker(self, rank: int) -> bool:
         """Its main thread waits for what a data-loading process makes, as torch's own frames tell."""
         rows = self.case.snapshots.filter(
