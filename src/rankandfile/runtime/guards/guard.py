@@ -6,12 +6,12 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.guards import arrival, place
+from rankandfile.runtime.guards import arrival, farewell, place
 from rankandfile.runtime.guards.arrival import Arrival
 from rankandfile.runtime.guards.errors import Facts, GuardError, PeerFailed, StoreLost, rebuilt
 from rankandfile.runtime.guards.membership import Members
@@ -37,9 +37,20 @@ class Guard:
         """Settle how this guard ends, unless it is settled: returns what holds."""
         return str(self.members.store.compare_set(self.key("outcome"), "", text).decode())
 
-    def settle_error(self, error: GuardError) -> str:
-        told = {"kind": type(error).__name__, "message": str(error), "facts": vars(error.facts)}
-        return self.settle(json.dumps(told))
+    def settle_error(self, error: GuardError, also: Iterable[str] = ()) -> str:
+        """Settle for an error, here and at other guards that the same ranks wait at."""
+        absent = set() if also else set(error.facts.missing)
+        told = {
+            "kind": type(error).__name__,
+            "message": str(error),
+            "facts": vars(error.facts),
+            "heard": self.key("heard"),
+            "hearers": len(self.members.ranks) - len(absent),
+        }
+        text = json.dumps(told)
+        for key in also:
+            self.members.store.compare_set(f"{key}/outcome", "", text)
+        return self.settle(text)
 
     def result(self, outcome: str) -> str:
         """The outcome, or the error raised that it describes."""
@@ -47,6 +58,7 @@ class Guard:
             return outcome
         told = json.loads(outcome)
         watchers.decided(self.at.kind, self.at.name, told["kind"])
+        farewell.heard(self.members, told["heard"], told["hearers"])
         raise rebuilt(told["kind"], told["message"], told["facts"])
 
     def fail(self, error: BaseException) -> None:
@@ -56,6 +68,7 @@ class Guard:
         try:
             arrival.tell_end(self.members, replace(self.at, how=f"failed: {what}"))
             self.settle_error(PeerFailed(message, self.facts(odd=(self.members.me,))))
+            farewell.heard(self.members, self.key("heard"), len(self.members.ranks))
         except Exception:
             # The store may be gone with rank 0; the error that brought us here is the one to show.
             return
@@ -71,9 +84,8 @@ class Guard:
         except RuntimeError as error:
             if not type(error).__name__.startswith("Dist") and "store" not in str(error).lower():
                 raise
-            message = (
-                f"{self.at.words()} on {self.at.group}: the job's store does not answer ({str(error)[:200]})"
-            )
+            what = f"the job's store, which rank 0 or its agent serves, does not answer ({str(error)[:120]})"
+            message = f"{self.at.words()}, on {self.at.group}: {what}"
             raise StoreLost(message, self.facts()) from error
         finally:
             arrival.gone_on()
@@ -85,7 +97,7 @@ class Guard:
 
     def leave(self, *more: str) -> None:
         """Remember what may be cleared at the next guard."""
-        keys = (self.key("votes"), self.key("outcome"), *more)
+        keys = (self.key("votes"), self.key("outcome"), self.key("heard"), *more)
         self.members.previous[threading.get_ident()] = keys
 
 

@@ -15,6 +15,8 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankandfile.runtime.guards.errors import StoreLost
+
 
 @dataclass
 class Members:
@@ -131,7 +133,10 @@ def _joined(c10d: Any, world: Any) -> _Job:
         patience = store.timeout.total_seconds()
         # Another thread may wait on torch's own connection, with its lock held.
         if hasattr(store, "clone"):
-            store = store.clone()
+            try:
+                store = store.clone()
+            except RuntimeError as error:
+                raise StoreLost(f"guards cannot reach the job's store: {str(error)[:200]}") from error
         prefix = "/".join(["raf-guards", *(os.environ.get(name, "") for name in _RESTART)])
         store = c10d.PrefixStore(prefix, store)
         job = _Job(world, store, patience)

@@ -22,7 +22,7 @@ def hear(guard: Guard, teller: int) -> str:
         first = members.store.add(guard.key("hearers"), 1) == 1
         outcome = wait_for(guard, (teller,), lookout=first)
         # The last to have heard clears up: the teller is gone on, and nobody else needs it.
-        if members.store.add(guard.key("heard"), 1) == len(members.ranks) - 1:
-            for what in ("outcome", "hearers", "heard"):
+        if members.store.add(guard.key("read"), 1) == len(members.ranks) - 1:
+            for what in ("outcome", "hearers", "read"):
                 members.store.delete_key(guard.key(what))
     return guard.result(outcome)[len(_VALUE) :]

@@ -18,26 +18,31 @@ Seen = dict[int, str]
 _TOLD = 6
 
 
-def hopeless(guard: Guard, awaited: tuple[int, ...], before: Seen) -> tuple[GuardError | None, Seen]:
-    """The error to raise if it is certain that a rank will not come; and where ranks now wait instead."""
+def hopeless(guard: Guard, awaited: tuple[int, ...], before: Seen) -> tuple[str | None, Seen]:
+    """How the guard was settled, if it is certain that a rank will not come; and where ranks now wait instead."""
     elsewhere: dict[int, Arrival] = {}
+    here = [guard.members.me]
     for rank in awaited:
         process, arrivals = arrival.read(guard.members, rank)
-        if process is None or _is_here(guard, arrivals):
+        if process is None:
+            continue
+        if _is_here(guard, arrivals):
+            here.append(rank)
             continue
         if (why := _ended(arrivals)) is not None:
-            return _peer_failed(guard, rank, f"{why[1]} at {why[0].words()}"), {}
+            return guard.settle_error(_peer_failed(guard, rank, f"{why[1]} at {why[0].words()}")), {}
         if arrival.is_gone(process):
             last = f"; its last guard was {arrivals[-1].words()}" if arrivals else ""
-            return _peer_failed(
-                guard, rank, f"is gone: process {process.pid} does not exist any more{last}"
-            ), {}
+            what = f"is gone: process {process.pid} does not exist any more{last}"
+            return guard.settle_error(_peer_failed(guard, rank, what)), {}
         if (other := _waits_elsewhere(guard, arrivals)) is not None:
             elsewhere[rank] = other
     now = {rank: at.key for rank, at in elsewhere.items()}
     # A rank that was seen at the same other guard twice is stuck there: it needs this rank, which is here.
     stuck = {rank: at for rank, at in elsewhere.items() if before.get(rank) == at.key}
-    return (_parted(guard, stuck) if stuck else None), now
+    if stuck:
+        return guard.settle_error(_parted(guard, here, stuck), also={at.key for at in stuck.values()}), {}
+    return None, now
 
 
 def too_late(guard: Guard, awaited: tuple[int, ...], waited: float) -> GuardError:
@@ -93,27 +98,20 @@ def _peer_failed(guard: Guard, rank: int, what: str) -> PeerFailed:
     return PeerFailed(message, guard.facts(missing=(rank,), odd=(rank,)))
 
 
-def _parted(guard: Guard, stuck: dict[int, Arrival]) -> Parted:
-    by_place: dict[str, list[int]] = defaultdict(list)
+def _parted(guard: Guard, here: list[int], stuck: dict[int, Arrival]) -> Parted:
+    by_place: dict[str, list[int]] = defaultdict(list, {guard.at.words(): here})
     for rank, at in stuck.items():
-        by_place[_difference(guard.at, at)].append(rank)
-    here = tuple(rank for rank in guard.members.ranks if rank not in stuck)
-    odd = tuple(stuck) if len(stuck) * 2 < len(guard.members.ranks) else here
-    if len(stuck) * 2 == len(guard.members.ranks):
-        odd = guard.members.ranks
-    told = [
-        f"{_ranks(ranks)} {'are' if len(ranks) > 1 else 'is'} {place}" for place, ranks in by_place.items()
-    ]
-    message = f"{_title(guard)}: the ranks have parted: {'; '.join(told)}, and they wait for each other"
-    return Parted(message, guard.facts(missing=tuple(stuck), odd=odd))
-
-
-def _difference(mine: Arrival, theirs: Arrival) -> str:
-    if (mine.kind, mine.name) != (theirs.kind, theirs.name):
-        return f"at {theirs.words()}"
-    if mine.step != theirs.step:
-        return f"at the same guard in step {theirs.step or 'none'}"
-    return f"at use {theirs.number + 1} of the same guard, this rank at use {mine.number + 1}"
+        words = at.words()
+        if words == guard.at.words():
+            words += f" for the {at.number + 1}. time, not the {guard.at.number + 1}."
+        by_place[words].append(rank)
+    ordered = sorted(by_place.items(), key=lambda item: len(item[1]))
+    size = len(guard.members.ranks)
+    odd = [rank for _, ranks in ordered if len(ranks) * 2 <= size for rank in ranks]
+    told = [f"{_ranks(ranks)} {'wait' if len(ranks) > 1 else 'waits'} at {place}" for place, ranks in ordered]
+    message = f"the ranks of {guard.at.group} have parted, and wait for each other: {'; '.join(told)}"
+    missing = set(guard.members.ranks) - {*here, *stuck}
+    return Parted(message, guard.facts(missing=tuple(sorted(missing)), odd=tuple(sorted(odd))))
 
 
 def _last_seen(arrivals: list[Arrival]) -> str:

@@ -33,9 +33,9 @@ def wait_for(guard: Guard, awaited: tuple[int, ...], lookout: bool) -> str:
         if now - begin > guard.patience:
             return guard.settle_error(survey.too_late(guard, awaited, now - begin))
         if lookout and now > next_look:
-            error, seen = survey.hopeless(guard, awaited, seen)
-            if error is not None:
-                return guard.settle_error(error)
+            settled, seen = survey.hopeless(guard, awaited, seen)
+            if settled is not None:
+                return settled
             next_look = time.monotonic() + between
         # A pause in proportion to the wait delays the outcome by a quarter of it at most.
         time.sleep(min((now - begin) / 4, longest))
