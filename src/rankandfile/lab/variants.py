@@ -67,13 +67,23 @@ def _dumps(incident: Path) -> dict[int, Path]:
 def _edit_dumps(incident: Path, edit: Callable[[int, dict[str, Any]], None]) -> None:
     """Rewrite every dump after `edit`; pickles stay pickles, with the opcodes torch itself uses."""
     for rank, path in _dumps(incident).items():
-        data, written = path.read_bytes(), path.stat().st_mtime_ns
-        is_json = data[:1] == b"{"
-        # The lab's own dump of this very run: not a stranger's file.
-        content = json.loads(data) if is_json else pickle.loads(data)
+        content = _content(path)
+        if content is None:
+            continue
+        is_json, written = path.read_bytes()[:1] == b"{", path.stat().st_mtime_ns
         edit(rank, content)
         path.write_bytes(json.dumps(content).encode() if is_json else pickle.dumps(content, protocol=2))
         os.utime(path, ns=(written, written))
+
+
+def _content(path: Path) -> dict[str, Any] | None:
+    """The lab's own dump of this very run, so not a stranger's file; None if the scenario itself left it damaged."""
+    data = path.read_bytes()
+    try:
+        content: dict[str, Any] = json.loads(data) if data[:1] == b"{" else pickle.loads(data)
+    except (ValueError, EOFError, pickle.UnpicklingError):
+        return None
+    return content
 
 
 def lost_dump_of_culprit(incident: Path, truth: Truth) -> Truth:
@@ -138,8 +148,7 @@ def wrapped_ring(incident: Path, truth: Truth) -> Truth:
 
 
 def _length(path: Path) -> int:
-    data = path.read_bytes()
-    return len((json.loads(data) if data[:1] == b"{" else pickle.loads(data)).get("entries", []))
+    return len((_content(path) or {}).get("entries", []))
 
 
 def no_frames(incident: Path, truth: Truth) -> Truth:
@@ -163,14 +172,13 @@ def _without_sites(truth: Truth) -> Truth:
 def as_json(incident: Path, truth: Truth) -> Truth:
     """Collected over HTTP: JSON in torch's own spelling, which never has frames."""
     for rank, path in _dumps(incident).items():
-        data, written = path.read_bytes(), path.stat().st_mtime_ns
-        if data[:1] == b"{":
+        dump, written = _content(path), path.stat().st_mtime_ns
+        if dump is None or path.read_bytes()[:1] == b"{":
             continue
-        dump = pickle.loads(data)
         for entry in dump.get("entries", []):
             entry.pop("frames", None)
-            entry["process_group"] = list(entry["process_group"])
-            for key in ("time_discovered_started_ns", "time_discovered_completed_ns"):
+            # Tuples have no JSON, and a time that was not noticed is 0 there. Older formats lack these keys.
+            for key in entry.keys() & {"time_discovered_started_ns", "time_discovered_completed_ns"}:
                 entry[key] = entry[key] or 0
         status = dump.get("pg_status", {})
         dump["pg_status"] = {g: {k: str(v) for k, v in s.items()} for g, s in status.items()}
