@@ -6,21 +6,40 @@ import msgspec
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, Location, Verdict
+from rankandfile.model.ledger import Note
 
+from .excerpt import excerpts
 from .finder import Finder, Found
+from .place import Places
+from .refine import refined
+from .sentence import sentence
 from .tree import SourceTree
 
 
 def locate(case: Case, diagnosis: Diagnosis, tree: SourceTree) -> Diagnosis:
-    """The diagnosis with the locations, excerpts and sentences that the source supports."""
+    """The diagnosis with the locations, excerpts and sentences that the source supports.
+
+    A location that only repeats a call of the dumps is taken away where the source was asked and had no answer: it
+    is in the divergence already, and is not where the ranks parted.
+    """
     finder = Finder(case, tree)
     verdicts = [_located(finder, verdict) for verdict in diagnosis.verdicts]
-    return msgspec.structs.replace(diagnosis, verdicts=verdicts)
+    notes = [*diagnosis.notes, *_notes(finder.places)]
+    return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=notes)
 
 
 def _located(finder: Finder, verdict: Verdict) -> Verdict:
     found = finder.find(verdict)
-    return msgspec.structs.replace(verdict, location=_location(found) if found else None)
+    if found is None:
+        return msgspec.structs.replace(verdict, location=None)
+    verdict = refined(verdict, found)
+    words = sentence(found)
+    return msgspec.structs.replace(
+        verdict,
+        location=_location(found),
+        excerpts=excerpts(found),
+        sentence=f"{verdict.sentence} {words}".strip(),
+    )
 
 
 def _location(found: Found) -> Location:
@@ -32,3 +51,15 @@ def _location(found: Found) -> Location:
         condition_line=found.line if found.condition else None,
         why_it_can_differ=(found.reason.sentence or None) if found.reason else None,
     )
+
+
+def _notes(places: Places) -> list[Note]:
+    """What of the source does not match what ran, or could not be told apart."""
+    notes = [
+        Note(file=path, where="", what=f"the file changed after the run, or is another one: {doubt}")
+        for path, doubt in places.doubts.items()
+    ]
+    for file, paths in places.ambiguous.items():
+        several = ", ".join(paths[:4])
+        notes.append(Note(file=file, where="", what=f"could be any of {several}; nothing tells which"))
+    return notes

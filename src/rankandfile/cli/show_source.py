@@ -1,0 +1,57 @@
+"""``raf show source``: the code around the parting, with the ways of the cohorts marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import out
+from .errors import UserError
+from .help import examples
+from .loading import Attempt, Jobs, Paths, load_case
+from .output import Format, FormatOption
+from .sources import Revision, Sources, located, source_tree
+
+EXAMPLES = examples(
+    "raf show source dumps/ --src train/",
+    "raf show source ticket.zip --src train/ --git v1.4",
+    "raf show source dumps/ --src train/ --src vendor.whl --format json",
+)
+
+
+def source(
+    paths: Paths,
+    src: Sources = None,
+    git: Revision = None,
+    format: FormatOption = Format.text,
+    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """The code at which the ranks parted: the condition, and which cohort went which way."""
+    from rankandfile.evidence.reading import Reading
+
+    tree = source_tree(src or [Path()], git)
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    import msgspec
+
+    from rankandfile.reason import conclude, gather
+    from rankandfile.render.source import drawn
+    from rankandfile.render.words import PLAIN, Signs
+
+    diagnosis = located(case, conclude(gather(case, None)), tree)
+    if format is Format.json:
+        found = [excerpt for verdict in diagnosis.verdicts for excerpt in verdict.excerpts]
+        out.file.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+        return
+    if format is not Format.text:
+        raise UserError("the source is shown as text or as JSON")
+    signs = Signs() if unicode and (out.encoding or "").lower().startswith("utf") else PLAIN
+    for number, verdict in enumerate(diagnosis.verdicts):
+        if number:
+            out.print()
+        out.print(verdict.sentence, markup=False)
+        out.print()
+        out.print(drawn(verdict, signs))

@@ -1,0 +1,83 @@
+"""The code around the parting, with a column for each cohort: what it went over, and where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rankandfile.model.diagnosis import Excerpt, ExcerptLine, Verdict
+
+from .words import UNICODE, Signs, short
+
+#: Cohorts by letter; what the colour says, the letter says too.
+_LETTERS = "ABCDEFGH"
+_NORMAL, _CULPRIT = "green", "bold red"
+_MARKS = {"condition": "? ", "call": "> ", "": "  "}
+
+
+def drawn(verdict: Verdict, signs: Signs = UNICODE) -> RenderableType:
+    """Every excerpt of the verdict, one below the other."""
+    parts: list[RenderableType] = []
+    for excerpt in verdict.excerpts:
+        if parts:
+            parts.append(Text())
+        parts.extend(_drawn(excerpt, signs))
+    if not parts:
+        return Text("The source shows no place for this verdict.")
+    if any(excerpt.cohorts for excerpt in verdict.excerpts):
+        parts.append(Text("? the condition   > a call that a cohort made next", style="dim"))
+    return Group(*parts)
+
+
+def _drawn(excerpt: Excerpt, signs: Signs) -> Iterator[RenderableType]:
+    title = Text(excerpt.file, style="bold")
+    if excerpt.function:
+        title.append(f" in {excerpt.function}", style="not bold")
+    yield title
+    for number, ranks in enumerate(excerpt.cohorts):
+        many = "rank" if ranks.isdigit() else "ranks"
+        yield Text(f"{_letter(number)}  {many} {short(ranks, signs)}", style=_style(excerpt, number))
+    if excerpt.note:
+        yield Text(f"! {excerpt.note}", style="yellow")
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold", ratio=1)
+    before: int | None = None
+    for line in excerpt.lines:
+        if before is not None and line.number != before + 1:
+            table.add_row("", signs.more, "", "")
+        table.add_row(
+            _ways(excerpt, line),
+            str(line.number),
+            Text(_MARKS[line.mark], style="bold"),
+            _code(excerpt, line),
+        )
+        before = line.number
+    yield table
+
+
+def _ways(excerpt: Excerpt, line: ExcerptLine) -> Text:
+    columns = Text()
+    for number in range(len(excerpt.cohorts)):
+        over = number in line.cohorts
+        columns.append(_letter(number) if over else " ", style=_style(excerpt, number) if over else None)
+    return columns
+
+
+def _code(excerpt: Excerpt, line: ExcerptLine) -> Text:
+    alone = line.cohorts[0] if len(line.cohorts) == 1 else None
+    style = "bold" if line.mark == "condition" else _style(excerpt, alone) if alone is not None else ""
+    return Text(line.text.expandtabs(4), style=style)
+
+
+def _letter(number: int) -> str:
+    return _LETTERS[number] if number < len(_LETTERS) else "*"
+
+
+def _style(excerpt: Excerpt, number: int) -> str:
+    return _CULPRIT if number == len(excerpt.cohorts) - 1 else _NORMAL
