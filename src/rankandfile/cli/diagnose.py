@@ -12,6 +12,7 @@ from .errors import NO_HANG, UNDETERMINED, VERDICT
 from .formats import Format, formatted
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
+from .sources import Revision, Sources, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "raf diagnose dumps/",
+    "raf diagnose dumps/ --src train/",
+    "raf diagnose dumps/ --src train/ --git v1.4",
     "raf diagnose ticket.zip -v",
     "raf diagnose dumps/ --explain 5",
     "raf diagnose dumps/ --format json > diagnosis.json",
     "raf diagnose dumps/ --format sarif > raf.sarif",
     "raf diagnose dumps/ --format github",
+    "raf diagnose dumps/ --report report.html",
 )
 
 
@@ -47,23 +51,31 @@ def diagnose(
             "--output", "-o", help="Write the diagnosis as JSON to this file too.", show_default=False
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write the whole diagnosis as one HTML page too.", show_default=False),
+    ] = None,
+    src: Sources = None,
+    git: Revision = None,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
     """Which rank, which call, why: the verdict on a job that hung.
 
-    Takes any mix of flight recorder dumps, folders and archives, or a case directory.
+    Takes any mix of flight recorder dumps, folders and archives, or a case directory. With --src it names the line
+    and the condition at which the ranks parted, and why that can differ between them.
     Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
     """
     from rankandfile.evidence.reading import Reading
 
+    tree = source_tree(src, git)
     case = load_case(paths, jobs, Reading(attempt=attempt))
     # After loading: it loads the tables' libraries while it decodes.
     from rankandfile.model.diagnosis import to_json
     from rankandfile.reason import conclude, gather
 
     facts = gather(case, _say_step if verbose else None)
-    diagnosis = conclude(facts)
+    diagnosis = located(case, conclude(facts), tree)
     if output is not None:
         output.write_bytes(to_json(diagnosis) + b"\n")
     if explain is not None:
@@ -74,6 +86,12 @@ def diagnose(
         print_card(diagnosis, unicode)
     else:
         write_utf8(formatted(diagnosis, format, Path.cwd()) + "\n")
+    if report is not None:
+        from .report import write_report
+
+        # The answer does not wait for the page.
+        out.file.flush()
+        write_report(facts, diagnosis, report)
     raise typer.Exit(status(diagnosis))
 
 
