@@ -10,7 +10,7 @@ import typer
 
 from rankandfile import __version__
 
-from . import case, convert, diagnose, doctor, fr_trace, lab, show
+from . import case, convert, diagnose, doctor, fix, fr_trace, lab, report, show
 from .console import complain
 from .errors import USAGE, UserError
 
@@ -23,6 +23,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
+app.command("report", epilog=report.EXAMPLES)(report.report)
+app.command("fix", epilog=fix.EXAMPLES)(fix.fix)
 app.add_typer(show.app, name="show")
 app.add_typer(case.app, name="case")
 app.add_typer(lab.app, name="lab")

@@ -1,0 +1,68 @@
+"""``report.html``: the whole diagnosis on one page that needs nothing but a browser.
+
+The text is HTML that stands without scripts; the score and what moves are drawn by one script. Whatever comes from
+evidence is text: escaped in the page, set by `textContent` in the script, and a policy lets no other script run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+
+import jinja2
+from markupsafe import Markup
+
+from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.model.pictures import Pictures
+
+from .citations import Citations
+from .flame import flame
+from .graph import Drawing, drawn
+from .payload import payload
+from .safe import visible
+from .score_table import score_table
+from .words import CONFIDENCE, STATES, headline, noun
+
+#: Notes and evidence beyond this many are counted, not listed.
+_MOST_NOTES = 500
+_MOST_EVIDENCE = 2000
+
+
+def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
+    """The page as text. `version` is that of Rank & File."""
+    css, script = _static("report.css"), _static("report.js")
+    citations = Citations(diagnosis)
+    sheets = pictures.score.sheets
+    return _environment().get_template("page.html.j2").render(
+        diagnosis=diagnosis, job=diagnosis.job, verdicts=diagnosis.verdicts, version=version,
+        headline=headline, confidence_words=CONFIDENCE, state_words=STATES, noun=noun,
+        citations=citations, evidence=citations.listed[:_MOST_EVIDENCE],
+        evidence_left_out=max(0, len(citations.listed) - _MOST_EVIDENCE),
+        notes=diagnosis.notes[:_MOST_NOTES], notes_left_out=max(0, len(diagnosis.notes) - _MOST_NOTES),
+        score=pictures.score, score_table=score_table(pictures.score, sheets[0]) if sheets else None,
+        graph=drawn(pictures.waits) if pictures.waits.nodes else Drawing(),
+        stacks=pictures.stacks, flame=flame(pictures.stacks),
+        css=Markup(css), script=Markup(script), data=Markup(payload(pictures)),
+        style_hash=_hash(css), script_hash=_hash(script),
+    )  # fmt: skip
+
+
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("rankandfile.render.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=visible,
+    )
+
+
+def _static(name: str) -> str:
+    return resources.files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """As a Content-Security-Policy names an inline script or style that may run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

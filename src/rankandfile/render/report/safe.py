@@ -1,0 +1,27 @@
+"""Text of unknown origin, made such that what is seen is what is there."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+from markupsafe import Markup
+
+T = TypeVar("T")
+
+#: Control characters, those that turn the direction of writing around or take no room, and halves of characters.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def visible(value: T) -> T | str:
+    """A string with what a browser would hide, obey or refuse spelled out; anything else as it is."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _HIDDEN.sub(_spelled, value)
+    return "" if value is None else value
+
+
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
