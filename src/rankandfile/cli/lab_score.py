@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "raf lab score --set corpus/",
     "raf lab score -a raf-dumps -a fr_trace-repaired --set corpus/real",
+    "raf lab score -a raf-src --worst --in-process --set corpus/",
     "raf lab score -a 'mytool --json {evidence}' --set corpus/",
 )
 
@@ -31,7 +32,7 @@ def score(
         typer.Option(
             "--analyser",
             "-a",
-            help="raf, raf-dumps, fr_trace, fr_trace-repaired, or a command that prints a diagnosis document, "
+            help="raf, raf-dumps, raf-src, fr_trace, fr_trace-repaired, or a command that prints a diagnosis document, "
             "with {evidence} (or {evidence}/dumps) and {src} in it.",
         ),
     ] = ["raf-dumps"],  # noqa: B006 - typer copies it
@@ -48,11 +49,15 @@ def score(
         bool, typer.Option("--worst", help="List each incident that was not fully right.")
     ] = False,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Incidents at a time.")] = 2,
+    in_process: Annotated[
+        bool,
+        typer.Option("--in-process", help="Run raf's own analysers in this process: faster, one at a time."),
+    ] = False,
 ) -> None:
     """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place."""
     from rankandfile.lab.score.corpus import incidents
     from rankandfile.lab.score.corpus import score as score_one
-    from rankandfile.lab.score.page import score_table, to_json, worst_lines, write_page
+    from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
 
     found = incidents(sets)
     if not found:
@@ -68,12 +73,19 @@ def score(
                 progress.advance(bar)  # type: ignore[arg-type]
 
             scores.append(
-                score_one(name, found, dumps_only=not _sees_everything(name), jobs=jobs, on_done=step)
+                score_one(
+                    name,
+                    found,
+                    dumps_only=not _sees_everything(name),
+                    jobs=1 if in_process else jobs,
+                    in_process=in_process,
+                    on_done=step,
+                )
             )
     for one in scores:
         out.print(score_table(one.analyser, one.rows))
         if worst:
-            for line in worst_lines(one.marks):
+            for line in worst_lines(one.marks, sees_source(one.analyser)):
                 out.print(line, markup=False, soft_wrap=True)
     if output is not None:
         output.write_bytes(to_json(scores))
@@ -84,7 +96,9 @@ def score(
 def _sees_everything(analyser: str) -> bool:
     """Whether it is given more than the dumps, and so can be asked for what only logs and stacks tell."""
     return (
-        analyser == "raf" or "{evidence}" in analyser.replace("{evidence}/dumps", "") or "{src}" in analyser
+        analyser in ("raf", "raf-src")
+        or "{evidence}" in analyser.replace("{evidence}/dumps", "")
+        or "{src}" in analyser
     )
 
 

@@ -84,6 +84,35 @@ def raf_dumps(incident: Path) -> Answer:
     return _diagnosing([*command, "--format", "json"])
 
 
+def raf_src(incident: Path) -> Answer:
+    """Rank & File on everything that the incident left, and on the source that ran."""
+    command = [sys.executable, "-m", "rankandfile", "diagnose", str(incident / "evidence")]
+    return _diagnosing([*command, "--src", str(incident / "src"), "--format", "json"])
+
+
+def in_this_process(name: str) -> Analyser:
+    """One of Rank & File's own analysers without a process for each incident: faster, and no memory is measured."""
+
+    def analyse(incident: Path) -> Answer:
+        from rankandfile.evidence.load import load
+        from rankandfile.reason import diagnose
+        from rankandfile.source.locate import locate
+        from rankandfile.source.tree import open_tree
+
+        began = time.perf_counter()
+        evidence = incident / "evidence"
+        with tempfile.TemporaryDirectory(prefix="raf-score-") as spool:
+            case = load([evidence / "dumps" if name == "raf-dumps" else evidence], Path(spool), jobs=1)
+            diagnosis = diagnose(case)
+            if name == "raf-src":
+                diagnosis = locate(case, diagnosis, open_tree([incident / "src"]))
+        answer = from_diagnosis(diagnosis)
+        answer.seconds = time.perf_counter() - began
+        return answer
+
+    return analyse
+
+
 def command(template: str) -> Analyser:
     """Any command that prints a ``rankandfile.diagnosis/1`` document; {evidence} and {src} are filled in."""
 
@@ -153,13 +182,20 @@ def _fr_trace(dumps: Path, *options: str) -> Answer:
 ANALYSERS: dict[str, Analyser] = {
     "raf": raf,
     "raf-dumps": raf_dumps,
+    "raf-src": raf_src,
     "fr_trace": fr_trace,
     "fr_trace-repaired": fr_trace_repaired,
 }
 
 
-def analyser(name: str) -> Analyser:
+#: Those that can also run in this process.
+OURS = ("raf", "raf-dumps", "raf-src")
+
+
+def analyser(name: str, in_process: bool = False) -> Analyser:
     """The analyser of this name, or the one that runs this command."""
+    if in_process and name in OURS:
+        return in_this_process(name)
     return ANALYSERS.get(name) or command(name)
 
 

@@ -22,6 +22,8 @@ class Answer(msgspec.Struct, kw_only=True):
     sites: list[Site] = []
     """Call sites of the cohorts at the divergence."""
     location: Site | None = None
+    function: str | None = None
+    """Of the location."""
     condition_line: int | None = None
     failed: str | None = None
     """Why it gave no answer at all: a crash, a refusal, a timeout."""
@@ -48,6 +50,7 @@ def from_diagnosis(diagnosis: Diagnosis) -> Answer:
     _divergence(answer, best)
     if best.location is not None and best.location.line is not None:
         answer.location = Site(best.location.file, best.location.line)
+        answer.function = best.location.function
         answer.condition_line = best.location.condition_line
     return answer
 

@@ -41,10 +41,11 @@ def score(
     *,
     dumps_only: bool,
     jobs: int = 2,
+    in_process: bool = False,
     on_done: Callable[[Marks], None] | None = None,
 ) -> Score:
     """The analyser's marks on each incident, in the incidents' order; with `dumps_only`, of those that left dumps."""
-    analyse = analyser(name)
+    analyse = analyser(name, in_process)
     if dumps_only:
         found = [incident for incident in found if _left_dumps(incident)]
 
@@ -53,7 +54,7 @@ def score(
             answer = analyse(incident)
         except Exception as error:  # whatever an analyser does must not end the scoring of the others
             answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
-        marks = judge(truths.read(incident), answer, dumps_only)
+        marks = judge(truths.read(incident), answer, dumps_only, looked=_was_looked_at(incident))
         if on_done is not None:
             on_done(marks)
         return marks
@@ -61,6 +62,10 @@ def score(
     with ThreadPoolExecutor(jobs) as pool:
         marks = list(pool.map(one, found))
     return Score(analyser=name, rows=tally(marks), marks=marks)
+
+
+def _was_looked_at(incident: Path) -> bool:
+    return any((incident / "evidence" / "stacks").glob("*"))
 
 
 def _left_dumps(incident: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from rankandfile.lab.truth import Truth
+from rankandfile.model.diagnosis import CAUSES
 
 from .answer import Answer, Site
 
@@ -20,6 +21,9 @@ class Marks(msgspec.Struct, kw_only=True):
     cause_right: bool | None
     divergence_right: bool | None
     location_right: bool | None
+    """File and function."""
+    location_wrong: bool | None
+    """A place was named, and it is in another file or function."""
     condition_right: bool | None
     abstained: bool
     abstained_rightly: bool | None
@@ -30,8 +34,11 @@ class Marks(msgspec.Struct, kw_only=True):
     said_cause: str | None = None
 
 
-def judge(truth: Truth, answer: Answer, dumps_only: bool = True) -> Marks:
-    """`dumps_only`: the analyser uses nothing but dumps, so that is all it is asked for."""
+def judge(truth: Truth, answer: Answer, dumps_only: bool = True, looked: bool = True) -> Marks:
+    """`dumps_only`: the analyser uses nothing but dumps, so that is all it is asked for.
+
+    `looked`: somebody took stacks. Where nobody did, nothing tells the line at which a host or a device is held.
+    """
     tellable = truth.culprits_from_dumps if dumps_only else truth.culprits
     guilty = set(truth.culprits)
     said = set(answer.culprits)
@@ -49,8 +56,9 @@ def judge(truth: Truth, answer: Answer, dumps_only: bool = True) -> Marks:
         innocents_blamed=innocents,
         cause_right=_cause(truth, answer, expected_cause, dumps_only),
         divergence_right=_divergence(truth, answer),
-        location_right=_location(truth, answer),
-        condition_right=_condition(truth, answer),
+        location_right=_location(truth, answer) if _placeable(truth, looked) else None,
+        location_wrong=answer.location is not None and _location(truth, answer) is False,
+        condition_right=_condition(truth, answer) if _placeable(truth, looked) else None,
         abstained=abstains,
         abstained_rightly=(not tellable) if truth.hang and abstains else None,
         failed=answer.failed,
@@ -94,10 +102,19 @@ def _same_group(truth: Truth, answer: Answer) -> bool:
     return said in names or said.split(" ")[0] in names or said.split(":")[0] in names
 
 
+def _placeable(truth: Truth, looked: bool) -> bool:
+    """Whether what was left behind can tell the place."""
+    return (
+        looked or truth.cause not in CAUSES or CAUSES[truth.cause] not in ("host", "device", "start_and_end")
+    )
+
+
 def _location(truth: Truth, answer: Answer) -> bool | None:
     if truth.location is None or not truth.hang:
         return None
-    return answer.location is not None and _ends_with(answer.location, truth.location.file)
+    if answer.location is None or not _ends_with(answer.location, truth.location.file):
+        return False
+    return answer.function is None or answer.function.rsplit(".", 1)[-1] == truth.location.function
 
 
 def _condition(truth: Truth, answer: Answer) -> bool | None:

@@ -15,6 +15,9 @@ from .tally import Row, Share
 
 BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
 
+#: The block of the analysers that are given the source.
+PLACES_BEGIN, PLACES_END = "<!-- places: begin -->", "<!-- places: end -->"
+
 _COLUMNS = (
     ("cause", lambda row: row.cause),
     ("incidents", lambda row: str(row.incidents)),
@@ -28,18 +31,31 @@ _COLUMNS = (
 )
 
 
+_PLACES = (
+    ("cause", lambda row: row.cause),
+    ("incidents", lambda row: str(row.incidents)),
+    ("file and function", lambda row: str(row.location)),
+    ("the condition's line", lambda row: str(row.condition)),
+    ("wrong place named", lambda row: f"{row.misplaced} of {row.placed}"),
+    ("culprits exact", lambda row: str(row.culprits)),
+    ("cause", lambda row: str(row.cause_named)),
+)
+
+
 def score_table(title: str, rows: Sequence[Row]) -> Table:
+    columns = _PLACES if sees_source(title) else _COLUMNS
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for header, _ in _COLUMNS:
+    for header, _ in columns:
         table.add_column(header, overflow="fold")
     for row in rows:
-        table.add_row(*(value(row) for _, value in _COLUMNS), style="bold" if row.cause == "all" else None)
+        table.add_row(*(value(row) for _, value in columns), style="bold" if row.cause == "all" else None)
     return table
 
 
-def worst_lines(marks: Sequence[Marks]) -> Iterator[str]:
-    """One line per incident that was not fully right."""
-    questions = ("hang_right", "culprits_right", "cause_right", "divergence_right")
+def worst_lines(marks: Sequence[Marks], source: bool = False) -> Iterator[str]:
+    """One line per incident that was not fully right; with `source`, the place is asked for too."""
+    questions = ["hang_right", "culprits_right", "cause_right", "divergence_right"]
+    questions += ["location_right", "condition_right"] if source else []
     for mark in marks:
         wrong = [name.removesuffix("_right") for name in questions if getattr(mark, name) is False]
         if mark.innocents_blamed:
@@ -52,27 +68,40 @@ def worst_lines(marks: Sequence[Marks]) -> Iterator[str]:
 
 
 def write_page(page: Path, scores: Sequence[Score], incidents: int) -> None:
-    """Replace the block between the page's markers; without markers, append it."""
-    block = "\n".join([BEGIN, *_blocks(scores, incidents), END])
+    """Replace the blocks between the page's markers; without markers, append them."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
-    if BEGIN in text and END in text:
-        before, _, rest = text.partition(BEGIN)
-        text = before + block + rest.partition(END)[2]
-    else:
-        text = text.rstrip() + ("\n\n" if text.strip() else "") + block + "\n"
+    plain = [one for one in scores if not sees_source(one.analyser)]
+    placing = [one for one in scores if sees_source(one.analyser)]
+    if plain:
+        text = _replaced(text, BEGIN, END, _blocks(plain, incidents))
+    if placing:
+        text = _replaced(text, PLACES_BEGIN, PLACES_END, _blocks(placing, incidents))
     page.write_text(text, encoding="utf-8")
+
+
+def sees_source(analyser: str) -> bool:
+    return analyser == "raf-src" or "{src}" in analyser
+
+
+def _replaced(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
+    block = "\n".join([begin, *lines, end])
+    if begin in text and end in text:
+        before, _, rest = text.partition(begin)
+        return before + block + rest.partition(end)[2]
+    return text.rstrip() + ("\n\n" if text.strip() else "") + block + "\n"
 
 
 def _blocks(scores: Sequence[Score], incidents: int) -> Iterator[str]:
     yield f"{incidents} incidents. Shares are right/asked, with a 95 % interval (Wilson)."
     yield ""
     for one in scores:
+        columns = _PLACES if sees_source(one.analyser) else _COLUMNS
         yield f"### {one.analyser}"
         yield ""
-        yield "| " + " | ".join(header for header, _ in _COLUMNS) + " |"
-        yield "| " + " | ".join("---" for _ in _COLUMNS) + " |"
+        yield "| " + " | ".join(header for header, _ in columns) + " |"
+        yield "| " + " | ".join("---" for _ in columns) + " |"
         for row in one.rows:
-            yield "| " + " | ".join(value(row) for _, value in _COLUMNS) + " |"
+            yield "| " + " | ".join(value(row) for _, value in columns) + " |"
         all_of_it = one.rows[-1]
         yield ""
         yield (
@@ -86,4 +115,4 @@ def to_json(scores: Sequence[Score]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(list(scores)), indent=2) + b"\n"
 
 
-__all__ = ["Share", "score_table", "to_json", "worst_lines", "write_page"]
+__all__ = ["Share", "score_table", "sees_source", "to_json", "worst_lines", "write_page"]

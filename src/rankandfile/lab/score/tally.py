@@ -34,6 +34,10 @@ class Row(msgspec.Struct, kw_only=True):
     divergence: Share
     location: Share
     condition: Share
+    misplaced: int
+    """Incidents in which a place was named, and a wrong one."""
+    placed: int
+    """Incidents of which the place is known, and in which one was named."""
     innocents: int
     """Incidents in which somebody innocent was blamed."""
     abstained_rightly: int
@@ -71,6 +75,8 @@ def row(cause: str, marks: Sequence[Marks]) -> Row:
         divergence=of(lambda mark: mark.divergence_right),
         location=of(lambda mark: mark.location_right),
         condition=of(lambda mark: mark.condition_right),
+        misplaced=sum(mark.location_wrong is True for mark in marks),
+        placed=sum(mark.location_wrong is True or mark.location_right is True for mark in marks),
         innocents=sum(bool(mark.innocents_blamed) for mark in marks),
         abstained_rightly=sum(mark.abstained_rightly is True for mark in marks),
         abstained_wrongly=sum(mark.abstained_rightly is False for mark in marks),
