@@ -26,6 +26,8 @@ from rankandfile.source.tree import SourceTree, open_tree
 What = Literal["remedy", "probe"]
 Origin = Literal["diagnosis", "truth"]
 _PATHS = "ranks took different paths"
+#: These runs are to end, so that patience costs time only where one does not hold.
+_STALL_S, _LIMIT_S = 12.0, 240.0
 _ERROR = re.compile(
     r"(?:\[rank\d+\]: *)?[\w.]*(?:Error|Disagreement): (.*(?:the ranks differ|nobody sends).*)"
 )
@@ -116,7 +118,9 @@ def _run(
 ) -> tuple[str, dict[int, int]]:
     """The run's outcome and exit codes. Nothing helps a hang along here, and the strikes from outside stay."""
     control.mkdir()
-    plain = msgspec.structs.replace(scenario, hold_sockets=False, park_aborts=False)
+    plain = msgspec.structs.replace(
+        scenario, hold_sockets=False, park_aborts=False, stall_s=_STALL_S, limit_s=_LIMIT_S
+    )
     with Ranks(plain, src, control, twin=False) as ranks:
         outcome = ranks.watch(until=over)
         return outcome, ranks.exits()

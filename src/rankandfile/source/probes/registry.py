@@ -31,6 +31,6 @@ def probes(problem: Problem, files: Files | Code, plain: bool = False) -> list[P
             draft = probe.make(place, plain)
             if isinstance(draft, Draft):
                 found.append(finished(probe, draft))
-        except CannotEdit:
+        except (CannotEdit, RecursionError):
             continue
     return found

@@ -46,6 +46,11 @@ class Module:
     tree: ast.Module
 
     @cached_property
+    def lines(self) -> list[str]:
+        """As the parser counts them: a form feed or a separator inside a line does not end it."""
+        return self.text.split("\n")
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
@@ -56,6 +61,13 @@ class Module:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 owner = self.parents[node]
                 found.append(Definition(self, node, owner if isinstance(owner, ast.ClassDef) else None))
+        return found
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Definition]]:
+        found: dict[str, list[Definition]] = {}
+        for definition in self.functions:
+            found.setdefault(definition.node.name, []).append(definition)
         return found
 
     @cached_property
@@ -104,12 +116,12 @@ class Module:
 
     def lines_of(self, node: ast.stmt) -> str:
         """The code of a statement as if it stood at the left margin."""
-        lines = self.text.splitlines()[node.lineno - 1 : node.end_lineno]
+        lines = self.lines[node.lineno - 1 : node.end_lineno]
         return textwrap.dedent("\n".join(lines)) + "\n"
 
     def column(self, line: int, offset: int) -> int:
         """The column in characters of an offset in bytes, as `ast` counts."""
-        text = self.text.splitlines()[line - 1] if line <= self.text.count("\n") + 1 else ""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
         return len(text.encode()[:offset].decode(errors="replace"))
 
 

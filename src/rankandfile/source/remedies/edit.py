@@ -107,7 +107,7 @@ class Edits:
             wrapper = cst.metadata.MetadataWrapper(cst.parse_module(self.module.text), unsafe_skip_copy=True)
             editor = _editor(cst, self)
             changed = wrapper.visit(editor)
-        except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError) as error:
+        except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError) as error:
             raise CannotEdit("the file cannot be edited without risk to its form") from error
         if editor.left:
             raise CannotEdit(f"line {min(editor.left)[0]} is written in a form that no edit is made for")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 
 
@@ -33,9 +34,14 @@ class Refusal:
     words: str
 
 
+def lines_with_ends(text: str) -> list[str]:
+    """The lines as Python and git count them: only a line feed ends one."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
 def unified(path: str, before: str, after: str) -> str:
     """The change as `git apply` reads it, also where the last line has no end."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new = lines_with_ends(before), lines_with_ends(after)
     lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines

@@ -49,8 +49,18 @@ class Place:
             return f"except {flat(module, node.type)}" if node.type else "except"
         return flat(module, node)
 
+    @cached_property
+    def _events(self) -> dict[ast.AST, list[Event]]:
+        return {}
+
     def events(self, nodes: Iterable[ast.AST]) -> list[Event]:
-        return events(self.code, self.module, nodes)
+        """What the code in these nodes comes to."""
+        found: list[Event] = []
+        for node in nodes:
+            if node not in self._events:
+                self._events[node] = events(self.code, self.module, [node])
+            found += self._events[node]
+        return found
 
     def statement(self) -> ast.stmt:
         """The statement that the decision is part of."""

@@ -163,7 +163,7 @@ class _Search:
                     yield from ((d, target) for d in self._method_of(kind, "forward"))
 
     def _named(self, module: Module, name: str) -> list[Definition]:
-        found = [d for d in module.functions if d.node.name == name and d.owner is None]
+        found = [d for d in module.by_name.get(name, ()) if d.owner is None]
         if found:
             return found[:2]
         if name in module.imports:
@@ -174,16 +174,12 @@ class _Search:
         return []
 
     def _methods(self, name: str) -> list[Definition]:
-        return [d for m in self.modules for d in m.functions if d.owner is not None and d.node.name == name]
+        return [d for m in self.modules for d in m.by_name.get(name, ()) if d.owner is not None]
 
     def _method_of(self, kind: str, name: str) -> list[Definition]:
         for candidate in self.modules:
             if kind in candidate.classes:
-                return [
-                    d
-                    for d in candidate.functions
-                    if d.owner is candidate.classes[kind] and d.node.name == name
-                ]
+                return [d for d in candidate.by_name.get(name, ()) if d.owner is candidate.classes[kind]]
         return []
 
 

@@ -74,4 +74,6 @@ def _tried(pattern: Pattern, place: Place, plain: bool) -> Patch | Refusal | Non
         patch = finished(pattern, draft)
     except CannotEdit as error:
         return Refusal(pattern.name, str(error))
+    except RecursionError:
+        return Refusal(pattern.name, "the code is nested too deeply to be edited")
     return patch if patch.before != patch.after else None
