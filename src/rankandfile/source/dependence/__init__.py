@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import ast
+from weakref import WeakKeyDictionary
 
 from rankandfile.source.flow import Condition
 from rankandfile.source.program import Function, Program
 
+from . import decisions
+from .evaluate import Evaluator
+from .frame import Frame
 from .reason import UNKNOWN, Level, Reason, Step
+from .sentence import sentence
+from .syntax import text
 
 __all__ = ["Level", "Reason", "Step", "why"]
+
+_EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
+_STEPS = 12_000
 
 
 def why(program: Program, function: Function, condition: Condition | ast.expr) -> Reason:
     """Why the decision can come out differently on two ranks; level "unknown" where nothing supports a claim."""
-    node = condition.node if isinstance(condition, Condition) else condition
-    if all(isinstance(part, (ast.Constant, ast.expr_context)) for part in ast.walk(node)):
-        return Reason("uniform")
-    return UNKNOWN
+    evaluator = _EVALUATORS.get(program)
+    if evaluator is None:
+        evaluator = _EVALUATORS[program] = Evaluator(program)
+    evaluator.left = _STEPS
+    frame = Frame(function)
+    try:
+        if isinstance(condition, Condition):
+            value = decisions.of_condition(evaluator, condition, frame)
+        else:
+            value = evaluator.value(condition, frame)
+    except RecursionError:
+        return UNKNOWN
+    if not value.differs:
+        return Reason(value.level)
+    steps = tuple(Step(link.file, link.line, f"`{link.subject}` {link.verb}") for link in value.chain)
+    subject = text(condition.node if isinstance(condition, Condition) else condition)
+    words = sentence(subject, value)
+    return Reason(value.level, value.axes, value.source, steps, words, value.agreed)

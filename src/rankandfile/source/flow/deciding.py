@@ -76,12 +76,19 @@ def _starts(graph: Graph, after: int | Point | None) -> list[Node]:
 def _conditions(
     function: Function, graph: Graph, here: set[Node], there: set[Node], after: int | Point | None
 ) -> list[Condition]:
+    return between_nodes(function, here, there, _starts(graph, after))
+
+
+def between_nodes(
+    function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]
+) -> list[Condition]:
+    """The decisions, on the way from `starts`, by which one set of steps is reached first and not the other."""
     there = there - here
     if not here or not there:
         return []
-    ways = signatures(graph, here, there)
+    ways = signatures(graph_of(function), here, there)
     found: dict[tuple[ast.AST, ast.AST], _Found] = {}
-    for node in between(_starts(graph, after), here | there):
+    for node in between(starts, here | there):
         if node.decision is not None:
             _decided(node, node.decision, ways, found)
         if any(outcome == RAISED for outcome, _follower in node.edges):
@@ -182,3 +189,22 @@ def _words(words: tuple[str, str], then: int, other: int) -> tuple[str, str]:
         crossed = then == THERE or other == HERE
         straight = not crossed
     return words if straight or not crossed else (words[1], words[0])
+
+
+def conditions_at(function: Function, line: int) -> list[Condition]:
+    """Every decision that is written at a line, whatever it leads to."""
+    found: dict[tuple[ast.AST, ast.AST], Condition] = {}
+    lines = function.module.lines
+    for node in graph_of(function).nodes:
+        decision = node.decision
+        if decision is not None and decision.line == line:
+            text = written(lines, decision.owner, line)
+            condition = Condition(line, text, decision.kind, *decision.words, decision.test)
+            found.setdefault((decision.owner, decision.test), condition)
+        handler = node.what
+        if isinstance(handler, ast.ExceptHandler) and handler.lineno == line:
+            text = written(lines, handler, line)
+            found.setdefault(
+                (handler, handler), Condition(line, text, "except", "raised", "not raised", handler)
+            )
+    return list(found.values())

@@ -1,0 +1,84 @@
+"""Control dependence: which of several assignments was made depends on the decisions between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rankandfile.source.flow.condition import Condition
+from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.flow.graph import Node
+
+from . import decisions
+from .definitions import Definition, reaching
+from .frame import Frame
+from .syntax import Path
+from .value import UNIFORM, Link, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_ROUNDS = ("for", "while", "comprehension")
+MOST_GUARDS = 8
+
+
+def choice(ev: Evaluator, found: list[Definition], frame: Frame, uses: list[Node]) -> Value:
+    """The decisions inside a function by which a use sees one definition or another."""
+    if not uses:
+        return UNIFORM
+    behind = [follower for node in uses for follower in node.next()]
+    values = []
+    for d in found:
+        if d.how in ("parameter", "outside", "called"):
+            continue
+        starts = [reaching(frame.function).graph.entry, *behind]
+        conditions = between_nodes(frame.function, {d.node}, set(uses) - {d.node}, starts)
+        values.extend(_guards(ev, conditions, d, frame))
+    return join(values)
+
+
+def stored_anywhere(ev: Evaluator, found: list[tuple[Frame, Definition]], path: Path) -> Value:
+    """A variable of long life: what every function stores in it, and what decides whether it does."""
+    value = join(_own(ev, d, frame, path) for frame, d in found)
+    if value.level == "varying" or len(found) < 2:
+        return value
+    guards: list[Value] = []
+    for frame, d in found:
+        if frame.function.name in ("__init__", "<module>", "setup", "__post_init__") or d.how in (
+            "parameter",
+            "outside",
+        ):
+            continue
+        graph = reaching(frame.function).graph
+        ends = {graph.returns, graph.raises}
+        conditions = between_nodes(frame.function, {d.node}, ends, [graph.entry])
+        # How often a loop goes round is no news to what is stored in it: only whether it is stored at all.
+        chosen = [c for c in conditions if c.kind not in _ROUNDS and c.kind != "call"]
+        guards.extend(_guards(ev, chosen, d, frame))
+    return join([value, *guards])
+
+
+def _own(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
+    """What a definition stores; a signal handler or a thread stores it when it happens to run."""
+    started = ev.index.by_themselves.get(frame.function)
+    if started is None:
+        return ev.definition(d, frame, path)
+    kind, _site = started
+    file = frame.function.module.path
+    what = {"signal": "a signal reaches this rank", "thread": "a thread of this rank gets there"}.get(
+        kind, "it runs"
+    )
+    set_here = Link(file, d.line, d.name, f"is set at {file}:{d.line} when {what}")
+    return Value("varying", source=kind, chain=(set_here,))
+
+
+def _guards(ev: Evaluator, conditions: Iterable[Condition], d: Definition, frame: Frame) -> list[Value]:
+    file = frame.function.module.path
+    found = []
+    for condition in list(conditions)[:MOST_GUARDS]:
+        value = decisions.of_condition(ev, condition, frame)
+        if value.differs:
+            shown = condition.text
+            words = f"is set at {file}:{d.line} or not, as `{shown}` decides ({file}:{condition.line})"
+            found.append(value.by(Link(file, d.line, d.name, words, shown)))
+    return found

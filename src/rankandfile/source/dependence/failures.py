@@ -1,0 +1,224 @@
+"""Exceptions as decisions: which call of a `try` may raise, and whether on this rank alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rankandfile.source.flow.condition import Condition
+from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.flow.exceptions import catches
+from rankandfile.source.names import Class, External, method, own_nodes, resolve
+from rankandfile.source.program import Function
+
+from . import decisions
+from .definitions import reaching
+from .frame import Frame, called
+from .syntax import ancestors, arguments, text
+from .value import UNKNOWN, Link, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_DEEPEST = 3
+_EVERYWHERE_ALIKE = {
+    "ImportError",
+    "ModuleNotFoundError",
+    "AttributeError",
+    "NameError",
+    "NotImplementedError",
+    "SyntaxError",
+}
+_BY_TYPE = {
+    "OSError": ("file_system", "what this rank finds in the file system"),
+    "IOError": ("file_system", "what this rank finds in the file system"),
+    "FileNotFoundError": ("file_system", "what this rank finds in the file system"),
+    "PermissionError": ("file_system", "what this rank finds in the file system"),
+    "FileExistsError": ("file_system", "what this rank finds in the file system"),
+    "MemoryError": ("memory", "this rank's memory"),
+    "OutOfMemoryError": ("memory", "this rank's memory"),
+    "Empty": ("queue", "what has reached this rank's queue"),
+    "Full": ("queue", "what has left this rank's queue"),
+    "TimeoutError": ("clock", "how long this rank waited"),
+    "StopIteration": ("shard_length", "how many items this rank's iterator has"),
+    "KeyboardInterrupt": ("signal", "a signal that this rank received"),
+    "ConnectionError": ("network", "this rank's connection"),
+}
+_READS = (
+    "builtins.open",
+    "torch.load",
+    "json.load",
+    "pickle.load",
+    "numpy.load",
+    "safetensors.",
+    "PIL.Image.open",
+)
+
+
+def handled(ev: Evaluator, handler: ast.ExceptHandler, frame: Frame) -> Value:
+    """Whether the handler runs on this rank alone."""
+    statement = next((a for a in ancestors(frame.function.module, handler) if isinstance(a, ast.Try)), None)
+    if statement is None:
+        return UNKNOWN
+    file = frame.function.module.path
+    by_type = _by_type(handler, file)
+    found = []
+    for call in _calls(statement.body, frame.function):
+        value = _of_call(ev, call, handler.type, frame, 0)
+        if value.differs:
+            shown = text(call, 60)
+            place = f"{file}:{call.lineno}"
+            found.append(
+                value.by(Link(file, call.lineno, "the exception", f"is raised by `{shown}` ({place})", shown))
+            )
+    value = join(found)
+    return value if value.differs or by_type is None else by_type
+
+
+def swallowed(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
+    """Whether a `with` swallows an exception on this rank alone."""
+    manager = condition.node
+    statement = next((a for a in ancestors(frame.function.module, manager) if isinstance(a, ast.With)), None)
+    if statement is None:
+        return UNKNOWN
+    return join(_of_call(ev, call, None, frame, 0) for call in _calls(statement.body, frame.function))
+
+
+def raised(ev: Evaluator, node: ast.AST, frame: Frame) -> Value:
+    """Whether a call raises on this rank alone."""
+    return _of_call(ev, node, None, frame, 0) if isinstance(node, ast.Call) else UNKNOWN
+
+
+def subject(ev: Evaluator, case: ast.match_case, frame: Frame) -> Value:
+    """What is matched."""
+    statement = next((a for a in ancestors(frame.function.module, case) if isinstance(a, ast.Match)), None)
+    return UNKNOWN if statement is None else ev.value(statement.subject, frame)
+
+
+def _by_type(handler: ast.ExceptHandler, file: str) -> Value | None:
+    """Some exceptions say by their type that they are one rank's own."""
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    for each in types:
+        name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else ""
+        if name in _BY_TYPE:
+            kind, words = _BY_TYPE[name]
+            link = Link(
+                file, handler.lineno, f"except {name}", f"depends on {words} ({file}:{handler.lineno})"
+            )
+            return Value("varying", source=kind, chain=(link,))
+    return None
+
+
+def _calls(body: list[ast.stmt], function: Function) -> Sequence[ast.expr | ast.stmt]:
+    """What may raise in a block: calls, and the next item of a loop."""
+    inner = {id(n) for n in own_nodes(function)}
+    kinds = (ast.Call, ast.For, ast.AsyncFor, ast.Raise)
+    found = [n for s in body for n in ast.walk(s) if id(n) in inner and isinstance(n, kinds)]
+    return found[:40]
+
+
+def _of_call(ev: Evaluator, call: ast.AST, caught: ast.expr | None, frame: Frame, depth: int) -> Value:
+    """Why this step raises what the handler takes, on this rank."""
+    if isinstance(call, ast.Raise):
+        return _of_raise(ev, call, caught, frame)
+    if isinstance(call, (ast.For, ast.AsyncFor)):
+        return _of_iteration(ev, call, caught, frame, depth)
+    assert isinstance(call, ast.Call)
+    targets = _targets(ev, call, frame)
+    if targets:
+        inside = [called(t, call, frame, bound=t.owner is not None) for t in targets]
+        return join(_inside(ev, each, caught, depth) for each in inside if not each.too_deep)
+    return _outside(ev, call, caught, frame)
+
+
+def _targets(ev: Evaluator, call: ast.Call, frame: Frame) -> list[Function]:
+    """The functions of the tree that a call can run."""
+    target = resolve(frame.function, call.func)
+    if isinstance(target, Function):
+        return [target]
+    if isinstance(target, Class):
+        made = method(target, "__init__")
+        return [made] if made is not None else []
+    if isinstance(target, External):
+        return []
+    found = []
+    if isinstance(call.func, ast.Attribute):
+        found = [method(c, call.func.attr) for c in ev.objects.classes(call.func.value, frame)]
+    found = found or [
+        method(c, "forward") or method(c, "__call__") for c in ev.objects.classes(call.func, frame)
+    ]
+    return [f for f in found if f is not None]
+
+
+def _inside(ev: Evaluator, frame: Frame, caught: ast.expr | None, depth: int) -> Value:
+    """What a function raises, itself or through what it calls."""
+    if depth >= _DEEPEST:
+        return UNKNOWN
+    found = []
+    for node in own_nodes(frame.function):
+        if isinstance(node, ast.Raise):
+            found.append(_of_raise(ev, node, caught, frame))
+        elif isinstance(node, (ast.Call, ast.For)) and depth + 1 < _DEEPEST:
+            found.append(_of_call(ev, node, caught, frame, depth + 1))
+    value = join(found)
+    return value if value.differs else UNKNOWN
+
+
+def _of_raise(ev: Evaluator, node: ast.Raise, caught: ast.expr | None, frame: Frame) -> Value:
+    """What leads to a `raise`, and not past it."""
+    if node.exc is None or (caught is not None and catches(frame.function, caught, node.exc) == "no"):
+        return UNKNOWN
+    flow = reaching(frame.function)
+    file = frame.function.module.path
+    found = []
+    here = set(flow.nodes(node))
+    for condition in between_nodes(frame.function, here, {flow.graph.returns}, [flow.graph.entry]):
+        if condition.kind == "call" or isinstance(condition.node, ast.ExceptHandler):
+            continue
+        value = decisions.of_condition(ev, condition, frame)
+        place = f"{file}:{node.lineno}"
+        words = f"is raised at {place} as `{condition.text}` decides ({file}:{condition.line})"
+        found.append(value.by(Link(file, node.lineno, text(node.exc, 60), words, condition.text)))
+    return join(found)
+
+
+def _of_iteration(
+    ev: Evaluator, loop: ast.For | ast.AsyncFor, caught: ast.expr | None, frame: Frame, depth: int
+) -> Value:
+    """The next item of a loop over an object of the tree, or over a loader of a dataset of the tree."""
+    found = []
+    for instance in ev.objects.of(loop.iter, frame):
+        holders = [instance] if isinstance(instance.type, Class) else []
+        if instance.made is not None and not holders:
+            holders = [i for a in arguments(instance.made)[:1] for i in ev.objects.of(a, instance.frame)]
+        for each in holders:
+            if isinstance(each.type, Class):
+                for name in ("__iter__", "__next__", "__getitem__"):
+                    inner = method(each.type, name)
+                    if inner is not None:
+                        found.append(_inside(ev, Frame(inner, None, frame.depth + 1), caught, depth + 1))
+    return join(found)
+
+
+def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Frame) -> Value:
+    """A call out of the tree: it raises for what it was given."""
+    names = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    short = {text(n).rsplit(".", 1)[-1] for n in names if n is not None}
+    if short and short <= _EVERYWHERE_ALIKE:
+        return UNKNOWN
+    target = resolve(frame.function, call.func)
+    dotted_name = target.dotted if isinstance(target, External) else ""
+    file = frame.function.module.path
+    if dotted_name.startswith(_READS):
+        words = f"reads a file that may be unreadable for this rank alone ({file}:{call.lineno})"
+        return Value("varying", source="file_system", chain=(Link(file, call.lineno, text(call, 60), words),))
+    if dotted_name.startswith(("logging.", "builtins.print", "torch.distributed.")):
+        return UNKNOWN
+    given = ev.all([a for a in arguments(call) if not isinstance(a, ast.Constant)], frame)
+    if not given.differs:
+        return UNKNOWN
+    words = f"raises for data that only this rank has ({file}:{call.lineno})"
+    return Value(
+        "varying", source="exception", chain=(Link(file, call.lineno, text(call, 60), words), *given.chain)
+    )

@@ -1,0 +1,147 @@
+"""Looked up over the whole program: who calls a function, who stores an attribute, what runs by itself."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from rankandfile.source.names import External, enclosing_class, method, own_nodes, resolve
+from rankandfile.source.program import Function, Module, Program
+
+from .syntax import argument, dotted
+
+MOST_FILES = 1500
+MOST_SITES = 12
+
+_STARTS_BY_ITSELF: dict[str, tuple[str, int | str]] = {
+    "signal.signal": ("signal", 1),
+    "threading.Thread": ("thread", "target"),
+    "threading.Timer": ("clock", 1),
+    "atexit.register": ("exit", 0),
+}
+SEEDS = {
+    "random.seed": "python",
+    "numpy.random.seed": "numpy",
+    "torch.manual_seed": "torch",
+    "torch.random.manual_seed": "torch",
+    "torch.cuda.manual_seed": "torch",
+    "torch.cuda.manual_seed_all": "torch",
+    "accelerate.utils.set_seed": "all",
+    "transformers.set_seed": "all",
+    "lightning.seed_everything": "all",
+    "lightning.pytorch.seed_everything": "all",
+    "pytorch_lightning.seed_everything": "all",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call, and the function it stands in."""
+
+    function: Function
+    call: ast.Call
+
+
+class Index:
+    """One walk over the files of the program, when something of it is first asked for."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def modules(self) -> list[Module]:
+        found = (self.program.module(path) for path in self.program.paths[:MOST_FILES])
+        return [module for module in found if module is not None]
+
+    @cached_property
+    def _calls(self) -> dict[str, list[Site]]:
+        """Calls by the last part of the name of what is called."""
+        found: dict[str, list[Site]] = {}
+        for module in self.modules:
+            for function in module.functions:
+                for node in _own_calls(function):
+                    name = node.func.attr if isinstance(node.func, ast.Attribute) else None
+                    if isinstance(node.func, ast.Name):
+                        name = node.func.id
+                    found.setdefault(name or "", []).append(Site(function, node))
+        return found
+
+    @cached_property
+    def stores(self) -> dict[str, list[tuple[Function, str]]]:
+        """Attribute -> functions that store it into something, with the dotted name stored to."""
+        found: dict[str, list[tuple[Function, str]]] = {}
+        for module in self.modules:
+            for function in module.functions:
+                for node in own_nodes(function):
+                    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                        name = dotted(node)
+                        if name is not None:
+                            found.setdefault(node.attr, []).append((function, name))
+        return found
+
+    def calls(self, name: str) -> list[Site]:
+        return self._calls.get(name, [])
+
+    @cached_property
+    def by_themselves(self) -> dict[Function, tuple[str, Site]]:
+        """Functions that nobody calls at a place of the program: signal handlers, threads."""
+        found: dict[Function, tuple[str, Site]] = {}
+        for name, (kind, place) in _STARTS_BY_ITSELF.items():
+            for site in self.calls(name.rsplit(".", 1)[-1]):
+                target = resolve(site.function, site.call.func)
+                if isinstance(target, External) and target.dotted == name:
+                    handler = argument(site.call, place)
+                    function = None if handler is None else self._callable(site.function, handler)
+                    if function is not None:
+                        found[function] = (kind, site)
+        return found
+
+    def _callable(self, function: Function, e: ast.expr) -> Function | None:
+        target = function.module.by_node.get(e) or resolve(function, e)
+        if isinstance(target, Function):
+            return target
+        owner = enclosing_class(function)
+        if isinstance(e, ast.Attribute) and isinstance(e.value, ast.Name) and owner is not None:
+            return method(owner, e.attr) if e.value.id == "self" else None
+        return None
+
+    @cached_property
+    def seeds(self) -> list[tuple[str, Site]]:
+        """Calls that seed a generator of the process, with the family that they seed."""
+        found = []
+        for dotted_name, family in SEEDS.items():
+            for site in self.calls(dotted_name.rsplit(".", 1)[-1]):
+                target = resolve(site.function, site.call.func)
+                if isinstance(target, External) and target.dotted == dotted_name:
+                    found.append((family, site))
+        return found
+
+    @cached_property
+    def reduces_gradients_by_itself(self) -> bool:
+        """A wrapper somewhere in the program reduces gradients without being asked."""
+        words = (
+            "DistributedDataParallel",
+            "fully_shard",
+            "FullyShardedDataParallel",
+            "deepspeed",
+            "accelerat",
+            "lightning",
+            "transformers",
+        )
+        return any(word in module.text for module in self.modules for word in words)
+
+
+_INDEXES: WeakKeyDictionary[Program, Index] = WeakKeyDictionary()
+
+
+def index_of(program: Program) -> Index:
+    found = _INDEXES.get(program)
+    if found is None:
+        found = _INDEXES[program] = Index(program)
+    return found
+
+
+def _own_calls(function: Function) -> list[ast.Call]:
+    return [node for node in own_nodes(function) if isinstance(node, ast.Call)]

@@ -1,0 +1,41 @@
+"""Data loaders: whose batches a rank sees, and how many."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .frame import Frame
+from .syntax import LEN, Path, argument, arguments, text
+from .value import UNIFORM, UNKNOWN, Link, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+LOADERS = {"torch.utils.data.DataLoader", "torchdata.stateful_dataloader.StatefulDataLoader"}
+_EVEN = {"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"}
+
+
+def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
+    """Its batches are this rank's own if the dataset or the sampler is; its length likewise."""
+    sampler = argument(e, "sampler", "batch_sampler")
+    even = sampler is not None and any(name in _EVEN for name in ev.objects.externals(sampler, frame))
+    file = frame.function.module.path
+    if path and path[0] == LEN:
+        if even:
+            return UNIFORM
+        length = ev.all(arguments(e), frame)
+        words = f"is this rank's own shard, as long as it happens to be ({file}:{e.lineno})"
+        return _own(length, "shard_length", Link(file, e.lineno, text(e, 60), words))
+    link = Link(file, e.lineno, text(e, 60), f"holds this rank's batches only ({file}:{e.lineno})")
+    if even:
+        return Value("varying", source="local_data", chain=(link,))
+    value = join([UNKNOWN, ev.all(arguments(e), frame)])
+    return _own(value, "local_data", link)
+
+
+def _own(value: Value, source: str, link: Link) -> Value:
+    if not value.differs:
+        return value
+    return replace(value, source=source, chain=(link, *value.chain))

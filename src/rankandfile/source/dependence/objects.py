@@ -1,0 +1,333 @@
+"""What an expression can be an object of: found by the calls that made it, or by an annotation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from rankandfile.source.names import (
+    Class,
+    External,
+    enclosing_class,
+    external_bases,
+    lineage,
+    method,
+    methods,
+    resolve,
+    scope_of,
+)
+from rankandfile.source.program import Function, Module
+from rankandfile.source.registry.tables import TABLE, canonical
+
+from .definitions import Definition, reaching
+from .frame import Frame, Instance, called
+from .index import MOST_SITES, Index, Site
+from .syntax import Path, dotted
+
+_DEEPEST = 10
+_NO_CLASS = ("builtins.", "typing.")
+_SAME = {
+    "to",
+    "cuda",
+    "cpu",
+    "train",
+    "eval",
+    "half",
+    "float",
+    "bfloat16",
+    "requires_grad_",
+    "__enter__",
+    "share_memory",
+}
+
+
+class Objects:
+    """Instances of expressions, over the whole program. Bounded in depth and in number."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._known: dict[tuple[object, ...], list[Instance]] = {}
+        self._open: set[tuple[object, ...]] = set()
+
+    def of(self, e: ast.expr, frame: Frame, depth: int = 0, path: Path = ()) -> list[Instance]:
+        key = (e, frame.function, frame.key, path)
+        if key in self._known:
+            return self._known[key]
+        if depth > _DEEPEST or key in self._open:
+            return []
+        self._open.add(key)
+        try:
+            found = list(self._found(e, frame, depth, path))[:MOST_SITES]
+        finally:
+            self._open.discard(key)
+        if depth == 0:
+            self._known[key] = found
+        return found
+
+    def classes(self, e: ast.expr, frame: Frame) -> list[Class]:
+        return list(dict.fromkeys(i.type for i in self.of(e, frame) if isinstance(i.type, Class)))
+
+    def externals(self, e: ast.expr, frame: Frame) -> list[str]:
+        """Dotted names of the classes outside the tree: the object's, or those that its class derives from."""
+        names: list[str] = []
+        for each in self.of(e, frame):
+            names.extend(outside(each.type) if isinstance(each.type, Class) else [each.type])
+        return list(dict.fromkeys(names))
+
+    def _found(self, e: ast.expr, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        if isinstance(e, ast.Call):
+            yield from self._made(e, frame, depth, path)
+        elif isinstance(e, ast.Name):
+            yield from self._named(e, frame, depth, path)
+        elif isinstance(e, ast.Attribute):
+            yield from self._attribute(e, frame, depth, path)
+        elif isinstance(e, (ast.Tuple, ast.List)) and path:
+            elements = [x.value if isinstance(x, ast.Starred) else x for x in e.elts]
+            kind, key = path[0]
+            if kind == "item" and isinstance(key, int) and key < len(elements):
+                elements = [elements[key]]
+            for element in elements:
+                yield from self.of(element, frame, depth + 1, path[1:])
+        elif isinstance(e, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and path:
+            yield from self.of(e.elt, frame, depth + 1, path[1:])
+        elif isinstance(e, ast.Subscript):
+            yield from self.of(e.value, frame, depth + 1, (("item", None), *path))
+        elif isinstance(e, (ast.Await, ast.NamedExpr)):
+            yield from self.of(e.value, frame, depth + 1, path)
+        elif isinstance(e, ast.IfExp):
+            yield from self.of(e.body, frame, depth + 1, path)
+            yield from self.of(e.orelse, frame, depth + 1, path)
+        elif isinstance(e, ast.BoolOp):
+            for part in e.values:
+                yield from self.of(part, frame, depth + 1, path)
+
+    def _made(self, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        target = resolve(frame.function, e.func)
+        if isinstance(target, Class):
+            yield Instance(target, e, frame)
+        elif isinstance(target, External):
+            name = canonical(target.dotted)
+            if name in TABLE.wraps:
+                if TABLE.wraps[name]:
+                    yield Instance(TABLE.wraps[name], e, frame)
+                for value in e.args[:1]:
+                    yield from self.of(value, frame, depth + 1, path)
+            elif name in ("builtins.next", "builtins.iter") and e.args:
+                yield from self.of(e.args[0], frame, depth + 1, path)
+            else:
+                yield Instance(name, e, frame)
+        elif isinstance(target, Function):
+            yield from self._returned(target, e, frame, depth, path, bound=False)
+        elif isinstance(e.func, ast.Attribute):
+            if e.func.attr in _SAME:
+                yield from self.of(e.func.value, frame, depth + 1, path)
+            for instance in self.of(e.func.value, frame, depth + 1):
+                if isinstance(instance.type, Class):
+                    found = method(instance.type, e.func.attr)
+                    if found is not None:
+                        yield from self._returned(found, e, frame, depth, path, bound=True)
+                else:
+                    yield Instance(canonical(f"{instance.type}.{e.func.attr}"), e, frame)
+
+    def _returned(
+        self, target: Function, call: ast.Call, frame: Frame, depth: int, path: Path, *, bound: bool
+    ) -> Iterator[Instance]:
+        inside = called(target, call, frame, bound)
+        if inside.too_deep:
+            return
+        for node in ast.walk(target.node):
+            if isinstance(node, ast.Return) and node.value is not None:
+                yield from self.of(node.value, inside, depth + 1, path)
+
+    def _named(self, e: ast.Name, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        scope: Function | None = frame.function
+        while scope is not None and e.id not in scope_of(scope).names:
+            scope = scope.parent
+        if scope is None:
+            return
+        if e.id == "self" and scope.owner is not None:
+            yield Instance(Class(scope.module, scope.owner), None, frame)
+            return
+        inside = frame if scope is frame.function else Frame(scope, None, frame.depth + 1)
+        if isinstance(scope.node, ast.Module) and scope is not frame.function:
+            inside = Frame(scope, {}, frame.depth + 1)
+        for definition in reaching(scope).everywhere(e.id):
+            yield from self._defined(definition, inside, depth, path)
+
+    def _defined(self, d: Definition, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        if d.how == "parameter":
+            yield from self._parameter(d.name, frame, depth, path)
+        elif d.how == "assign" and d.value is not None:
+            yield from self.of(d.value, frame, depth + 1, (*(p for p in d.path if p[0] != "enter"), *path))
+        elif d.how == "mutate" and d.value is not None and path:
+            yield from self.of(d.value, frame, depth + 1, path[1:])
+
+    def _parameter(self, name: str, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        if frame.given is not None:
+            given = frame.given.get(name)
+            if given is not None:
+                yield from self.of(given.value, given.frame, depth + 1, (*given.path, *path))
+            return
+        annotated = list(self._annotated(name, frame)) if not path else []
+        if annotated:
+            yield from annotated
+            return
+        for site, bound in self.callers(frame.function):
+            outer = Frame(site.function, None, frame.depth + 1)
+            if not outer.too_deep:
+                given = (called(frame.function, site.call, outer, bound).given or {}).get(name)
+                if given is not None:
+                    yield from self.of(given.value, given.frame, depth + 1, (*given.path, *path))
+
+    def _annotated(self, name: str, frame: Frame) -> Iterator[Instance]:
+        node = frame.function.node
+        if isinstance(node, (ast.Module, ast.Lambda)):
+            return
+        for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            if parameter.arg == name and parameter.annotation is not None:
+                for part in ast.walk(parameter.annotation):
+                    if isinstance(part, (ast.Name, ast.Attribute)):
+                        target = resolve(frame.function, part)
+                        if isinstance(target, Class):
+                            yield Instance(target, None, frame)
+                        elif isinstance(target, External) and not target.dotted.startswith(_NO_CLASS):
+                            yield Instance(canonical(target.dotted), None, frame)
+
+    def _attribute(self, e: ast.Attribute, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        base = resolve(frame.function, e.value)
+        if isinstance(base, Module):
+            body = base.functions[0]
+            for definition in reaching(body).everywhere(e.attr):
+                yield from self._defined(definition, Frame(body, {}, frame.depth + 1), depth, path)
+            return
+        for instance in self.of(e.value, frame, depth + 1):
+            if isinstance(instance.type, Class):
+                for function, definition in self.stores(instance.type, e.attr):
+                    yield from self._defined(definition, Frame(function, None, frame.depth + 1), depth, path)
+                found = method(instance.type, e.attr)
+                if found is not None and is_property(found):
+                    inside = Frame(found, None, frame.depth + 1)
+                    for node in ast.walk(found.node):
+                        if isinstance(node, ast.Return) and node.value is not None:
+                            yield from self.of(node.value, inside, depth + 1, path)
+            else:
+                yield Instance(canonical(f"{instance.type}.{e.attr}"), None, frame)
+
+    def stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
+        """Where the program stores an attribute of objects of the class, in its methods and elsewhere."""
+        found: list[tuple[Function, Definition]] = []
+        family = methods(cls)
+        for function in family:
+            own = reaching(function).everywhere(f"self.{attribute}")
+            found.extend((function, d) for d in own if d.how not in ("outside", "called"))
+        for function, name in self.index.stores.get(attribute, [])[: MOST_SITES * 4]:
+            if function in family and name.startswith("self."):
+                continue
+            for definition in reaching(function).everywhere(name):
+                target = _object_stored_to(definition, attribute)
+                if target is None or definition.how in ("outside", "called"):
+                    continue
+                owner = enclosing_class(function)
+                if owner is not None and name == f"self.{attribute}":
+                    if cls in lineage(owner):
+                        found.append((function, definition))
+                elif cls in self.classes(target, Frame(function)):
+                    found.append((function, definition))
+        return found
+
+    def callers(self, function: Function) -> list[tuple[Site, bool]]:
+        """Calls of the function in the program, and whether the object is its first argument there."""
+        found: list[tuple[Site, bool]] = []
+        owner = Class(function.module, function.owner) if function.owner is not None else None
+        names = [function.name]
+        if owner is not None and function.name in ("__init__", "__new__", "__post_init__"):
+            names = [c.name for c in self._family(owner)]
+        elif owner is not None and function.name in ("forward", "__call__"):
+            return self._called_objects(owner)
+        for name in names:
+            for site in self.index.calls(name):
+                if len(found) >= MOST_SITES:
+                    return found
+                target = resolve(site.function, site.call.func)
+                if target is function:
+                    found.append(
+                        (site, owner is not None and not _is_static(function) and _through_self(site))
+                    )
+                elif isinstance(target, Class) and owner is not None and owner in lineage(target):
+                    if method(target, function.name) is function:
+                        found.append((site, True))
+                elif target is None and owner is not None and isinstance(site.call.func, ast.Attribute):
+                    receivers = self.classes(site.call.func.value, Frame(site.function))
+                    if any(method(c, function.name) is function for c in receivers):
+                        found.append((site, not _is_static(function)))
+        return found
+
+    def _family(self, owner: Class) -> list[Class]:
+        """The class and the classes that derive from it."""
+        others = (Class(m, node) for m in self.index.modules for node in m.classes.values() if node.bases)
+        return [owner, *islice((c for c in others if c != owner and owner in lineage(c)), MOST_SITES)]
+
+    def _called_objects(self, owner: Class) -> list[tuple[Site, bool]]:
+        """Calls of an object: `self.model(batch)` is `forward`."""
+        found: list[tuple[Site, bool]] = []
+        for module in self.index.modules:
+            for sites in (self.index.calls(name) for name in self._names_holding(owner, module)):
+                for site in sites:
+                    if site.function.module is module and owner in self.classes(
+                        site.call.func, Frame(site.function)
+                    ):
+                        found.append((site, True))
+                        if len(found) >= MOST_SITES:
+                            return found
+        return found
+
+    def _names_holding(self, owner: Class, module: Module) -> list[str]:
+        """Names in the module by which something is called that is not defined as a function."""
+        names: dict[str, None] = {}
+        for function in module.functions:
+            for node in ast.walk(function.node) if isinstance(function.node, ast.Module) else ():
+                if isinstance(node, ast.Call):
+                    name = (dotted(node.func) or "").rsplit(".", 1)[-1]
+                    if name and name != owner.name:
+                        names.setdefault(name)
+        return list(names)
+
+
+def outside(cls: Class) -> list[str]:
+    """The classes outside the tree that a class derives from."""
+    return [canonical(name) for name in sorted(external_bases(cls))]
+
+
+def is_property(function: Function) -> bool:
+    node = function.node
+    if isinstance(node, (ast.Module, ast.Lambda)):
+        return False
+    names = [(dotted(d) or "").rsplit(".", 1)[-1] for d in node.decorator_list]
+    return any(name in ("property", "cached_property") for name in names)
+
+
+def _is_static(function: Function) -> bool:
+    node = function.node
+    if isinstance(node, (ast.Module, ast.Lambda)):
+        return True
+    return any(dotted(d) == "staticmethod" for d in node.decorator_list)
+
+
+def _through_self(site: Site) -> bool:
+    """`Class.method(obj, ...)` passes the object itself; `super().m(...)` and `self.m(...)` do not."""
+    target = (
+        resolve(site.function, site.call.func.value) if isinstance(site.call.func, ast.Attribute) else None
+    )
+    return not isinstance(target, Class)
+
+
+def _object_stored_to(d: Definition, attribute: str) -> ast.expr | None:
+    """The object whose attribute a definition sets."""
+    site = d.site
+    targets = site.targets if isinstance(site, ast.Assign) else [getattr(site, "target", None)]
+    for target in targets:
+        for part in ast.walk(target) if target is not None else ():
+            if isinstance(part, ast.Attribute) and part.attr == attribute and dotted(part) == d.name:
+                return part.value
+    return None

@@ -1,0 +1,60 @@
+"""Where a difference between ranks begins, in words."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.registry.entry import Source
+from rankandfile.source.registry.python import JOB_VARIABLES, RANK_VARIABLES
+
+from .definitions import Definition
+from .frame import Frame
+from .syntax import argument, constant, text
+from .value import UNIFORM, UNKNOWN, Link, Value
+
+
+def here(kind: str, words: str, e: ast.AST, frame: Frame, axes: frozenset[str] = frozenset()) -> Value:
+    """A value that is `words`, from this place."""
+    file, line = frame.function.module.path, getattr(e, "lineno", 0)
+    link = Link(file, line, text(e), f"is {words} ({file}:{line})")
+    return Value("axes" if axes else "varying", axes=axes, source=kind, chain=(link,))
+
+
+def from_table(source: Source, e: ast.expr, frame: Frame) -> Value:
+    """What the registry says of a call or a property."""
+    axes: set[str] = set()
+    if source.along.startswith("="):
+        axes.add(source.along[1:])
+    elif source.along and isinstance(e, ast.Call):
+        axis = constant(argument(e, 0, source.along))
+        axes.update([axis] if isinstance(axis, str) else [])
+    words = source.words
+    if axes:
+        words += f" along `{min(axes)}`" if not source.along.startswith("=") else ""
+    return here(source.kind, words, e, frame, frozenset(axes))
+
+
+def environment(variable: object, e: ast.expr, frame: Frame) -> Value:
+    if variable in RANK_VARIABLES:
+        kind = (
+            "rank_api"
+            if str(variable).endswith(("RANK", "PROCID", "LOCALID", "PROCESS_ID"))
+            else "environment"
+        )
+        words = (
+            "the rank's own number" if kind == "rank_api" else "set by the launcher for this process or host"
+        )
+        return here(kind, words, e, frame)
+    return UNIFORM if variable in JOB_VARIABLES else UNKNOWN
+
+
+def gradient(e: ast.Attribute, frame: Frame) -> Value:
+    return here("local_data", "computed from this rank's batches only, before any reduction", e, frame)
+
+
+def set_order(e: ast.expr, frame: Frame) -> Value:
+    return here("set_order", "a set, whose order differs from process to process", e, frame)
+
+
+def exception_link(file: str, d: Definition) -> Link:
+    return Link(file, d.line, d.name, f"is an exception that this rank alone has met ({file}:{d.line})")

@@ -1,0 +1,90 @@
+"""Small questions about pieces of syntax."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+from rankandfile.source.program import Module
+
+Path: TypeAlias = tuple[tuple[str, object], ...]
+"""Which part of a value is meant: ("item", key), ("attr", name), ("each", None), ("len", None); outermost first."""
+
+EACH: tuple[str, object] = ("each", None)
+LEN: tuple[str, object] = ("len", None)
+
+_PARENTS: WeakKeyDictionary[Module, dict[ast.AST, ast.AST]] = WeakKeyDictionary()
+
+
+def parents(module: Module) -> dict[ast.AST, ast.AST]:
+    found = _PARENTS.get(module)
+    if found is None:
+        found = {child: node for node in ast.walk(module.tree) for child in ast.iter_child_nodes(node)}
+        _PARENTS[module] = found
+    return found
+
+
+def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
+    table = parents(module)
+    while node in table:
+        node = table[node]
+        yield node
+
+
+def dotted(e: ast.AST | None) -> str | None:
+    """`a.b.c` as text; None for anything else."""
+    parts: list[str] = []
+    while isinstance(e, ast.Attribute):
+        parts.append(e.attr)
+        e = e.value
+    return ".".join([e.id, *reversed(parts)]) if isinstance(e, ast.Name) else None
+
+
+def text(node: ast.AST, longest: int = 80) -> str:
+    """The code on one line, as Python would write it; long code is cut."""
+    try:
+        code = " ".join(ast.unparse(node).split())
+    except (RecursionError, ValueError, AttributeError):
+        return "..."
+    return code if len(code) <= longest else code[: longest - 3] + "..."
+
+
+def constant(e: ast.expr | None) -> object:
+    """The value of a literal; None for everything else."""
+    if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) and isinstance(e.operand, ast.Constant):
+        return -e.operand.value if isinstance(e.operand.value, (int, float)) else None
+    return e.value if isinstance(e, ast.Constant) else None
+
+
+def stored(target: ast.expr, path: Path = ()) -> Iterator[tuple[ast.expr, Path]]:
+    """The single targets of an assignment, each with the part of the value that it gets."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for index, element in enumerate(target.elts):
+            if isinstance(element, ast.Starred):
+                yield from stored(element.value, (*path, EACH))
+            else:
+                yield from stored(element, (*path, ("item", index)))
+    else:
+        yield target, path
+
+
+def argument(call: ast.Call, *places: int | str) -> ast.expr | None:
+    """The argument at a position or of a name; the first that is there."""
+    for place in places:
+        if isinstance(place, int):
+            plain = [a for a in call.args if not isinstance(a, ast.Starred)]
+            if place < len(plain) and len(plain) == len(call.args):
+                return plain[place]
+        else:
+            for keyword in call.keywords:
+                if keyword.arg == place:
+                    return keyword.value
+    return None
+
+
+def arguments(call: ast.Call) -> list[ast.expr]:
+    """All arguments, starred ones too."""
+    plain = [a.value if isinstance(a, ast.Starred) else a for a in call.args]
+    return [*plain, *(keyword.value for keyword in call.keywords)]

@@ -1,0 +1,76 @@
+"""What is known about a value on all ranks together: a lattice, and the way back to what makes it differ.
+
+uniform < unknown < varying along axes < varying. A decision made of one varying and one unknown part can differ,
+whatever the unknown part is, so for what may be claimed "unknown" stands below "varying".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from .reason import Level
+
+_ORDER: dict[Level, int] = {"uniform": 0, "unknown": 1, "axes": 2, "varying": 3}
+LONGEST_CHAIN = 12
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step of the way: "`subject` verb"; `mention` is the thing that the verb ends with, if it ends with one."""
+
+    file: str
+    line: int
+    subject: str
+    verb: str
+    mention: str = ""
+
+
+@dataclass(frozen=True)
+class Value:
+    level: Level
+    axes: frozenset[str] = frozenset()
+    agreed: frozenset[str] = frozenset()
+    """Groups over which it was reduced or broadcast."""
+    source: str = ""
+    chain: tuple[Link, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        return self.level in ("axes", "varying")
+
+    def by(self, link: Link) -> Value:
+        """The same value, one step further from its source."""
+        if not self.differs or (self.chain and self.chain[0] == link):
+            return self
+        return replace(self, chain=(link, *self.chain)[:LONGEST_CHAIN])
+
+    def sanitised(self, axes: frozenset[str] | None) -> Value:
+        """After all members of a group were given the same value; None: all ranks are members."""
+        if axes is None:
+            return UNIFORM
+        if self.level == "axes":
+            left = self.axes - axes
+            return replace(self, axes=left) if left else UNIFORM
+        return replace(self, agreed=self.agreed | axes) if self.level == "varying" else self
+
+
+UNIFORM = Value("uniform")
+UNKNOWN = Value("unknown")
+
+
+def join(values: Iterable[Value]) -> Value:
+    """The value of something made of all of them."""
+    result = UNIFORM
+    for value in values:
+        result = _join(result, value)
+    return result
+
+
+def _join(one: Value, other: Value) -> Value:
+    if one.level == other.level == "axes":
+        return replace(one, axes=one.axes | other.axes)
+    if one.level == other.level == "varying":
+        better = one if len(one.chain) <= len(other.chain) else other
+        return replace(better, agreed=one.agreed & other.agreed)
+    return one if _ORDER[one.level] >= _ORDER[other.level] else other

@@ -1,0 +1,55 @@
+"""What a table of the registry says about a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Source:
+    """A name whose value is one rank's own."""
+
+    kind: str
+    words: str
+    """A noun phrase, as in "which is `words`"."""
+    along: str = ""
+    """The parameter, by name, that gives the mesh axis along which the value varies."""
+    group: bool = False
+    """The value is a position within the group that is passed: it varies along that group."""
+
+
+@dataclass(frozen=True)
+class Sanitiser:
+    """A call after which the members of a group hold the same value."""
+
+    returned: bool = False
+    in_place: tuple[int | str, ...] = ()
+    """The arguments, by place or name, that hold the same value afterwards."""
+    group: tuple[int | str, ...] = ("group",)
+    """The argument that gives the group; without it, all ranks."""
+    world: bool = False
+    """The group cannot be chosen: it is always all ranks."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """What one framework's names mean. Names are dotted; `a.B.m` is the method or property `m` of class `a.B`."""
+
+    sources: dict[str, Source] = field(default_factory=dict)
+    sanitisers: dict[str, Sanitiser] = field(default_factory=dict)
+    collectives: dict[str, str] = field(default_factory=dict)
+    """Name -> what a call of it does to the other ranks, in words."""
+    wraps: dict[str, str] = field(default_factory=dict)
+    """Callables that return their first argument, made parallel -> the name of what they make of it."""
+    forward: dict[str, str] = field(default_factory=dict)
+    """Wrapper -> what calling the wrapped module does."""
+    backward: dict[str, str] = field(default_factory=dict)
+    """Wrapper -> what `backward()` on a loss of the wrapped module does."""
+    uniform: frozenset[str] = frozenset()
+    """Names with the same value on every rank."""
+    groups: dict[str, str] = field(default_factory=dict)
+    """Calls that return a group -> the axis that it spans."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    """Other places that a name can be imported from -> the name of the tables; prefixes."""
+    internals: dict[str, str] = field(default_factory=dict)
+    """A function of the framework's own, as a stack names it -> what is going on, in words."""

@@ -1,0 +1,73 @@
+"""Lightning: properties of the trainer that broadcast, hooks that reduce, and the ranks it knows."""
+
+from .entry import Sanitiser, Source, Table
+
+_T, _M, _F = "lightning.pytorch.Trainer", "lightning.pytorch.LightningModule", "lightning.fabric.Fabric"
+_RANK = Source("rank_api", "the rank's own number")
+_MAIN = Source("rank_api", "true on the main process only")
+_SAME = Sanitiser(returned=True, world=True)
+
+TABLE = Table(
+    sources={
+        **{
+            f"{owner}.{name}": _RANK
+            for owner in (_T, _M, _F)
+            for name in ("global_rank", "local_rank", "node_rank")
+        },
+        **{f"{owner}.is_global_zero": _MAIN for owner in (_T, _F)},
+        "lightning.pytorch.utilities.rank_zero_only.rank": _RANK,
+    },
+    sanitisers={
+        f"{_M}.all_gather": _SAME,
+        f"{_F}.all_gather": _SAME,
+        f"{_F}.all_reduce": _SAME,
+        f"{_F}.broadcast": _SAME,
+        f"{_T}.strategy.broadcast": _SAME,
+        f"{_T}.strategy.reduce": _SAME,
+        f"{_T}.strategy.reduce_boolean_decision": _SAME,
+        f"{_T}.log_dir": _SAME,
+    },
+    collectives={
+        f"{_T}.log_dir": "Lightning broadcasts the log directory here",
+        f"{_T}.save_checkpoint": "Lightning's checkpoint is written by all ranks together",
+        f"{_T}.strategy.barrier": "barrier on all ranks",
+        f"{_T}.strategy.broadcast": "broadcast to all ranks",
+        f"{_T}.strategy.reduce": "reduce over all ranks",
+        f"{_T}.strategy.reduce_boolean_decision": "all ranks vote here",
+        f"{_M}.all_gather": "all_gather over all ranks",
+        f"{_M}.log": "with sync_dist=True, Lightning reduces the value here",
+        f"{_M}.log_dict": "with sync_dist=True, Lightning reduces each of the values here",
+        f"{_M}.manual_backward": "the strategy reduces gradients here",
+        f"{_F}.barrier": "barrier on all ranks",
+        f"{_F}.backward": "the strategy reduces gradients here",
+        f"{_F}.save": "the checkpoint may be written by all ranks together",
+        f"{_F}.setup": "Fabric wraps the model for all ranks here",
+        f"{_F}.all_gather": "all_gather over all ranks",
+        f"{_F}.all_reduce": "all_reduce over all ranks",
+        f"{_F}.broadcast": "broadcast to all ranks",
+        f"{_F}.clip_gradients": "the strategy may reduce the norm here",
+    },
+    uniform=frozenset(
+        {
+            f"{_T}.world_size",
+            f"{_T}.max_epochs",
+            f"{_T}.global_step",
+            f"{_T}.current_epoch",
+            f"{_T}.num_nodes",
+            f"{_F}.world_size",
+            f"{_M}.global_step",
+            f"{_M}.current_epoch",
+        }
+    ),
+    aliases={
+        "pytorch_lightning": "lightning.pytorch",
+        "lightning.Trainer": _T,
+        "lightning.LightningModule": _M,
+        "lightning.Fabric": _F,
+        "lightning_fabric": "lightning.fabric",
+    },
+    internals={
+        "reduce_boolean_decision": "Lightning's ranks vote here",
+        "_sync_params_and_buffers": "the parameters are broadcast here",
+    },
+)

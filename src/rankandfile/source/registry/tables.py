@@ -1,0 +1,77 @@
+"""All tables as one, and the name under which the tables know a dotted name."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from . import (
+    deepspeed,
+    huggingface,
+    lightning,
+    megatron,
+    other_launchers,
+    python,
+    torch_c10d,
+    torch_parallel,
+    torchmetrics,
+)
+from .entry import Sanitiser, Source, Table
+
+_TABLES = [
+    module.TABLE
+    for module in (
+        torch_c10d,
+        torch_parallel,
+        deepspeed,
+        lightning,
+        huggingface,
+        torchmetrics,
+        other_launchers,
+        megatron,
+        python,
+    )
+]
+
+
+def _merged() -> Table:
+    merged = Table(uniform=frozenset().union(*(table.uniform for table in _TABLES)))
+    for table in _TABLES:
+        for name, entries in vars(table).items():
+            if isinstance(entries, dict):
+                getattr(merged, name).update(entries)
+    return merged
+
+
+TABLE = _merged()
+
+
+@cache
+def canonical(dotted: str) -> str:
+    """The name that the tables use for something that can be imported from several places."""
+    for _ in range(3):
+        for prefix, name in TABLE.aliases.items():
+            if dotted == prefix or dotted.startswith(prefix + "."):
+                renamed = name + dotted[len(prefix) :]
+                break
+        else:
+            return dotted
+        if renamed == dotted or renamed.startswith(dotted + "."):
+            return dotted
+        dotted = renamed
+    return dotted
+
+
+def source(dotted: str) -> Source | None:
+    return TABLE.sources.get(canonical(dotted))
+
+
+def sanitiser(dotted: str) -> Sanitiser | None:
+    return TABLE.sanitisers.get(canonical(dotted))
+
+
+def is_uniform(dotted: str) -> bool:
+    return canonical(dotted) in TABLE.uniform
+
+
+def is_pure(dotted: str) -> bool:
+    return dotted.startswith(python.PURE) and not dotted.startswith(python.NOT_PURE)

@@ -1,0 +1,20 @@
+"""torchmetrics: `compute` synchronises; `update` does not."""
+
+from .entry import Sanitiser, Table
+
+_M = "torchmetrics.Metric"
+_SAME = Sanitiser(returned=True, world=True)
+
+TABLE = Table(
+    sanitisers={f"{_M}.compute": _SAME},
+    collectives={
+        f"{_M}.compute": "torchmetrics gathers the metric's state from all ranks here",
+        f"{_M}.sync": "torchmetrics gathers the metric's state from all ranks here",
+        f"{_M}.forward": "with dist_sync_on_step=True, torchmetrics gathers the metric's state here",
+        "torchmetrics.MetricCollection.compute": "torchmetrics gathers every metric's state from all ranks here",
+    },
+    internals={
+        "gather_all_tensors": "torchmetrics gathers the metric's state from all ranks here",
+        "_sync_dist": "torchmetrics gathers the metric's state from all ranks here",
+    },
+)
