@@ -127,10 +127,13 @@ class Case:
         status = self.statuses.filter((pl.col("dump") == dump) & (pl.col("group") == group))
         if status.height:
             row = status.row(0, named=True)
-            quote += (
-                f"; its status block says enqueued {row['last_enqueued']}, started {row['last_started']}, "
-                f"completed {row['last_completed']}"
-            )
+            told = {
+                "enqueued": row["last_enqueued"],
+                "started": row["last_started"],
+                "completed": row["last_completed"],
+            }
+            known = [f"{what} {number}" for what, number in told.items() if number is not None]
+            quote += f"; its status block says {', '.join(known) or 'nothing'}"
         return Evidence(id=evidence_id, source=source["source"], where=f"group {group}", quote=quote)
 
     def _dump_evidence(self, evidence_id: str, dump: int) -> Evidence | None:

@@ -75,6 +75,9 @@ def missing_dumps(facts: Facts, ranks: list[int]) -> tuple[list[Missing], list[s
     alike: dict[tuple[Why, str], list[int]] = defaultdict(list)
     ids: list[str] = []
     for rank, reason in reasons(facts, ranks).items():
+        if reason.why == "no_part":
+            # There is nothing to be had from it, and nothing that anybody could do.
+            continue
         alike[reason.why, reason.words].append(rank)
         ids += reason.evidence[:2] if len(ids) < _MOST_IDS else ()
     return [

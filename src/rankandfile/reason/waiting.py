@@ -63,19 +63,18 @@ def call_phrase(facts: Facts, call: Pending) -> str:
     return f"{name} (group {look.group_words(facts, call.group)}{number})"
 
 
-def waiting_sentence(facts: Facts, root: Root, culprits: tuple[int, ...]) -> str:
-    """'Ranks 0-2 wait for it in the all_reduce ...; ranks 4-7 wait in turn for those.'"""
+def waiting_sentence(facts: Facts, root: Root, culprits: tuple[int, ...], named: bool = False) -> str:
+    """'Ranks 0-2 wait for it in the all_reduce ...; ranks 4-7 wait in turn.' `named`: the call was just named."""
     call = first_pending(facts, root)
     if call is None:
         return ""
     waiting = tuple(r for r in call.waiting if r not in culprits)
     if not waiting:
         return ""
-    words = (
-        f"{upper(ranks_words(waiting))} {verb(waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}"
-    )
-    if call.lacking and set(call.lacking) <= set(culprits):
-        words = words.replace(" in the ", f" for {verb(culprits, 'it', 'them')} in the ", 1)
+    proved = call.lacking and set(call.lacking) <= set(culprits)
+    whom = f" for {verb(culprits, 'it', 'them')}" if proved else ""
+    where = "there" if named else f"in the {call_phrase(facts, call)}"
+    words = f"{upper(ranks_words(waiting))} {verb(waiting, 'waits', 'wait')}{whom} {where}"
     rest = tuple(sorted(set(root.victims) - set(waiting) - set(culprits)))
     if rest:
         words += f"; {ranks_words(rest)} {verb(rest, 'waits', 'wait')} in turn"

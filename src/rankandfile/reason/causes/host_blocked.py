@@ -62,7 +62,7 @@ def _held_up(facts: Facts, subject: Subject) -> Story | None:
         return None
     end = testimony.ends.get(rank)
     why = testimony.stopped.get(rank)
-    doing = "its process is alive and waits in no call: held up on the host, where, only its stack would tell"
+    doing = "alive and in no call: held up on its host, and only its stack would tell where"
     if why is not None:
         doing = f"held up on the host: {why.words}"
     evidence = (*(why.evidence if why else ()), *answered[:1], *(end.evidence if end else ()))

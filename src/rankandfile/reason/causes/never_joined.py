@@ -77,7 +77,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     return Finding(
         cause=CAUSE,
         confidence="supported" if waited is Patience.UNKNOWN else "established",
-        sentence=f"{sentence} {waiting_sentence(facts, root, culprits)}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, root, culprits, named=True)}".strip(),
         culprits=culprits,
         doing=dict.fromkeys(culprits, doing),
         divergence=Divergence(
