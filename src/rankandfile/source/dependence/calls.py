@@ -12,7 +12,7 @@ from rankandfile.source.program import Function
 from rankandfile.source.registry.python import PARSED
 from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uniform, sanitiser, source
 
-from . import decisions, groups, loaders, origins, random_state
+from . import decisions, failures, groups, loaders, origins, random_state
 from .definitions import reaching
 from .frame import Frame, called
 from .syntax import EACH, LEN, Path, argument, arguments, constant, dotted, text
@@ -247,9 +247,12 @@ def _protocol(ev: Evaluator, cls: Class, special: str, e: ast.expr, frame: Frame
         if name == "__iter__":
             made = body(ev, found, inside, path, f"iter({text(e)})")
             step = method(cls, "__next__")
-            return (
-                made if step is None else join([made, body(ev, step, inside, path[1:], f"next({text(e)})")])
-            )
+            if step is None:
+                return made
+            following = Frame(step, None, frame.depth + 1, (*frame.key, e))
+            if path[0] == LEN:
+                return join([made, failures.ends(ev, following)])
+            return join([made, body(ev, step, following, path[1:], f"next({text(e)})")])
         rest = path[1:]
         return body(ev, found, inside, rest, f"{text(e)}.{name}()")
     return ev.all(arguments(e), frame) if isinstance(e, ast.Call) else UNKNOWN
@@ -333,7 +336,7 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
         return random_state.draw(ev, name, e, frame)
     known = source(name)
     if known is not None:
-        return _positioned(ev, e, frame, name)
+        return _positioned(ev, e, frame, name, path)
     if is_uniform(name) or name in PARSED:
         return UNIFORM
     if name in loaders.LOADERS:
@@ -349,11 +352,16 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     return _by_arguments(ev, e, frame, name)
 
 
-def _positioned(ev: Evaluator, e: ast.Call, frame: Frame, name: str) -> Value:
-    """A rank within a group varies along the axes of the group; a file's state with its name."""
+def _positioned(ev: Evaluator, e: ast.Call, frame: Frame, name: str, path: Path) -> Value:
+    """A rank within a group varies along the axes of the group; a coordinate along its dimension of the mesh."""
     known = source(name)
     assert known is not None
     value = origins.from_table(known, e, frame)
+    dimension = groups.dimension(ev, e, frame, path) if known.along == "*" else None
+    if dimension is not None:
+        return origins.here(
+            known.kind, f"{known.words} along `{dimension}`", e, frame, frozenset([dimension])
+        )
     group = argument(e, 0, "group") if known.group else None
     if group is not None:
         axes = groups.axes(ev, group, frame)

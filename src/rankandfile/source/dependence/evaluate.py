@@ -19,7 +19,7 @@ from .definitions import Definition, reaching
 from .frame import Frame
 from .index import index_of
 from .objects import Objects, is_property
-from .syntax import EACH, LEN, Path, ancestors, constant, dotted, stored, text
+from .syntax import COMPREHENSIONS, EACH, LEN, Path, constant, dotted, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 12_000
@@ -36,7 +36,6 @@ _SAME_ON_ALL = {
     "__doc__",
     "is_cuda",
 }
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Evaluator:
@@ -86,7 +85,7 @@ class Evaluator:
             return self._sequence(e, frame, path)
         if isinstance(e, ast.Dict):
             return self._dict(e, frame, path)
-        if isinstance(e, _COMPREHENSIONS):
+        if isinstance(e, COMPREHENSIONS):
             return self._comprehension(e, frame, path)
         if isinstance(e, (ast.Await, ast.Starred, ast.NamedExpr, ast.FormattedValue)):
             return self.value(e.value, frame, path)
@@ -107,9 +106,9 @@ class Evaluator:
     # Names
 
     def _name(self, e: ast.Name, frame: Frame, path: Path) -> Value:
-        own = self._of_comprehension(e, frame, path)
-        if own is not None:
-            return own
+        loop = loop_of(frame.function.module, e)
+        if loop is not None:
+            return self.value(loop[0], frame, (*loop[1], *path))
         scope: Function | None = frame.function
         while scope is not None:
             table = scope_of(scope)
@@ -189,18 +188,6 @@ class Evaluator:
             return UNIFORM
         rest = path[1:] if path and path[0][0] in ("item", "each") else ()
         return self.value(value, frame, (*d.path[1:], *rest)).by(_set(frame.function.module.path, d, value))
-
-    def _of_comprehension(self, e: ast.Name, frame: Frame, path: Path) -> Value | None:
-        """The loop variable of a comprehension around the name."""
-        for node in ancestors(frame.function.module, e):
-            if isinstance(node, (ast.stmt, ast.Lambda)):
-                return None
-            if isinstance(node, _COMPREHENSIONS):
-                for generator in reversed(node.generators):
-                    for target, part in stored(generator.target, (EACH,)):
-                        if isinstance(target, ast.Name) and target.id == e.id:
-                            return self.value(generator.iter, frame, (*part, *path))
-        return None
 
     # Attributes
 
@@ -318,7 +305,7 @@ class Evaluator:
         return join([self.all(keys, frame), self.all(e.values, frame)])
 
     def _comprehension(self, e: ast.expr, frame: Frame, path: Path) -> Value:
-        assert isinstance(e, _COMPREHENSIONS)
+        assert isinstance(e, COMPREHENSIONS)
         kind, _key = path[0] if path else ("", None)
         conditions = [c for g in e.generators for c in g.ifs]
         rounds = join(self.value(g.iter, frame, (LEN,)) for g in e.generators)

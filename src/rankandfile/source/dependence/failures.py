@@ -222,3 +222,9 @@ def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Fram
     return Value(
         "varying", source="exception", chain=(Link(file, call.lineno, text(call, 60), words), *given.chain)
     )
+
+
+def ends(ev: Evaluator, frame: Frame) -> Value:
+    """When an iterator of the tree stops."""
+    stop = ast.Name("StopIteration", ast.Load())
+    return _inside(ev, frame, stop, 0)

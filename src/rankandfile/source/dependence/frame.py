@@ -10,7 +10,7 @@ from rankandfile.source.program import Function
 
 from .syntax import Path
 
-DEEPEST = 7
+DEEPEST = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +53,9 @@ def called(target: Function, call: ast.Call, frame: Frame, bound: bool) -> Frame
             break
         given[name] = Argument(value, frame)
     else:
-        for extra in call.args[len(names) :]:
-            if arguments.vararg is not None:
-                given[arguments.vararg.arg] = Argument(extra, frame)
+        if arguments.vararg is not None:
+            rest = ast.Tuple(call.args[len(names) :], ast.Load())
+            given[arguments.vararg.arg] = Argument(ast.copy_location(rest, call), frame)
     known = {*names, *(a.arg for a in arguments.kwonlyargs)}
     for keyword in call.keywords:
         if keyword.arg in known and keyword.arg is not None:
@@ -63,8 +63,11 @@ def called(target: Function, call: ast.Call, frame: Frame, bound: bool) -> Frame
         elif keyword.arg is None:
             for name in known - given.keys():
                 given[name] = Argument(keyword.value, frame, (("item", name),))
-        elif arguments.kwarg is not None:
-            given[arguments.kwarg.arg] = Argument(keyword.value, frame)
+    if arguments.kwarg is not None:
+        other = [k for k in call.keywords if k.arg not in known]
+        keys: list[ast.expr | None] = [None if k.arg is None else ast.Constant(k.arg) for k in other]
+        rest_by_name = ast.Dict(keys, [k.value for k in other])
+        given[arguments.kwarg.arg] = Argument(ast.copy_location(rest_by_name, call), frame)
     return Frame(target, given, frame.depth + 1, (*frame.key, call))
 
 

@@ -12,7 +12,7 @@ from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
 from .definitions import Definition, reaching
 from .frame import Frame, called
-from .syntax import argument, constant, dotted, text
+from .syntax import Path, argument, constant, dotted, text
 from .value import UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -142,3 +142,16 @@ def _of_comprehension(d: Definition) -> Span:
         if isinstance(element, str):
             return frozenset([element])
     return frozenset([d.name])
+
+
+def dimension(ev: Evaluator, call: ast.Call, frame: Frame, path: Path) -> str | None:
+    """`replica, stage = mesh.get_coordinate()`: the name of the dimension that a part of a coordinate belongs to."""
+    index = path[0][1] if path and path[0][0] == "item" else None
+    if not isinstance(index, int) or not isinstance(call.func, ast.Attribute):
+        return None
+    for instance in ev.objects.of(call.func.value, frame):
+        names = argument(instance.made, 2, "mesh_dim_names") if instance.made is not None else None
+        if isinstance(names, (ast.Tuple, ast.List)) and -len(names.elts) <= index < len(names.elts):
+            name = constant(names.elts[index])
+            return name if isinstance(name, str) else None
+    return None

@@ -23,9 +23,17 @@ from rankandfile.source.registry.tables import TABLE, canonical
 from .definitions import Definition, reaching
 from .frame import Frame, Instance, called
 from .index import MOST_SITES, Index, Site
-from .syntax import Path, dotted
+from .syntax import EACH, Path, dotted, loop_of
 
 _DEEPEST = 10
+_HOLD_THE_SAME = {
+    "torch.nn.ModuleList",
+    "builtins.list",
+    "builtins.tuple",
+    "builtins.reversed",
+    "builtins.sorted",
+    "builtins.iter",
+}
 _NO_CLASS = ("builtins.", "typing.")
 _SAME = {
     "to",
@@ -83,12 +91,7 @@ class Objects:
         elif isinstance(e, ast.Attribute):
             yield from self._attribute(e, frame, depth, path)
         elif isinstance(e, (ast.Tuple, ast.List)) and path:
-            elements = [x.value if isinstance(x, ast.Starred) else x for x in e.elts]
-            kind, key = path[0]
-            if kind == "item" and isinstance(key, int) and key < len(elements):
-                elements = [elements[key]]
-            for element in elements:
-                yield from self.of(element, frame, depth + 1, path[1:])
+            yield from self._elements(e.elts, frame, depth, path)
         elif isinstance(e, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and path:
             yield from self.of(e.elt, frame, depth + 1, path[1:])
         elif isinstance(e, ast.Subscript):
@@ -102,10 +105,19 @@ class Objects:
             for part in e.values:
                 yield from self.of(part, frame, depth + 1, path)
 
+    def _elements(self, elements: list[ast.expr], frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        kind, key = path[0]
+        if kind == "item" and isinstance(key, int) and -len(elements) <= key < len(elements):
+            elements = [elements[key]]
+        for element in elements:
+            plain = element.value if isinstance(element, ast.Starred) else element
+            yield from self.of(plain, frame, depth + 1, path[1:])
+
     def _made(self, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
         target = resolve(frame.function, e.func)
         if isinstance(target, Class):
-            yield Instance(target, e, frame)
+            if not path:
+                yield Instance(target, e, frame)
         elif isinstance(target, External):
             name = canonical(target.dotted)
             if name in TABLE.wraps:
@@ -113,10 +125,18 @@ class Objects:
                     yield Instance(TABLE.wraps[name], e, frame)
                 for value in e.args[:1]:
                     yield from self.of(value, frame, depth + 1, path)
-            elif name in ("builtins.next", "builtins.iter") and e.args:
+            elif name in _HOLD_THE_SAME and e.args and path:
                 yield from self.of(e.args[0], frame, depth + 1, path)
-            else:
-                yield Instance(name, e, frame)
+            elif name == "torch.nn.Sequential" and path:
+                yield from self._elements(e.args, frame, depth, path)
+            elif name == "builtins.next" and e.args:
+                yield from self.of(e.args[0], frame, depth + 1, (EACH, *path))
+            elif name == "builtins.enumerate" and e.args and len(path) > 1:
+                yield from self.of(
+                    e.args[0], frame, depth + 1, (EACH, *path[2:]) if path[1] == ("item", 1) else ()
+                )
+            elif not path or name in TABLE.makes:
+                yield Instance(TABLE.makes.get(name, name), e, frame)
         elif isinstance(target, Function):
             yield from self._returned(target, e, frame, depth, path, bound=False)
         elif isinstance(e.func, ast.Attribute):
@@ -141,6 +161,10 @@ class Objects:
                 yield from self.of(node.value, inside, depth + 1, path)
 
     def _named(self, e: ast.Name, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        loop = loop_of(frame.function.module, e)
+        if loop is not None:
+            yield from self.of(loop[0], frame, depth + 1, (*loop[1], *path))
+            return
         scope: Function | None = frame.function
         while scope is not None and e.id not in scope_of(scope).names:
             scope = scope.parent

@@ -25,7 +25,7 @@ def from_table(source: Source, e: ast.expr, frame: Frame) -> Value:
     axes: set[str] = set()
     if source.along.startswith("="):
         axes.add(source.along[1:])
-    elif source.along and isinstance(e, ast.Call):
+    elif source.along not in ("", "*") and isinstance(e, ast.Call):
         axis = constant(argument(e, 0, source.along))
         axes.update([axis] if isinstance(axis, str) else [])
     words = source.words

@@ -88,3 +88,19 @@ def arguments(call: ast.Call) -> list[ast.expr]:
     """All arguments, starred ones too."""
     plain = [a.value if isinstance(a, ast.Starred) else a for a in call.args]
     return [*plain, *(keyword.value for keyword in call.keywords)]
+
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def loop_of(module: Module, name: ast.Name) -> tuple[ast.expr, Path] | None:
+    """The iterable whose items a variable of a comprehension is, if the name is one."""
+    for node in ancestors(module, name):
+        if isinstance(node, (ast.stmt, ast.Lambda)):
+            return None
+        if isinstance(node, COMPREHENSIONS):
+            for generator in reversed(node.generators):
+                for target, part in stored(generator.target, (EACH,)):
+                    if isinstance(target, ast.Name) and target.id == name.id:
+                        return generator.iter, part
+    return None

@@ -13,7 +13,8 @@ class Source:
     words: str
     """A noun phrase, as in "which is `words`"."""
     along: str = ""
-    """The parameter, by name, that gives the mesh axis along which the value varies."""
+    """The mesh axis along which the value varies: the name of the parameter that gives it, "=axis" for a fixed one, "*"
+    for a tuple with one place for every axis."""
     group: bool = False
     """The value is a position within the group that is passed: it varies along that group."""
 
@@ -47,6 +48,8 @@ class Table:
     """Wrapper -> what `backward()` on a loss of the wrapped module does."""
     uniform: frozenset[str] = frozenset()
     """Names with the same value on every rank."""
+    makes: dict[str, str] = field(default_factory=dict)
+    """Functions that make an object -> its class."""
     groups: dict[str, str] = field(default_factory=dict)
     """Calls that return a group -> the axis that it spans."""
     aliases: dict[str, str] = field(default_factory=dict)

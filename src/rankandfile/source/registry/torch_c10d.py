@@ -53,7 +53,7 @@ TABLE = Table(
         f"{_D}.get_group_rank": Source("rank_api", "the rank's number in a group"),
         f"{_MESH}.get_local_rank": Source("rank_api", "the rank's place in the mesh", along="mesh_dim"),
         f"{_MESH}.get_rank": Source("rank_api", "the rank's own number"),
-        f"{_MESH}.get_coordinate": Source("rank_api", "the rank's place in the mesh"),
+        f"{_MESH}.get_coordinate": Source("rank_api", "the rank's place in the mesh", along="*"),
         f"{_D}.ProcessGroup.rank": Source("rank_api", "the rank's number in a group"),
         f"{_D}.ProcessGroup.group_rank": Source("rank_api", "the rank's number in a group"),
     },
@@ -86,6 +86,7 @@ TABLE = Table(
         f"{_F}.reduce_scatter_tensor": "reduce_scatter on the group",
         f"{_F}.all_to_all_single": "all_to_all on the group",
     },
+    makes={f"{_D}.device_mesh.init_device_mesh": _MESH},
     uniform=frozenset(
         {
             f"{_D}.get_world_size",
