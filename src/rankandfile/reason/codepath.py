@@ -9,14 +9,16 @@ function, the order of its lines is the order of the loop's body.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from rankandfile.model.case import Case
 
-Relation = Literal["left", "before", "after", "unknown"]
-Stack = list[tuple[str, str, int]]
+Relation = Literal["left", "before", "after", "end", "unknown"]
+"""end: behind the last call of the loop's body so far: at the end of the body, or after the loop."""
+Frame = tuple[str, str, int]
+Stack = list[Frame]
 """Function, file and line of each frame that is not torch's own, outermost first."""
 
 
@@ -27,7 +29,7 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
     """
     ours, theirs = stack_of(case, expected), stack_of(case, came)
     depth = _parting(ours, theirs)
-    if depth is None or ours[depth][:2] != theirs[depth][:2]:
+    if depth is None or not _one_function(ours[depth], theirs[depth]):
         return "unknown"
     for number in earlier:
         before = stack_of(case, number)
@@ -36,11 +38,12 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
             continue
         if at > depth:
             if theirs[depth][2] <= ours[depth][2]:
-                return "unknown"
+                # A loop further inside says nothing of this function; what came before that loop may.
+                continue
             # In the middle of a loop's body nothing but an exception leaves the loop: then it only came too early.
-            begins = before[at][:2] == ours[at][:2] and before[at][2] > ours[at][2]
+            begins = _one_function(before[at], ours[at]) and before[at][2] > ours[at][2]
             return "left" if begins else "after"
-        if at < depth or before[at][:2] != ours[at][:2]:
+        if at < depth or not _one_function(before[at], ours[at]):
             return "unknown"
         return _by_line(before[depth][2], ours[depth][2], theirs[depth][2])
     return "unknown"
@@ -49,16 +52,56 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
 def _parting(one: Stack, other: Stack) -> int | None:
     """The outermost frame in which the two differ; None if one runs inside the other or they are equal."""
     for depth, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
+        if a != b and (a[2] != b[2] or not _one_function(a, b)):
             return depth
     return None
+
+
+def _one_function(one: Frame, other: Frame) -> bool:
+    """The same function: a recorder gives its file's whole path and its bare name, a stack may give less and more."""
+    if one[:2] == other[:2]:
+        return True
+    names = {frame[0].rsplit(".", 1)[-1] for frame in (one, other)}
+    files = sorted((frame[1].replace("\\", "/") for frame in (one, other)), key=len)
+    return len(names) == 1 and (files[0] == files[1] or files[1].endswith("/" + files[0]))
+
+
+def was_there(case: Case, earlier: Iterable[int], place: int | None, depth: int) -> bool:
+    """Whether one of the earlier calls was made from where `place` stands, as far in as `depth`."""
+    wanted = stack_of(case, place)[: depth + 1]
+    stacks = (stack_of(case, number)[: depth + 1] for number in earlier)
+    return any(len(stack) == len(wanted) == depth + 1 and _parting(stack, wanted) is None for stack in stacks)
+
+
+def depth_of_fork(case: Case, one: int | None, other: int | None) -> int | None:
+    return _parting(stack_of(case, one), stack_of(case, other))
 
 
 def _by_line(previous: int, expected: int, came: int) -> Relation:
     """The body of the loop runs from `previous` to `expected`, round its end if `expected` is the smaller."""
     if previous < expected:
         return "before" if previous < came < expected else "after"
-    return "before" if came > previous or came < expected else "after"
+    if came > previous:
+        return "end"
+    return "before" if came < expected else "after"
+
+
+class Fork(NamedTuple):
+    """The function in which two stacks part, and its two lines."""
+
+    function: str
+    file: str
+    lines: tuple[int, int]
+
+
+def fork(case: Case, one: int | None, other: int | None) -> Fork | None:
+    """Where the ways to two calls part. None if they are the same, or no function is common to them."""
+    ours, theirs = stack_of(case, one), stack_of(case, other)
+    depth = _parting(ours, theirs)
+    if depth is None or not _one_function(ours[depth], theirs[depth]):
+        return None
+    function, file, line = ours[depth]
+    return Fork(function, file, (line, theirs[depth][2]))
 
 
 def stack_of(case: Case, number: int | None) -> Stack:

@@ -18,6 +18,7 @@ from .loops import find_loop
 from .paths import Path
 from .programs import Parting as ProgramParting
 from .waits import Root
+from .whereabouts import passed
 from .words import ordinal
 
 _MOST_IN_CIRCLE = 48
@@ -44,6 +45,8 @@ class Parted:
     how: Relation = "unknown"
     """Where the other side's call lies in the program, as against the expected one."""
     place: str | None = None
+    stands: tuple[str, ...] = ()
+    """The stacks that show it, where the calls do not."""
     past: bool = False
     """Only the ranks' own earlier steps show what is normal."""
 
@@ -60,7 +63,8 @@ def _parted(facts: Facts, root: Root) -> Parted | None:
     found = _in_groups(facts, root)
     if found is not None:
         return _earlier_in_programs(facts, found)
-    return _in_programs(facts, root) if root.kind in ("cycle", "absent") else None
+    found = _in_programs(facts, root) if root.kind in ("cycle", "absent") else None
+    return found or (_stands_past(facts, root) if root.kind == "absent" else None)
 
 
 def _in_groups(facts: Facts, root: Root) -> Parted | None:
@@ -132,10 +136,12 @@ def _placed(facts: Facts, found: Parted) -> Parted:
     if how in ("after", "left") and known:
         # The loop makes this call after the expected one, and has made it before: the expected one was left out.
         return replace(found, how="after", kind="skipped")
-    if how == "before" or (
-        how in ("unknown", "after") and not known and found.came["group"] != found.expected["group"]
+    if (
+        how == "before"
+        or (how == "end" and known)
+        or (how in ("unknown", "after") and not known and found.came["group"] != found.expected["group"])
     ):
-        kind: Kind = "extra" if how == "before" else found.kind
+        kind: Kind = "extra" if how in ("before", "end") else found.kind
         return replace(found, how=how, kind=kind, group=int(found.came["group"]), slot=found.came["slot"])
     return replace(found, how=how)
 
@@ -175,7 +181,57 @@ def _in_programs(facts: Facts, root: Root) -> Parted | None:
     first = max(partings.values(), key=lambda p: p.departure.confirmed)
     culprits = tuple(sorted(r for r, p in partings.items() if p.departure.kind == first.departure.kind))
     normal = tuple(r for r in (*root.ranks, *root.victims) if r not in culprits)
-    return _from_program(facts, first, culprits, tuple(sorted(normal)))
+    found = _from_program(facts, first, culprits, tuple(sorted(normal)))
+    if found.kind == "substituted":
+        return _placed(facts, found)
+    return _gone_past(facts, root, found) if found.kind == "extra" and found.past else found
+
+
+def _stands_past(facts: Facts, root: Root) -> Parted | None:
+    """By the stacks: the calls alone show no more than that the ranks have not come to it."""
+    found = passed(facts, root)
+    if found is None:
+        return None
+    return Parted(
+        kind="skipped",
+        group=found.group,
+        slot=found.slot,
+        culprits=found.ranks,
+        normal=found.mates,
+        other=found.ranks,
+        expected=found.due,
+        came=None,
+        length=1,
+        confirmed=0,
+        how="after",
+        place=_place(facts, found.group, found.slot) if found.slot is not None else None,
+        stands=tuple(i for rank in found.ranks[:4] for i in facts.hosts[rank].evidence),
+    )
+
+
+def _gone_past(facts: Facts, root: Root, found: Parted) -> Parted:
+    """What is more than in the rank's own past may be what comes after a call that others still wait in: then that
+    call was left out."""
+    for index in root.pending:
+        call = facts.waits.pending[index]
+        row = (
+            _call(facts, call.waiting, call.group, call.slot)
+            if call.slot is not None and set(found.culprits) <= set(call.lacking)
+            else None
+        )
+        if row is None or found.came is None:
+            continue
+        before = _calls_before(facts, row)
+        stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(256)))
+        how = relation(facts.case, stacks, row["stack"], found.came["stack"])
+        if how in ("after", "left"):
+            again = row["stack"] in stacks and found.came["site"] not in set(before["site"].drop_nulls())
+            return replace(
+                found, kind="skipped", how="left" if again else how, group=call.group, slot=call.slot,
+                normal=call.waiting,
+                expected=row, past=False, place=_place(facts, call.group, call.slot or 0),
+            )  # fmt: skip
+    return found
 
 
 def _from_program(

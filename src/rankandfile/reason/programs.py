@@ -89,6 +89,14 @@ class Programs:
             self._compared[rank, mate] = self._compare(rank, mate)
         return self._compared[rank, mate]
 
+    def due(self, rank: int, mate: int) -> tuple[int, int] | None:
+        """(mate, record) of the call that the mate made next, if all that the rank has made the mate made too."""
+        ours, theirs = self.of(mate), self.of(rank)
+        starts = _common_start(ours, theirs)
+        if starts is None or self.against(rank, mate) is not None:
+            return None
+        return _at(ours, starts[0] + len(theirs.tokens) - starts[1])
+
     @cached_property
     def _compared(self) -> dict[tuple[int, int], Parting | None]:
         return {}

@@ -29,6 +29,10 @@ _DEVICE = (
 )
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
+_MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
+_LOST = ("Connection timed out", "No route to host", "Host is unreachable", "Network is unreachable")
+"""What the kernel says when the other host does not answer. A process that ended is told from that: it resets."""
+_FEWEST_PARTNERS = 2
 _REPORTS = ("watchdog_timeout", "watchdog_progress")
 _SIGNALLED = ("dump_signal",)
 _ISSUED = "failed_stack"
@@ -48,6 +52,7 @@ def testify(case: Case) -> Testimony:
         device=_device(events, mine, case.exits),
         link=_errors(mine, _LINK, "origin"),
         unreachable=_unreachable(events, case.exits, hosts),
+        misfits=_errors(mine, _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         reports=_reports(mine),
         logged=frozenset(files["rank"].to_list()) | frozenset(mine["rank"].to_list()),
@@ -188,6 +193,7 @@ def _unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str
         for rank, host in hosts.items():
             if host == row["host"]:
                 out[rank] = Error(f"its host {host} failed", evidence)
+    out.update(_in_all_lost(events, hosts))
     if not lost.height and not failed.height:
         return out
     ranks = _ranks_of_processes(exits)
@@ -202,6 +208,25 @@ def _unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str
                 words = "NCCL lost its process, and messages to its host fail"
                 out.setdefault(rank, Error(words, (event_id(row["log"], row["line"]), *signs)))
     return out
+
+
+def _in_all_lost(events: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Error]:
+    """The ranks of the one host that every lost connection has at one end, if several others lost it."""
+    known = set(hosts.values())
+    lost: dict[frozenset[str], str] = {}
+    for row in events.filter((pl.col("kind") == "gloo_peer_closed") & pl.col("peer").is_not_null()).iter_rows(
+        named=True
+    ):
+        host, peer = hosts.get(row["rank"]), row["peer"].rpartition(":")[0].strip("[]")
+        if str(fields_of(row).get("error", "")).startswith(_LOST) and host and peer in known:
+            lost.setdefault(frozenset((host, peer)), event_id(row["log"], row["line"]))
+    ends = frozenset.intersection(*lost) if lost else frozenset()
+    if len(ends) != 1 or len(lost) < _FEWEST_PARTNERS:
+        return {}
+    (gone,) = ends
+    words = f"is on host {gone}, which does not answer: each of the {len(lost)} connections that were lost ends there"
+    error = Error(words, tuple(lost.values())[:4])
+    return {rank: error for rank, host in hosts.items() if host == gone}
 
 
 def _reports(mine: pl.DataFrame) -> tuple[Report, ...]:

@@ -70,6 +70,8 @@ class Testimony:
     link: dict[int, Error] = field(default_factory=dict)
     unreachable: dict[int, Error] = field(default_factory=dict)
     """Ranks of hosts that a scheduler gave up, or that NCCL lost while its messages to them failed."""
+    misfits: dict[int, Error] = field(default_factory=dict)
+    """Ranks that were sent a message of another size than the one they expected."""
     stopped: dict[int, Error] = field(default_factory=dict)
     """Lines that tell why a host may not get on: a loader worker gone, the interpreter's lock not to be had."""
     reports: tuple[Report, ...] = ()

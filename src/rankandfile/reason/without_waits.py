@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .causes import barrier_named, init_stuck, teardown_only
+from .causes import barrier_named, init_stuck, teardown_only, transfers
 from .causes.finding import Finding
 from .facts import Facts
 
@@ -12,6 +12,7 @@ _SETTLE: tuple[Callable[[Facts], Finding | None], ...] = (
     teardown_only.settle,
     init_stuck.settle,
     barrier_named.settle,
+    transfers.settle,
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
@@ -45,9 +47,12 @@ def finding(facts: Facts, root: Root, p: Parted, cause: str, what: str) -> Findi
             f"{f', in {where}' if where else ''}; which of them is right the calls do not tell."
         )
     waits = waiting_sentence(facts, root, p.culprits)
+    several = not p.culprits and _of_several_sizes(facts, p)
+    if several:
+        sentence += " From this place each rank makes calls of several sizes, one after the other: they are not at the same one."
     return Finding(
-        cause=cause,
-        confidence="established",
+        cause="rank_conditional" if several else cause,
+        confidence="supported" if several else "established",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"asked for {theirs}"),
@@ -58,6 +63,17 @@ def finding(facts: Facts, root: Root, p: Parted, cause: str, what: str) -> Findi
         alternatives=() if p.culprits else _both(p, cause),
         explains=len(root.victims),
     )
+
+
+def _of_several_sizes(facts: Facts, p: Parted) -> bool:
+    """Whether this place made calls of different sizes before: then one side may be a call ahead of the other."""
+    assert p.expected is not None and p.came is not None
+    if p.expected["stack"] is None or p.expected["stack"] != p.came["stack"] or p.slot is None:
+        return False
+    calls = facts.working.of_group(p.group).filter(
+        (pl.col("slot") < p.slot) & (pl.col("stack") == p.expected["stack"])
+    )
+    return calls["terms"].n_unique() > 1
 
 
 def _both(p: Parted, cause: str) -> tuple[Alternative, ...]:

@@ -1,10 +1,15 @@
-"""At one point a rank made another collective than its peers."""
+"""At one point a rank made another collective than its peers.
+
+Where the ways to the two calls part within one function, a condition or a loop of that function led the ranks along
+different ways: that says more than that their calls differ.
+"""
 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
+from rankandfile.reason.codepath import fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import Parted, parted
 from rankandfile.reason.waiting import waiting_sentence
@@ -30,9 +35,12 @@ def find(facts: Facts, root: Root) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
         f"{f', in {where}' if where else ''}."
     )
+    ways = fork(facts.case, p.expected["stack"], p.came["stack"]) if p.expected and p.came else None
+    if ways is not None:
+        sentence += f" {shown.ways_words(ways)}"
     waits = waiting_sentence(facts, root, p.culprits)
     return Finding(
-        cause=CAUSE,
+        cause="rank_conditional" if ways is not None and p.how != "before" else CAUSE,
         confidence="established",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
@@ -41,18 +49,28 @@ def find(facts: Facts, root: Root) -> Finding | None:
         location=look.location_of(facts, p.came),
         evidence=shown.evidence(facts, p),
         contradicted_by="a branch on which the minority's call is the right one",
-        alternatives=_alternatives(p),
+        alternatives=_alternatives(p, ways is not None),
         explains=len(root.victims),
     )
 
 
-def _alternatives(p: Parted) -> tuple[Alternative, ...]:
-    return (
+def _alternatives(p: Parted, by_condition: bool) -> tuple[Alternative, ...]:
+    others = (
+        ("different_collective", "The two calls may stand for each other, on two branches.", by_condition),
+        (
+            "extra_collective",
+            "The call may be one more than its peers make, and not instead of theirs.",
+            True,
+        ),
+    )
+    return tuple(
         Alternative(
-            cause="extra_collective",
+            cause=cause,
             confidence="hypothesis",
-            sentence="The call may be one more than its peers make, and not instead of theirs.",
+            sentence=sentence,
             culprits=format_ranks(p.culprits),
             decided_by="the calls that would follow it, or the source around it",
-        ),
+        )
+        for cause, sentence, applies in others
+        if applies
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
+from rankandfile.reason.codepath import fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import parted
 from rankandfile.reason.waiting import waiting_sentence
@@ -21,17 +24,24 @@ def find(facts: Facts, root: Root) -> Finding | None:
         return None
     made = f"the {look.call_words(facts, p.came)}" if p.came else "a collective"
     if p.length > 1:
-        made = f"{counted(p.length, 'call')}, beginning with {made},"
-    where = p.place
+        made = f"{counted(p.length, 'call')}, beginning with {made}"
+    where = f" in {p.place}" if p.place else ""
     its = verb(p.culprits, "its", "their")
     sentence = (
-        f"{upper(ranks_words(p.culprits))} made {made} that the other ranks of the group did not make"
-        f"{f' in {where}' if where else ''}; from there on {its} calls are {ahead_words(p.length)}."
+        f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} that the other ranks of the group "
+        f"did not make{where}; from there on {its} calls are {ahead_words(p.length)}."
     )
     waits = waiting_sentence(facts, root, p.culprits)
     sure = p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
+    unclear = p.confirmed == 1 and not p.past and p.expected is not None and p.came is not None
+    ways = (
+        fork(facts.case, p.expected["stack"], p.came["stack"]) if unclear and p.expected and p.came else None
+    )
+    if ways is not None:
+        # One call that falls into place may as well be the others' call made late.
+        sentence += f" {shown.ways_words(ways)}"
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE if ways is None else "rank_conditional",
         confidence="established" if sure else "supported",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
@@ -40,5 +50,20 @@ def find(facts: Facts, root: Root) -> Finding | None:
         location=look.location_of(facts, p.came),
         evidence=shown.evidence(facts, p),
         contradicted_by="a branch on which all ranks should have made the call, so that the others left it out",
+        alternatives=()
+        if ways is None
+        else tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=words,
+                culprits=format_ranks(p.culprits),
+                decided_by="the calls that would follow, or the source at these lines",
+            )
+            for cause, words in (
+                (CAUSE, "The call may be one that its peers never make."),
+                ("order_inversion", "Its peers may make the same call, only later."),
+            )
+        ),
         explains=len(root.victims),
     )

@@ -1,13 +1,14 @@
-"""All members joined and, as far as their devices tell, began; none finishes."""
+"""All members joined and, as far as their devices or their hosts' stacks tell, began; none finishes."""
 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason import look
+from rankandfile.reason.contracts import contract_of
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.patience import Patience, patience
 from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Root
+from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, verb
 
 from .finding import Finding
@@ -19,8 +20,10 @@ def find(facts: Facts, root: Root) -> Finding | None:
     if root.kind != "joined":
         return None
     call = facts.waits.pending[root.pending[0]]
-    if not call.begun or call.slot is None:
+    if call.slot is None:
         return None
+    if not call.begun:
+        return _on_hosts(facts, root, call)
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         # A collective that all have begun and none has finished is in any running job.
         return None
@@ -46,3 +49,47 @@ def find(facts: Facts, root: Root) -> Finding | None:
         ),
         explains=len(root.victims),
     )
+
+
+def _on_hosts(facts: Facts, root: Root, call: Pending) -> Finding | None:
+    """gloo works on the hosts: if every member's stack stands in the call, all have begun it, and no device is late."""
+    members = facts.membership.members[call.group]
+    row = pending_row(facts, call)
+    if row is None or set(call.waiting) != set(members) or len(members) < 2 or not _gloo_alone(facts):
+        return None
+    stands = [facts.hosts.get(rank) for rank in members]
+    inside = [
+        s for s in stands if s is not None and s.activity in ("collective", "backward") and not s.moving
+    ]
+    contract = contract_of(look.op_of(facts, row))
+    if len(inside) < len(members) or contract.agree in ("sums", "parts", "name"):
+        return None
+    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+        return None
+    rooted = contract.early != "nobody"
+    others = [
+        ("link_error", "One link or adapter may have failed.", "the kernel log and the switch's counters")
+    ]
+    if rooted:
+        others.insert(
+            0, ("root_mismatch", "The members may not agree on the root.", "the source of the call")
+        )
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis" if rooted else "supported",
+        sentence=(
+            f"All members joined the {call_phrase(facts, call)} with the same arguments, the stack of each stands in it, "
+            "and none finishes it. No rank is behind: suspect what lies between them, the network."
+        ),
+        evidence=(look.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
+        contradicted_by="a stack of a member outside of the call",
+        alternatives=tuple(
+            Alternative(cause=cause, confidence="hypothesis", sentence=words, decided_by=decided)
+            for cause, words, decided in others
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _gloo_alone(facts: Facts) -> bool:
+    return facts.case.dumps_used["backend"].drop_nulls().unique().to_list() == ["gloo"]

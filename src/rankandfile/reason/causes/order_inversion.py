@@ -77,7 +77,7 @@ def _same_until_now(facts: Facts, root: Root) -> bool:
 def _only_order(p: Parted) -> bool:
     """Left out as far as it got: stopped in the very call that follows the missing one, it may have meant both."""
     return p.kind == "swapped" or (
-        p.kind == "skipped" and p.confirmed <= 1 and p.length == 1 and _collective(p)
+        p.kind == "skipped" and p.how != "left" and p.confirmed <= 1 and p.length == 1 and _collective(p)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
+from rankandfile.reason.deaths import died_first
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.stories import Story, Subject
 
@@ -11,7 +12,7 @@ CAUSE = "peer_unreachable"
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
     error = facts.testimony.unreachable.get(subject.rank)
-    if error is None or facts.testimony.gone(subject.rank):
+    if error is None or died_first(facts.testimony, subject.rank):
         return None
     return Story(
         cause=CAUSE,

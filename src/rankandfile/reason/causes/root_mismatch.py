@@ -13,6 +13,7 @@ from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.contracts import contract_of, elements
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.patience import Patience, patience
 from rankandfile.reason.waiting import call_phrase, first_pending
 from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -29,6 +30,8 @@ def find(facts: Facts, root: Root) -> Finding | None:
         return None
     members = facts.membership.members[call.group]
     roots = _believers(facts, call.group, call.slot)
+    if roots is None and root.kind == "joined":
+        return _finished_early(facts, root, call)
     if roots is None or len(roots) == 1 or (not roots and not _all_there(facts, call, members)):
         return None
     usual = _usual_root(facts, call)
@@ -77,6 +80,53 @@ def _believers(facts: Facts, group: int, slot: int) -> tuple[int, ...] | None:
         return None
     return tuple(
         sorted(rank for rank, sizes in rows.select("rank", column).iter_rows() if sum(elements(sizes)))
+    )
+
+
+def _finished_early(facts: Facts, root: Root, call: Pending) -> Finding | None:
+    """Only its root may be done with a broadcast that others wait in. If several are, each may believe to be it."""
+    members = facts.membership.members[call.group]
+    rows = {r: row for r in members if (row := look.call_at(facts, r, call.group, call.slot or 0))}
+    ops = {look.op_of(facts, row) for row in rows.values()}
+    if len(rows) < len(members) or len(ops) != 1 or contract_of(ops.pop()).early != "root":
+        return None
+    done = tuple(r for r, row in rows.items() if not row["open"])
+    if len(done) < _ROUNDS or set(done) & set(call.waiting):
+        return None
+    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+        return None
+    first, last = rows[done[0]], rows[call.waiting[0]]
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        sentence=(
+            f"All members joined the {call_phrase(facts, call)} with the same arguments. {upper(ranks_words(done))} "
+            f"{verb(done, 'is', 'are')} done with it, and {ranks_words(call.waiting)} "
+            f"{verb(call.waiting, 'waits', 'wait')} in it. Only its root may be done before the others: the members may "
+            "not agree on the root. Whom each takes for it, no dump records."
+        ),
+        divergence=Divergence(
+            group=look.group_words(facts, call.group),
+            seq=first["seq"],
+            kind="argument",
+            cohorts=[
+                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, row, words))
+                for ranks, row, words in ((done, first, "done"), (call.waiting, last, "waits"))
+            ],
+            members=look.members_text(facts, call.group),
+        ),
+        location=look.location_of(facts, last),
+        evidence=(look.evidence_of(first), look.evidence_of(rows[done[1]]), look.evidence_of(last)),
+        contradicted_by="a log of NCCL's calls in which all name the same root",
+        alternatives=(
+            Alternative(
+                cause="network_stalled",
+                confidence="hypothesis",
+                sentence="The message may have come as far as those that are done, and no further.",
+                decided_by="NCCL's own call log, or the variable that holds the root, in py-spy dump --locals",
+            ),
+        ),
+        explains=len(root.victims),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
+from rankandfile.reason.codepath import Fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import Parted
 from rankandfile.reason.waiting import pending_row
@@ -64,4 +65,10 @@ def evidence(facts: Facts, p: Parted) -> tuple[str, ...]:
     ids = [look.evidence_of(row) for row in (p.expected, p.came) if row]
     for ranks in (p.normal, p.other):
         ids += look.standing_evidence(facts, ranks[0], p.group) if ranks else []
-    return tuple(dict.fromkeys(ids))
+    return tuple(dict.fromkeys([*ids, *p.stands]))
+
+
+def ways_words(ways: Fork) -> str:
+    """`Their ways part in train, train.py, at lines 41 and 49.`"""
+    one, other = ways.lines
+    return f"Their ways part in {ways.function}, {look.short_file(ways.file)}, at lines {one} and {other}."

@@ -23,11 +23,11 @@ def find(facts: Facts, root: Root) -> Finding | None:
     row = p.expected
     missed = f"the {look.call_words(facts, row)}" if row else "a collective"
     if p.length > 1:
-        missed = f"{counted(p.length, 'call')}, beginning with {missed},"
-    where = p.place
+        missed = f"{counted(p.length, 'call')}, beginning with {missed}"
+    where = f"{',' if p.length > 1 else ''} in {p.place}" if p.place else ""
     its = verb(p.culprits, "its", "their")
     sentence = (
-        f"{upper(ranks_words(p.culprits))} skipped {missed}{f' in {where}' if where else ''}; "
+        f"{upper(ranks_words(p.culprits))} skipped {missed}{where}; "
         f"from there on {its} calls are {behind_words(p.length)}."
     )
     if not p.exact:
@@ -35,13 +35,20 @@ def find(facts: Facts, root: Root) -> Finding | None:
             f"{upper(ranks_words(p.culprits))} {verb(p.culprits, 'is', 'are')} {p.length} "
             f"{'call' if p.length == 1 else 'calls'} behind since before the oldest call that the rings kept."
         )
+    if p.stands:
+        stand = facts.hosts[p.culprits[0]]
+        sentence = (
+            f"{upper(ranks_words(p.culprits))} went past {missed}{where}, which "
+            f"{ranks_words(p.normal)} made at that point: {its} {verb(p.culprits, 'stack stands', 'stacks stand')} "
+            f"behind it, {stand.phrase}."
+        )
     waits = waiting_sentence(facts, root, p.culprits)
     return Finding(
         cause=CAUSE,
         confidence="established" if _sure(p) else "supported",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
-        doing={r: _doing(facts, p) for r in p.culprits},
+        doing={r: _doing(facts, p, r) for r in p.culprits},
         divergence=shown.divergence(facts, p, "skipped"),
         location=look.location_of(facts, row),
         evidence=shown.evidence(facts, p),
@@ -56,7 +63,9 @@ def _sure(p: Parted) -> bool:
     return p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
 
 
-def _doing(facts: Facts, p: Parted) -> str:
+def _doing(facts: Facts, p: Parted, rank: int) -> str:
+    if p.stands:
+        return f"went past it, and is {facts.hosts[rank].words}"
     return f"went on to the {look.call_words(facts, p.came)}" if p.came else "went on without it"
 
 

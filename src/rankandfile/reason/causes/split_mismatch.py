@@ -11,6 +11,7 @@ from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.parted import parted
 from rankandfile.reason.splits import exchange, odd_one_out
 from rankandfile.reason.waiting import call_phrase, first_pending
 from rankandfile.reason.waits import Root
@@ -29,7 +30,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     if sums is None or sums.agrees:
         return None
     culprits = odd_one_out(facts, call.group, call.slot)
-    if not culprits:
+    if not culprits or _another_call(facts, root, culprits):
         return None
     rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
     rows = [look.call_at(facts, ranks[0], call.group, call.slot) for ranks in (rest, culprits) if ranks]
@@ -67,3 +68,9 @@ def find(facts: Facts, root: Root) -> Finding | None:
         ),
         explains=len(root.victims),
     )
+
+
+def _another_call(facts: Facts, root: Root, culprits: tuple[int, ...]) -> bool:
+    """They are out of step, and this is another call of theirs: of course its sizes do not fit."""
+    p = parted(facts, root)
+    return p is not None and p.kind != "argument" and set(culprits) <= set(p.culprits)

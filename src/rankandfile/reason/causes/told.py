@@ -39,8 +39,8 @@ _ORDER = (
 )  # fmt: skip
 _BY_CAUSE = {module.CAUSE: place for place, module in reversed(list(enumerate(_ORDER)))}
 
-#: What can be told of a rank that has joined: its device or its link failed in the call.
-_OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (gpu_error.tell, link_error.tell)
+#: What can be told of a rank that has joined: its device, its link or its host failed in the call.
+_OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (gpu_error.tell, link_error.tell, peer_unreachable.tell)
 _SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
@@ -81,7 +81,9 @@ def _late(facts: Facts, root: Root, call: Pending, stories: dict[int, Story]) ->
 
 
 def _joined(facts: Facts, root: Root, call: Pending) -> Finding | None:
-    concerned = sorted({*call.waiting, *root.victims, *root.ranks})
+    # Also a member whose own part has ended, with an error: it cannot carry the others' messages any more.
+    ended = {r for r in facts.membership.members[call.group] if facts.testimony.gone(r)}
+    concerned = sorted({*call.waiting, *root.victims, *root.ranks, *ended})
     for tell in _OF_THOSE_THAT_JOINED:
         stories = {rank: story for rank in concerned if (story := tell(facts, Subject(rank, False)))}
         if stories:
@@ -97,11 +99,12 @@ def _finding(
     doing = {rank: story.doing for rank, story in stories.items()}
     what = {
         "absent": f"{upper(ranks_words(culprits))} never joined the {call_phrase(facts, call)}",
-        "missing": f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing in the "
+        "missing": f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing from the "
         f"{call_phrase(facts, call)}",
     }.get(root.kind, f"All members joined the {call_phrase(facts, call)}, and none finishes it")
     against = tuple(words for story in stories.values() for words in story.contradicted)
-    sentence = f"{what}: {_said(doing, culprits, root.kind)}."
+    said = _said(doing, culprits, root.kind).rstrip(".")
+    sentence = f"{what}: {said}." if root.kind in ("absent", "missing") else f"{what}. {upper(said)}."
     if against:
         sentence += f" The sources disagree: {'; '.join(against)}."
     ids = [look.evidence_of(row)] if row else []
@@ -111,7 +114,7 @@ def _finding(
     return Finding(
         cause=first.cause,
         confidence=max((story.confidence for story in stories.values()), key=lambda c: _SURE[c]),
-        sentence=f"{sentence} {waiting_sentence(facts, root, culprits)}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, root, culprits, named=True)}".strip(),
         culprits=culprits,
         doing=doing,
         divergence=_divergence(facts, call, culprits, row) if root.ranks else None,
@@ -132,7 +135,10 @@ def _said(doing: dict[int, str], culprits: tuple[int, ...], kind: str) -> str:
         alike[words].append(rank)
     if len(alike) == 1 and len(doing) == len(culprits) and kind in ("absent", "missing"):
         return next(iter(alike))
-    return "; ".join(f"{ranks_words(ranks)} {words}" for words, ranks in alike.items())
+    return "; ".join(
+        f"{ranks_words(ranks)}{':' if words.startswith('its ') else ''} {words}"
+        for words, ranks in alike.items()
+    )
 
 
 def _other_causes(cause: str, stories: dict[int, Story]) -> tuple[Alternative, ...]:

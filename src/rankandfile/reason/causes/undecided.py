@@ -1,10 +1,14 @@
-"""Ranks took two paths, and nothing says which of them is the normal one: both are named, nobody is blamed."""
+"""Ranks took two paths, and nothing says which of them is the normal one: both are named, nobody is blamed.
+
+Where the stacks of the two calls part in one function, at least that is known: something there led them apart.
+"""
 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
+from rankandfile.reason.codepath import fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import Parted, parted
 from rankandfile.reason.waiting import waiting_sentence
@@ -40,10 +44,14 @@ def find(facts: Facts, root: Root) -> Finding | None:
         f"{upper(ranks_words(one))} made {calls[0]} where {ranks_words(other)} made {calls[1]}"
         f"{f', in {where}' if where else ''}. {_balance(p)}, and no earlier step shows which way is right."
     )
+    stacks = [row["stack"] if row else None for row in rows]
+    ways = fork(facts.case, *stacks) if p.kind != "swapped" else None
+    if ways is not None:
+        sentence += f" {shown.ways_words(ways)}"
     causes = _ONE_SIDE.get(p.kind, ("different_collective", "different_collective"))
     return Finding(
-        cause=CAUSE,
-        confidence="hypothesis",
+        cause="rank_conditional" if ways is not None else CAUSE,
+        confidence="supported" if ways is not None else "hypothesis",
         sentence=f"{sentence} {waiting_sentence(facts, root, ())}".strip(),
         divergence=shown.divergence(facts, p, p.kind),
         location=look.location_of(facts, p.expected or p.came),

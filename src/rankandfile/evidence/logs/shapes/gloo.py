@@ -13,6 +13,13 @@ SHAPES = (
         r"Timed out waiting (?P<timeout_ms>\d+)\s*ms for (?P<direction>recv|send) operation to complete",
     ),
     Shape(
+        "gloo_size_disagrees",
+        "G8",
+        "messenger",
+        "op.preamble.length",
+        r"op\.preamble\.length <= op\.nbytes\. (?P<received>\d+) vs (?P<expected>\d+)",
+    ),
+    Shape(
         "gloo_peer_closed",
         "G2",
         "echo",

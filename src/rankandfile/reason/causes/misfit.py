@@ -1,0 +1,55 @@
+"""All members came to the call, and what one of them was sent has another size than it expected.
+
+The sizes that the recorder keeps agree, or are of whole tensors only. Who sent the wrong thing, the line does not say.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.reason import look
+from rankandfile.reason.contracts import contract_of
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.waiting import call_phrase, pending_row
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper
+
+from .finding import Finding
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind != "joined":
+        return None
+    call = facts.waits.pending[root.pending[0]]
+    misfits = {
+        rank: facts.testimony.misfits[rank] for rank in call.waiting if rank in facts.testimony.misfits
+    }
+    row = pending_row(facts, call)
+    if not misfits or row is None:
+        return None
+    cause = "split_mismatch" if contract_of(look.op_of(facts, row)).agree == "sums" else "size_mismatch"
+    said = "; ".join(error.words for error in list(misfits.values())[:2])
+    return Finding(
+        cause=cause,
+        confidence="supported",
+        sentence=(
+            f"All members joined the {call_phrase(facts, call)}, and {ranks_words(sorted(misfits))} got a message of "
+            f"another size than expected: '{said[:200]}'. Who sent it the line does not say."
+        ),
+        location=look.location_of(facts, row),
+        evidence=(look.evidence_of(row), *(i for error in misfits.values() for i in error.evidence)),
+        contradicted_by="split sizes in a log that agree between all pairs",
+        alternatives=(
+            Alternative(
+                cause="skipped_collective",
+                confidence="hypothesis",
+                sentence=f"{upper(ranks_words(sorted(misfits)))} may have been sent what belongs to another call.",
+                decided_by="the calls before, of every member",
+            ),
+        ),
+        missing=(
+            Missing(
+                what="the sizes that each member sends to each other", how="TORCH_DISTRIBUTED_DEBUG=DETAIL"
+            ),
+        ),
+        explains=len(root.victims),
+    )
