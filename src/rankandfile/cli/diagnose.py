@@ -76,6 +76,10 @@ def diagnose(
 
     facts = gather(case, _say_step if verbose else None)
     diagnosis = located(case, conclude(facts), tree)
+    if tree is not None:
+        from rankandfile.source.remedies import advise
+
+        diagnosis = advise(diagnosis, tree)
     if output is not None:
         output.write_bytes(to_json(diagnosis) + b"\n")
     if explain is not None:
@@ -114,12 +118,12 @@ def _say_step(line: str) -> None:
 def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
     """The verdict on one screen, as this terminal can show it."""
     from rankandfile.render.card import card
-    from rankandfile.render.words import PLAIN, Signs
+    from rankandfile.render.words import PLAIN, UNICODE
 
     encoding = (out.encoding or "").lower()
-    signs = Signs() if unicode and encoding.startswith("utf") else PLAIN
+    signs = UNICODE if unicode and encoding.startswith("utf") else PLAIN
     width = min(out.width, 100)
-    out.print(card(diagnosis, signs), width=width)
+    out.print(card(diagnosis, signs, width), width=width)
 
 
 def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:

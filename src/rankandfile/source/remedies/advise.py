@@ -27,7 +27,7 @@ def advise(diagnosis: Diagnosis, tree: Files, plain: bool = False) -> Diagnosis:
             _advised(verdict, diagnosis.job.world_size, code, plain) for verdict in diagnosis.verdicts
         ]
     except LibCSTMissing as error:
-        note = Note(file="", where="", what=str(error))
+        note = Note(file="patches", where="", what=str(error))
         return msgspec.structs.replace(diagnosis, notes=[*diagnosis.notes, note])
     return msgspec.structs.replace(diagnosis, verdicts=verdicts)
 

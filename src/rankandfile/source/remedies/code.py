@@ -97,6 +97,22 @@ class Module:
         named = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)}
         return named | set(self.imports) | set(self.classes) | {f.node.name for f in self.functions}
 
+    def kept(self, attribute: str) -> list[ast.expr]:
+        """What the module's classes assign to this attribute of themselves."""
+        return self._kept.get(attribute, [])
+
+    @cached_property
+    def _kept(self) -> dict[str, list[ast.expr]]:
+        found: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(self.tree):
+            if not isinstance(node, ast.Assign):
+                continue
+            for target in node.targets:
+                for place, value in _pairs(target, node.value):
+                    if isinstance(place, ast.Attribute):
+                        found.setdefault(place.attr, []).append(value)
+        return found
+
     def enclosing(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around this one, from the inside out."""
         while node in self.parents:
@@ -123,6 +139,15 @@ class Module:
         """The column in characters of an offset in bytes, as `ast` counts."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return len(text.encode()[:offset].decode(errors="replace"))
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Which target gets which value; all of them get what a call returns, where that cannot be told apart."""
+    if not isinstance(target, ast.Tuple):
+        return [(target, value)]
+    if isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=False))
+    return [(one, value) for one in target.elts]
 
 
 @dataclass(eq=False)

@@ -22,7 +22,7 @@ class LibCSTMissing(ImportError):
 
     def __init__(self) -> None:
         super().__init__(
-            "patches are made with LibCST, which is not installed: pip install 'rankandfile[fix]'"
+            "LibCST is not installed, and patches are made with it: pip install 'rankandfile[fix]'"
         )
 
 

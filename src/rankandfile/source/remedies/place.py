@@ -99,6 +99,12 @@ class Place:
             return True
         return any(self._passes(node, site) for site in sites if site.line)
 
+    def holds_all(self, node: ast.AST, sites: Sequence[Site]) -> bool:
+        """All of these calls, and more than one place, are in the code that the node runs."""
+        known = [site for site in sites if site.line]
+        places = {(site.file, site.line) for site in known}
+        return len(places) > 1 and len(known) == len(sites) and all(self._passes(node, s) for s in known)
+
     def _passes(self, node: ast.AST, site: Site) -> bool:
         """The site is an implicit collective: a line without a known name, in the code that the node calls."""
         path = self.code.find(site.file)

@@ -8,6 +8,8 @@ from .code import Code, Definition, Module
 from .reach import resolve
 
 _CALLS = {
+    "get_coordinate",
+    "get_group_rank",
     "get_rank",
     "get_node_local_rank",
     "is_main_process",
@@ -45,7 +47,11 @@ def is_rank(code: Code, module: Module, value: ast.expr, depth: int = 0) -> bool
     if isinstance(value, ast.Name):
         return value.id in _NAMES or value.id.endswith("_rank")
     if isinstance(value, ast.Attribute):
-        return value.attr in _NAMES or value.attr.endswith("_rank") or _answers(code, module, value, depth)
+        if value.attr in _NAMES or value.attr.endswith("_rank"):
+            return True
+        return _is_role(code, module, value.attr, depth) or _answers(code, module, value, depth)
+    if isinstance(value, ast.BinOp):
+        return is_rank(code, module, value.left, depth) or is_rank(code, module, value.right, depth)
     if isinstance(value, ast.Subscript):
         return isinstance(value.slice, ast.Constant) and value.slice.value in _VARIABLES
     if isinstance(value, ast.Call):
@@ -77,6 +83,17 @@ def _answers(code: Code, module: Module, target: ast.expr, depth: int) -> bool:
         is_rank_test(code, definition.module, answer, depth + 1)
         for definition in found
         if (answer := _only_answer(definition)) is not None
+    )
+
+
+def _is_role(code: Code, module: Module, attribute: str, depth: int) -> bool:
+    """The attribute is worked out from the rank where it is set: a stage, a shard, a place in a mesh."""
+    if depth >= _DEPTH:
+        return False
+    return any(
+        is_rank(code, other, value, depth + 1)
+        for other in code.around(module)
+        for value in other.kept(attribute)
     )
 
 

@@ -26,18 +26,20 @@ def diff_bytes(patch: Patch, original: bytes, path: str) -> bytes:
     """The unified diff as `git apply` needs it for this very file. Raises `NotTheSame`."""
     encoding = _encoding(patch, original)
     text = original.decode(encoding)
-    return unified(path, text, _restored(patch, text)).encode(encoding.removesuffix("-sig"))
+    return unified(path, text, _restored(patch, text)).encode(encoding)
 
 
 def _encoding(patch: Patch, original: bytes) -> str:
     if decode(original) != patch.before:
         raise NotTheSame(f"{patch.path} is not what the patch was made for: it has changed")
     encoding, _ = tokenize.detect_encoding(io.BytesIO(original).readline)
-    return encoding
+    return encoding.removesuffix("-sig")
 
 
 def _restored(patch: Patch, text: str) -> str:
-    """The patched text, with the line ends that the file has."""
+    """The patched text, with the line ends that the file has, and the byte order mark if it has one."""
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(mark)
     written = re.findall(r"([^\r\n]*)(\r\n|\r|\n|\Z)", text)
     lines = [(line, end) for line, end in written if line or end]
     ends = [end for _, end in lines if end]
@@ -54,5 +56,5 @@ def _restored(patch: Patch, text: str) -> str:
             out += [line + (end or usual) for line, end in lines[i:j]]
         else:
             out += [line + usual for line in after[k:m]]
-    result = "".join(out)
+    result = mark + "".join(out)
     return result if ended else result.removesuffix(usual)

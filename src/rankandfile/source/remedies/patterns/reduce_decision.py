@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, leaves, present, trains
+from rankandfile.source.remedies.place import Place, conjuncts, leaves, present, trains
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
@@ -20,11 +20,7 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     if not isinstance(node, (ast.If, ast.While, ast.IfExp)):
         return None
     said = quoted(place.module, node.test)
-    if any(
-        is_rank_test(place.code, place.module, part)
-        for part in ast.walk(node.test)
-        if isinstance(part, ast.expr)
-    ) and not (isinstance(node, ast.If) and leaves(node.body) == "continue"):
+    if _asks_for_rank(place, node):
         return Refusal(
             "reduce_decision",
             f"{said} asks which rank this is. Reducing it would make all ranks do what is meant for some: "
@@ -55,6 +51,18 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     code = say.of_rank_zero(test, group) if how == "first" else say.agree(test, how, group)
     say.edits.expression(node.test, code)
     return Draft(say.edits, title, text, decide)
+
+
+def _asks_for_rank(place: Place, node: ast.If | ast.While | ast.IfExp) -> bool:
+    """The rank decides alone. Not so where one rank leaves by what it has found out: the others follow it then."""
+    parts = conjuncts(node.test)
+    asking = [
+        part
+        for part in parts
+        if any(is_rank_test(place.code, place.module, p) for p in ast.walk(part) if isinstance(p, ast.expr))
+    ]
+    follows = isinstance(node, ast.If) and leaves(node.body) != "" and len(asking) < len(parts)
+    return bool(asking) and not follows
 
 
 def _under_rank_test(place: Place) -> ast.If | None:

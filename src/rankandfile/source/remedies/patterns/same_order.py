@@ -6,13 +6,13 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place import Place, names
 from rankandfile.source.remedies.words import quoted
 
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
-    node = place.node
-    if not isinstance(node, (ast.For, ast.comprehension)):
+    node = _loop(place)
+    if node is None:
         return None
     items = node.iter
     if not (isinstance(items, ast.Call) and isinstance(items.func, ast.Name)):
@@ -43,6 +43,16 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
         f"what else all ranks could order {quoted(place.module, held)} by: choose a key that is the same "
         "everywhere.",
     )
+
+
+def _loop(place: Place) -> ast.For | ast.comprehension | None:
+    """The loop that decides; the one around, where the decision is about its item."""
+    node = place.node
+    if isinstance(node, (ast.For, ast.comprehension)):
+        return node
+    loop = place.loop() if isinstance(node, ast.If) else None
+    about = isinstance(node, ast.If) and isinstance(loop, ast.For) and names(loop.target) & names(node.test)
+    return loop if about and isinstance(loop, ast.For) else None
 
 
 def _sorted(place: Place, plain: bool, items: ast.Call, held: str) -> Draft:
