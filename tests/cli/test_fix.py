@@ -1,0 +1,97 @@
+"""`raf fix`: a diff that git takes, words that explain it, and a source tree that is only changed when asked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from raf_runs import Raf
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with the source that hung, the evidence beside it; the working directory."""
+    folder = tmp_path / "job"
+    shutil.copytree(EXAMPLE / "src", folder)
+    subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_the_diff_goes_through_a_pipe_into_git(raf: Raf, job: Path) -> None:
+    done = raf("fix", EXAMPLE / "evidence", "--src", ".")
+    assert done.status == 1
+    assert done.out.startswith("--- a/trainer.py\n+++ b/trainer.py\n")
+    assert "\x1b" not in done.out and "why" in done.err and "decide" in done.err
+    before = (job / "trainer.py").read_text()
+    subprocess.run(["git", "apply"], input=done.out.encode(), check=True)
+    after = (job / "trainer.py").read_text()
+    assert after != before and "guard.agree(self.out_of_patience()" in after
+    compile(after, "trainer.py", "exec")
+
+
+def test_nothing_is_changed_unless_asked(raf: Raf, job: Path) -> None:
+    before = {path: path.read_bytes() for path in job.rglob("*.py")}
+    raf("fix", EXAMPLE / "evidence", "--src", job)
+    raf("fix", EXAMPLE / "evidence", "--src", job, "--probe")
+    assert {path: path.read_bytes() for path in job.rglob("*.py")} == before
+
+
+def test_apply_writes_it_and_keeps_the_mode(raf: Raf, job: Path) -> None:
+    (job / "trainer.py").chmod(0o750)
+    done = raf("fix", EXAMPLE / "evidence", "--src", job, "--plain", "--apply")
+    assert done.status == 1 and not done.out and "written" in done.err
+    text = (job / "trainer.py").read_text()
+    assert "if any_rank(self.out_of_patience()):" in text and "rankandfile" not in text
+    assert (job / "trainer.py").stat().st_mode & 0o777 == 0o750
+    assert not list(job.glob(".trainer*"))
+
+
+def test_a_source_that_is_not_what_ran_is_not_changed(raf: Raf, job: Path) -> None:
+    path = job / "trainer.py"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(["# a long comment\n"] * 12 + lines))
+    before = path.read_bytes()
+    done = raf("fix", EXAMPLE / "evidence", "--src", job, "--apply")
+    assert done.status in (2, 3) and path.read_bytes() == before
+
+
+def test_a_probe_checks_the_decision(raf: Raf, job: Path) -> None:
+    done = raf("fix", EXAMPLE / "evidence", "--src", job, "--probe")
+    assert "guard.same(" in done.out and "out_of_patience() (trainer.py:40)" in done.out
+    second = raf("fix", EXAMPLE / "evidence", "--src", job, "--probe", "--remedy", "2")
+    assert second.status == 1 and second.out != done.out
+    assert raf("fix", EXAMPLE / "evidence", "--src", job, "--probe", "--remedy", "9").status == 2
+
+
+def test_without_libcst_one_line_says_what_to_install(
+    raf: Raf, job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "libcst", None)
+    done = raf("fix", EXAMPLE / "evidence", "--src", job)
+    assert done.status == 2 and "pip install 'rankandfile[fix]'" in done.err.splitlines()[-1]
+    diagnosed = raf("diagnose", EXAMPLE / "evidence", "--src", job, "--format", "json")
+    assert diagnosed.status == 1 and "rankandfile[fix]" in diagnosed.out
+
+
+def test_a_healthy_job_needs_nothing(raf: Raf, job: Path, healthy: Path) -> None:
+    done = raf("fix", healthy, "--src", job)
+    assert done.status in (0, 3) and not done.out
+
+
+def test_the_diagnosis_brings_the_patch_and_the_probes(raf: Raf, job: Path) -> None:
+    done = raf("diagnose", EXAMPLE / "evidence", "--src", job, "--format", "json")
+    (verdict,) = json.loads(done.out)["verdicts"]
+    assert "guard.agree" in verdict["remedies"][0]["diff"]
+    assert "guard.same" in verdict["probes"][0]["diff"] and len(verdict["probes"]) >= 3
+
+
+def test_help_has_examples(raf: Raf) -> None:
+    assert "git apply" in raf("fix", "--help").out
+    assert "--probes" in raf("lab", "prove", "--help").out
