@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .dependence import Reason, why
 from .fork import Stop
+from .names import resolve
 from .place import Place, Places
 from .program import Function
 from .ways import Way
@@ -28,7 +29,8 @@ def origin(places: Places, way: Way, cause: str) -> Origin | None:
     """The line that made the argument, followed through the frames to where it was given its value."""
     found = [_followed(places, way, depth, argument) for depth, argument in _given(places, way, cause)]
     best = [one for one in found if one is not None]
-    return min(best, key=lambda one: _LEVELS[one.reason.level], default=None)
+    # Of two that vary, one is made from the other: the earlier one.
+    return min(best, key=lambda one: (_LEVELS[one.reason.level], one.line), default=None)
 
 
 def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:
@@ -47,6 +49,9 @@ def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:
         if cause == "root_mismatch":
             roots = [value for name, value in named.items() if name in _ROOTS] or call.args[1:2]
             found += [(depth, root) for root in roots]
+        elif cause == "split_mismatch" and (len(call.args) > 2 or any("split" in name for name in named)):
+            splits = [value for name, value in named.items() if "split" in name]
+            found += [(depth, split) for split in [*call.args[2:4], *splits]]
         else:
             found += [
                 (depth, a)
@@ -80,6 +85,9 @@ def _followed(places: Places, way: Way, depth: int, value: ast.expr) -> Origin |
             return None
         made = _assigned(place.function, value, way[depth].line)
         if made is not None:
+            inside = _decided_inside(places, place, made.value)
+            if inside is not None:
+                return inside
             text = place.module.lines[made.lineno - 1].strip()
             return Origin(place, made.lineno, text, why(places.program, place.function, made.value))
         given = _from_caller(places, way, depth, value, place.function)
@@ -87,6 +95,23 @@ def _followed(places: Places, way: Way, depth: int, value: ast.expr) -> Origin |
             text = place.module.lines[value.lineno - 1].strip()
             return Origin(place, value.lineno, text, why(places.program, place.function, value))
         depth, value = depth - 1, given
+    return None
+
+
+def _decided_inside(places: Places, place: Place, value: ast.expr) -> Origin | None:
+    """The decision, in the function that the value comes from, upon which it returns one thing or another."""
+    target = resolve(place.function, value.func) if isinstance(value, ast.Call) else None
+    if not isinstance(target, Function) or isinstance(target.node, ast.Lambda):
+        return None
+    inside = Place(target.module.path, target.module, target, target.first_line)
+    for node in ast.walk(target.node):
+        if isinstance(node, ast.If) and any(
+            isinstance(n, ast.Return) for part in node.body for n in ast.walk(part)
+        ):
+            reason = why(places.program, target, node.test)
+            if reason.level == "varying":
+                text = target.module.lines[node.lineno - 1].strip()
+                return Origin(replace(inside, line=node.lineno), node.lineno, text, reason)
     return None
 
 

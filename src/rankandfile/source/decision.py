@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,8 +14,13 @@ from .place import Place, Places
 from .program import Function
 
 MOST_FORKS = 40
-#: How well a decision explains that ranks part, best first.
-_LEVELS = {"varying": 0, "axes": 1, "unknown": 2, "uniform": 3}
+#: How much has to be supposed for a decision to have parted the ranks: that it can differ, where that is not shown;
+#: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by.
+_LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
+_LOOP, _ROUND, _GUESS = 2, 1, 1
+_ORDERS = {"sorted", "set", "frozenset"}
+#: More than this is no answer.
+MOST_SUPPOSED = 4
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,18 @@ def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
             continue
         for distance, condition in enumerate(_deciding(place.function, fork)):
             reason = why(places.program, place.function, condition)
-            # Loaders are made for one rank each, and mostly as long as each other: a loop that one of them ends
-            # explains less than a decision on what only this rank knows.
-            loader = condition.kind == "for"
-            weight = (_LEVELS[reason.level], int(loader), fork.rounds, nth, distance)
-            found.append(Decision(fork, place, condition, reason, weight))
+            if reason.level == "uniform":
+                # What is equal on all ranks parts nobody.
+                continue
+            supposed = (
+                _LEVELS[reason.level]
+                + _LOOP * (condition.kind == "for")
+                + _ROUND * fork.rounds
+                + _GUESS * fork.guessed
+            )
+            if supposed <= MOST_SUPPOSED:
+                weight = (supposed, nth, distance)
+                found.append(Decision(fork, place, condition, reason, weight))
     return sorted(found, key=lambda decision: decision.weight)
 
 
@@ -67,6 +80,21 @@ def _deciding(function: Function, fork: Fork) -> Iterator[Condition]:
             if condition.kind != "call" and id(condition.node) not in seen:
                 seen.add(id(condition.node))
                 yield condition
+    if fork.after is not None and fork.after.call is not None and not isinstance(there, Stop):
+        # What the last call in common was made from can still have raised, on its way back.
+        for condition in deciding(function, _point(here), "end"):
+            if condition.kind == "except" and _covers(function, condition.node, fork.after.line):
+                yield condition
+
+
+def _covers(function: Function, handler: ast.AST, line: int) -> bool:
+    """Whether the handler's `try` holds the line."""
+    return any(
+        isinstance(node, ast.Try)
+        and handler in node.handlers
+        and node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
+        for node in ast.walk(function.node)
+    )
 
 
 def _inside(function: Function, stop: Stop) -> bool:
@@ -75,3 +103,20 @@ def _inside(function: Function, stop: Stop) -> bool:
 
 def _point(stop: Stop) -> Point:
     return Point(stop.line, stop.call)
+
+
+def ordering_loop(place: Place, condition: Condition) -> ast.For | None:
+    """The loop that puts the items in an order, where the condition only asks which of them it is."""
+    asked = {node.id for node in ast.walk(condition.node) if isinstance(node, ast.Name)}
+    for node in ast.walk(place.function.node):
+        if not isinstance(node, ast.For) or not node.lineno < condition.line <= (node.end_lineno or 0):
+            continue
+        items = {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
+        ordered = isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") in (
+            "sorted",
+            "set",
+            "frozenset",
+        )
+        if ordered and items & asked:
+            return node
+    return None

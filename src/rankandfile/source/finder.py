@@ -8,12 +8,13 @@ from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 
 from .arguments import called_name, calls_on, origin
-from .decision import Decision, decisions
+from .decision import Decision, decisions, ordering_loop
 from .dependence import Reason, why
-from .flow import Condition
-from .fork import Fork, Stop, forks
+from .flow import Condition, deciding
+from .fork import Fork, Ground, Stop, forks
 from .leaving import deadline_of, exit_of
 from .parting import Parting, partings
+from .passing import passes, reaches
 from .place import Place, Places, in_loop
 from .program import Program
 from .raising import catcher, condition_of_raise, raised_below
@@ -50,6 +51,7 @@ class Finder:
         self.ways = Ways(case)
         self.program = Program(tree)
         self.places = Places(tree, self.program)
+        self.ground = Ground(self._loops, self._avoids, self._passes)
 
     def find(self, verdict: Verdict) -> Found | None:
         """None where the code supports no answer."""
@@ -70,7 +72,23 @@ class Finder:
             return self._raised(verdict, culprits[0])
         if verdict.cause == "exited" and culprits:
             return self._exited(culprits[0])
-        return self._parted(verdict)
+        if verdict.cause == "group_mismatch" and (guarded := self._guarded(verdict)) is not None:
+            return guarded
+        return self._parted(verdict) or (self._died_holding(culprits[0]) if culprits else None)
+
+    def _guarded(self, verdict: Verdict) -> Found | None:
+        """The decision that lets only some ranks come to the place that the verdict names."""
+        place = self._said(verdict)
+        for condition in deciding(place.function, place.line, "end") if place is not None else ():
+            reason = self._why(place, condition) if place is not None else None
+            if place is not None and reason is not None and reason.level == "varying":
+                return Found(place, condition.line, condition.text, reason, kind="place")
+        return None
+
+    def _died_holding(self, rank: int) -> Found | None:
+        found = standing(self.places, self.ways, rank)
+        dead = dead_holder(self.places, self.ways, rank, found.place) if found is not None else None
+        return Found(dead, dead.line, kind="raised") if dead is not None else None
 
     def _held(self, rank: int) -> Found | None:
         found = standing(self.places, self.ways, rank)
@@ -115,9 +133,10 @@ class Finder:
     def _said(self, verdict: Verdict) -> Place | None:
         """The place that the verdict itself names, in the tree."""
         said = verdict.location
-        if said is None or said.line is None or verdict.divergence is None:
+        if said is None or said.line is None:
             return None
-        calls = [cohort.call for cohort in verdict.divergence.cohorts if cohort.call is not None]
+        cohorts = verdict.divergence.cohorts if verdict.divergence is not None else []
+        calls = [cohort.call for cohort in cohorts if cohort.call is not None]
         if any((call.file, call.line) == (said.file, said.line) for call in calls):
             return None
         place = self.places.find(Frame((said.function or "").rsplit(".", 1)[-1], said.file, said.line))
@@ -147,15 +166,18 @@ class Finder:
                     best, chosen = decision, parting
         if best is not None and chosen is not None:
             return self._decided(best, chosen)
-        return self._argument(verdict, same) if same is not None else self._together()
+        return self._argument(verdict, same) if same is not None else self._together(verdict)
 
-    def _together(self) -> Found | None:
+    def _together(self, verdict: Verdict) -> Found | None:
         """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
         ranks = self.ways.seen()
         places = {(p.path, p.line): p for r in ranks if (p := innermost(self.places, self.ways.now(r)))}
         if len(ranks) < 2 or len(places) != 1 or not all(self.ways.now(rank) for rank in ranks):
             return None
         place = next(iter(places.values()))
+        if verdict.family == "arguments":
+            made = origin(self.places, self.ways.now(ranks[0]), verdict.cause)
+            return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
         if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
             return None
         return Found(place, place.line, kind="held")
@@ -173,6 +195,12 @@ class Finder:
         )
         if condition.kind == "except":
             return replace(found, kind="caught")
+        order = ordering_loop(place, condition)
+        if order is not None:
+            # Which item comes first decides, and the loop says which.
+            text = place.module.lines[order.lineno - 1].strip()
+            reason = why(self.program, place.function, order.iter)
+            return replace(found, line=order.lineno, condition=text, reason=reason)
         raised = raised_below(place, condition)
         if raised is None or "end" not in (decision.fork.normal, decision.fork.culprit):
             return found
@@ -187,8 +215,17 @@ class Finder:
         return why(self.program, place.function, condition)
 
     def _forks(self, parting: Parting) -> list[Fork]:
-        return forks(parting.before, parting.normal.way or "end", parting.culprit.way or "end", self._loops)
+        normal, culprit = parting.normal.way or "end", parting.culprit.way or "end"
+        return forks(parting.before, normal, culprit, self.ground)  # type: ignore[arg-type]
 
     def _loops(self, frame: Frame) -> bool:
         place = self.places.find(frame)
         return place is not None and in_loop(place)
+
+    def _avoids(self, frame: Frame, line: int) -> bool:
+        place = self.places.find(frame)
+        return place is None or not place.known or reaches(place.function, frame.line, line)
+
+    def _passes(self, frame: Frame, after: int | None, via: int, to: int | None) -> bool:
+        place = self.places.find(frame)
+        return place is None or not place.known or passes(place.function, after, via, to)

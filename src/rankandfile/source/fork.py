@@ -38,28 +38,46 @@ class Fork:
     depth: int
     outer: Way
     """The frames around it, outermost first."""
+    guessed: bool = False
+    """That the side which is not seen in this function came into it at all is only possible."""
 
 
 Loops: TypeAlias = Callable[[Frame], bool]
+"""Whether a loop goes over the frame's line."""
+Avoids: TypeAlias = Callable[[Frame, int], bool]
+"""Whether the frame's line can be reached from the beginning of its function without passing the other line."""
+
+Passes: TypeAlias = Callable[[Frame, "int | None", int, "int | None"], bool]
+"""Whether control, coming from a line of the frame's function (None: its start), can pass the second line on its way
+to the third (None: its end) without coming by the first again."""
 
 
-def forks(before: Way, normal: Way | Left, culprit: Way | Left, loops: Loops) -> list[Fork]:
-    """The simplest first; `loops` tells whether a loop goes over the frame's line."""
+@dataclass(frozen=True)
+class Ground:
+    """What the source says of the ways: asked, so that this module needs none of it."""
+
+    loops: Loops
+    avoids: Avoids
+    passes: Passes
+
+
+def forks(before: Way, normal: Way | Left, culprit: Way | Left, ground: Ground) -> list[Fork]:
+    """The simplest first."""
     found: dict[Fork, None] = {}
     if not before:
         if normal != "end" and culprit != "end":
             found.update(dict.fromkeys(_entered(normal, culprit, 0, 0)))
-            found.update(dict.fromkeys(_inside(normal, culprit)))
+            found.update(dict.fromkeys(_inside(normal, culprit, ground)))
         return list(found)
-    for one, rounds_one in _moves(before, normal, loops):
-        for other, rounds_other in _moves(before, culprit, loops):
+    for one, rounds_one in _moves(before, normal, ground):
+        for other, rounds_other in _moves(before, culprit, ground):
             rounds = rounds_one + rounds_other
-            for fork in _parted(before, normal, culprit, one, other, rounds):
+            for fork in _parted(before, normal, culprit, one, other, rounds, ground):
                 found.setdefault(fork)
-    return sorted(found, key=lambda fork: (fork.rounds, -fork.depth))
+    return sorted(found, key=lambda fork: (fork.guessed, fork.rounds, -fork.depth))
 
 
-def _moves(before: Way, to: Way | Left, loops: Loops) -> Iterator[tuple[int, int]]:
+def _moves(before: Way, to: Way | Left, ground: Ground) -> Iterator[tuple[int, int]]:
     """At which depth the rank moved on, and how many loops came round for it. -1: it left everything."""
     if to == "end":
         yield -1, 0
@@ -76,13 +94,29 @@ def _moves(before: Way, to: Way | Left, loops: Loops) -> Iterator[tuple[int, int
             rest -= 1
     rounds = 1
     for outer in range(rest, -1, -1):
-        if loops(to[outer]):
+        if ground.loops(to[outer]) and _entered_without(before, to, outer + 1, ground.avoids):
             yield outer, rounds
             rounds += 1
 
 
+def _entered_without(before: Way, to: Way, depth: int, avoids: Avoids) -> bool:
+    """Entering the functions anew, the rank can have come to where it is without making the earlier call again."""
+    for one, other in zip(before[depth:], to[depth:], strict=False):
+        if one[:2] != other[:2]:
+            return True
+        if one.line != other.line:
+            return avoids(other, one.line)
+    return True
+
+
 def _parted(
-    before: Way, normal: Way | Left, culprit: Way | Left, one: int, other: int, rounds: int
+    before: Way,
+    normal: Way | Left,
+    culprit: Way | Left,
+    one: int,
+    other: int,
+    rounds: int,
+    ground: Ground,
 ) -> Iterator[Fork]:
     depth = max(one, other)
     if depth < 0:
@@ -96,9 +130,9 @@ def _parted(
     if one == other and ours == theirs and normal != "end" and culprit != "end":
         yield from _entered(normal, culprit, depth + 1, rounds)
     # A side that went into another function may be the only one that got so far in it.
-    if one == depth and normal != "end":
+    if one == depth and normal != "end" and _can_pass(ground, frame, after, normal, theirs):
         yield from _passed(normal, depth + 1, rounds, culprit_left=True)
-    if other == depth and culprit != "end":
+    if other == depth and culprit != "end" and _can_pass(ground, frame, after, culprit, ours):
         yield from _passed(culprit, depth + 1, rounds, culprit_left=False)
 
 
@@ -107,7 +141,7 @@ def _passed(way: Way, depth: int, rounds: int, culprit_left: bool) -> Iterator[F
     for deeper in range(depth, len(way)):
         stop = _stop(way, deeper)
         here, there = (stop, "end") if culprit_left else ("end", stop)
-        yield Fork(way[deeper], None, here, there, rounds + 1, deeper, way[:deeper])  # type: ignore[arg-type]
+        yield Fork(way[deeper], None, here, there, rounds, deeper, way[:deeper], True)  # type: ignore[arg-type]
 
 
 def _entered(normal: Way, culprit: Way, depth: int, rounds: int) -> Iterator[Fork]:
@@ -121,11 +155,23 @@ def _entered(normal: Way, culprit: Way, depth: int, rounds: int) -> Iterator[For
             return
 
 
-def _inside(normal: Way, culprit: Way) -> Iterator[Fork]:
+def _inside(normal: Way, culprit: Way, ground: Ground) -> Iterator[Fork]:
     depth = next((d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if a != b), None)
-    if depth is not None:
+    if depth is None or normal[depth][:2] != culprit[depth][:2]:
+        return
+    frame = normal[depth]
+    if _can_pass(ground, frame, None, normal, _stop(culprit, depth)):
         yield from _passed(normal, depth + 1, 0, culprit_left=True)
+    if _can_pass(ground, frame, None, culprit, _stop(normal, depth)):
         yield from _passed(culprit, depth + 1, 0, culprit_left=False)
+
+
+def _can_pass(ground: Ground, frame: Frame, after: Stop | None, way: Way, to: Stop | Left) -> bool:
+    """The side that went to `to` can have come, on its way, by the line of `frame`'s function where the way leads."""
+    here = next(f.line for f in way if f[:2] == frame[:2])
+    return ground.passes(
+        frame, after.line if after else None, here, to.line if isinstance(to, Stop) else None
+    )
 
 
 def _stop(way: Way, depth: int) -> Stop:

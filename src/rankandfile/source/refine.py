@@ -19,6 +19,8 @@ from rankandfile.model.diagnosis import CAUSES, Verdict
 
 from .finder import Found
 
+#: A decision on the rank itself is not far from where the rank is asked for.
+_DIRECT = 3
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -42,6 +44,6 @@ def _cause(verdict: Verdict, found: Found) -> str | None:
         return None
     if found.decision.condition.kind == "for" and found.reason.source == "shard_length":
         return "uneven_inputs"
-    if verdict.cause in _PATHS and found.reason.source == "rank_api":
+    if verdict.cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
         return "rank_conditional"
     return None

@@ -84,6 +84,12 @@ def raf_dumps(incident: Path) -> Answer:
     return _diagnosing([*command, "--format", "json"])
 
 
+def raf_logs(incident: Path) -> Answer:
+    """Rank & File on the logs alone."""
+    command = [sys.executable, "-m", "rankandfile", "diagnose", str(incident / "evidence" / "logs")]
+    return _diagnosing([*command, "--format", "json"])
+
+
 def raf_src(incident: Path) -> Answer:
     """Rank & File on everything that the incident left, and on the source that ran."""
     command = [sys.executable, "-m", "rankandfile", "diagnose", str(incident / "evidence")]
@@ -102,7 +108,8 @@ def in_this_process(name: str) -> Analyser:
         began = time.perf_counter()
         evidence = incident / "evidence"
         with tempfile.TemporaryDirectory(prefix="raf-score-") as spool:
-            case = load([evidence / "dumps" if name == "raf-dumps" else evidence], Path(spool), jobs=1)
+            part = {"raf-dumps": evidence / "dumps", "raf-logs": evidence / "logs"}.get(name, evidence)
+            case = load([part], Path(spool), jobs=1)
             diagnosis = diagnose(case)
             if name == "raf-src":
                 diagnosis = locate(case, diagnosis, open_tree([incident / "src"]))
@@ -182,6 +189,7 @@ def _fr_trace(dumps: Path, *options: str) -> Answer:
 ANALYSERS: dict[str, Analyser] = {
     "raf": raf,
     "raf-dumps": raf_dumps,
+    "raf-logs": raf_logs,
     "raf-src": raf_src,
     "fr_trace": fr_trace,
     "fr_trace-repaired": fr_trace_repaired,
@@ -189,7 +197,7 @@ ANALYSERS: dict[str, Analyser] = {
 
 
 #: Those that can also run in this process.
-OURS = ("raf", "raf-dumps", "raf-src")
+OURS = ("raf", "raf-dumps", "raf-logs", "raf-src")
 
 
 def analyser(name: str, in_process: bool = False) -> Analyser:

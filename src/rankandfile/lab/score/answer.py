@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from rankandfile.lab.truth import long_ranks
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 
 
@@ -19,6 +20,10 @@ class Answer(msgspec.Struct, kw_only=True):
     cause: str | None = None
     group: str | None = None
     seq: int | None = None
+    waiting: list[int] = []
+    """Ranks that came to the call at the divergence."""
+    behind: list[int] = []
+    """Ranks that did not."""
     sites: list[Site] = []
     """Call sites of the cohorts at the divergence."""
     location: Site | None = None
@@ -37,7 +42,7 @@ class Answer(msgspec.Struct, kw_only=True):
 
 
 def from_diagnosis(diagnosis: Diagnosis) -> Answer:
-    """All verdicts together name the culprits; the first one speaks for cause, divergence and place."""
+    """All verdicts together name the culprits; the first one speaks for cause and divergence."""
     verdicts = diagnosis.verdicts
     if not verdicts:
         return Answer(failed="no verdict")
@@ -48,17 +53,24 @@ def from_diagnosis(diagnosis: Diagnosis) -> Answer:
         cause=None if best.cause == "undetermined" else best.cause,
     )
     _divergence(answer, best)
-    if best.location is not None and best.location.line is not None:
-        answer.location = Site(best.location.file, best.location.line)
-        answer.function = best.location.function
-        answer.condition_line = best.location.condition_line
+    # Of two faults at a time, one may be in no line of the program.
+    place = next(
+        (v.location for v in verdicts if v.location is not None and v.location.line is not None), None
+    )
+    if place is not None and place.line is not None:
+        answer.location = Site(place.file, place.line)
+        answer.function = place.function
+        answer.condition_line = place.condition_line
     return answer
 
 
 def _divergence(answer: Answer, verdict: Verdict) -> None:
     divergence = verdict.divergence
     if divergence is None:
+        answer.group = verdict.waits[0].group if verdict.waits else None
         return
+    answer.waiting = [r for c in divergence.cohorts if c.call is not None for r in long_ranks(c.ranks)]
+    answer.behind = [r for c in divergence.cohorts if c.call is None for r in long_ranks(c.ranks)]
     answer.group, answer.seq = divergence.group, divergence.seq
     answer.sites = [
         Site(cohort.call.file, cohort.call.line)

@@ -14,6 +14,7 @@ from .analysers import analyser
 from .answer import Answer
 from .judge import Marks, judge
 from .tally import Row, tally
+from .told import text_of, told
 
 
 class Score(msgspec.Struct, kw_only=True):
@@ -48,13 +49,17 @@ def score(
     analyse = analyser(name, in_process)
     if dumps_only:
         found = [incident for incident in found if _left_dumps(incident)]
+    if name == "raf-logs":
+        found = [incident for incident in found if any((incident / "evidence" / "logs").glob("*"))]
 
     def one(incident: Path) -> Marks:
         try:
             answer = analyse(incident)
         except Exception as error:  # whatever an analyser does must not end the scoring of the others
             answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
-        marks = judge(truths.read(incident), answer, dumps_only, looked=_was_looked_at(incident))
+        truth = truths.read(incident)
+        in_logs = told(truth, text_of(incident)) if name == "raf-logs" else None
+        marks = judge(truth, answer, dumps_only, looked=_was_looked_at(incident), in_logs=in_logs)
         if on_done is not None:
             on_done(marks)
         return marks

@@ -8,6 +8,7 @@ from rankandfile.lab.truth import Truth
 from rankandfile.model.diagnosis import CAUSES
 
 from .answer import Answer, Site
+from .told import Told
 
 
 class Marks(msgspec.Struct, kw_only=True):
@@ -25,6 +26,10 @@ class Marks(msgspec.Struct, kw_only=True):
     location_wrong: bool | None
     """A place was named, and it is in another file or function."""
     condition_right: bool | None
+    group_right: bool | None
+    """The stuck group, where the analyser reads logs and they tell it."""
+    behind_right: bool | None
+    """The ranks that are behind in it, likewise."""
     abstained: bool
     abstained_rightly: bool | None
     failed: str | None
@@ -34,9 +39,12 @@ class Marks(msgspec.Struct, kw_only=True):
     said_cause: str | None = None
 
 
-def judge(truth: Truth, answer: Answer, dumps_only: bool = True, looked: bool = True) -> Marks:
+def judge(
+    truth: Truth, answer: Answer, dumps_only: bool = True, looked: bool = True, in_logs: Told | None = None
+) -> Marks:
     """`dumps_only`: the analyser uses nothing but dumps, so that is all it is asked for.
 
+    `in_logs`: what the logs tell, for an analyser that reads nothing else.
     `looked`: somebody took stacks. Where nobody did, nothing tells the line at which a host or a device is held.
     """
     tellable = truth.culprits_from_dumps if dumps_only else truth.culprits
@@ -59,6 +67,8 @@ def judge(truth: Truth, answer: Answer, dumps_only: bool = True, looked: bool = 
         location_right=_location(truth, answer) if _placeable(truth, looked) else None,
         location_wrong=answer.location is not None and _location(truth, answer) is False,
         condition_right=_condition(truth, answer) if _placeable(truth, looked) else None,
+        group_right=_stuck_group(truth, answer) if in_logs and in_logs.group else None,
+        behind_right=set(answer.behind) == set(in_logs.behind) if in_logs and in_logs.behind else None,
         abstained=abstains,
         abstained_rightly=(not tellable) if truth.hang and abstains else None,
         failed=answer.failed,
@@ -100,6 +110,11 @@ def _same_group(truth: Truth, answer: Answer) -> bool:
     names = {truth.divergence.group, truth.divergence.description}
     said = answer.group or ""
     return said in names or said.split(" ")[0] in names or said.split(":")[0] in names
+
+
+def _stuck_group(truth: Truth, answer: Answer) -> bool:
+    """Many groups share a description: those said to wait must be members too."""
+    return _same_group(truth, answer) and set(answer.waiting) <= set(truth.divergence.members)
 
 
 def _placeable(truth: Truth, looked: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,10 +13,8 @@ from .corpus import Score
 from .judge import Marks
 from .tally import Row, Share
 
-BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
-
-#: The block of the analysers that are given the source.
-PLACES_BEGIN, PLACES_END = "<!-- places: begin -->", "<!-- places: end -->"
+#: The blocks of a page: of analysers that are given everything, the source too, the logs alone, and of the others.
+BLOCKS = ("scores", "everything", "places", "logs")
 
 _COLUMNS = (
     ("cause", lambda row: row.cause),
@@ -42,8 +40,31 @@ _PLACES = (
 )
 
 
+_LOGS = (
+    ("cause", lambda row: row.cause),
+    ("incidents", lambda row: str(row.incidents)),
+    ("stuck group", lambda row: str(row.group)),
+    ("ranks behind", lambda row: str(row.behind)),
+    ("innocents blamed", lambda row: str(row.innocents)),
+    ("culprits exact", lambda row: str(row.culprits)),
+    ("cause", lambda row: str(row.cause_named)),
+    ("gave no answer", lambda row: str(row.failed)),
+)
+
+
+def _columns(analyser: str) -> tuple[tuple[str, Callable[[Row], str]], ...]:
+    return {"places": _PLACES, "logs": _LOGS}.get(block_of(analyser), _COLUMNS)
+
+
+def block_of(analyser: str) -> str:
+    """The block of a page that the analyser's table belongs to."""
+    if sees_source(analyser):
+        return "places"
+    return {"raf": "everything", "raf-logs": "logs"}.get(analyser, "scores")
+
+
 def score_table(title: str, rows: Sequence[Row]) -> Table:
-    columns = _PLACES if sees_source(title) else _COLUMNS
+    columns = _columns(title)
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for header, _ in columns:
         table.add_column(header, overflow="fold")
@@ -52,9 +73,13 @@ def score_table(title: str, rows: Sequence[Row]) -> Table:
     return table
 
 
-def worst_lines(marks: Sequence[Marks], source: bool = False) -> Iterator[str]:
-    """One line per incident that was not fully right; with `source`, the place is asked for too."""
+def worst_lines(marks: Sequence[Marks], source: bool = False, logs: bool = False) -> Iterator[str]:
+    """One line per incident that was not fully right; with `source`, the place is asked for too.
+
+    With `logs`, the group and the ranks behind are asked for, and nothing that logs need not tell.
+    """
     questions = ["hang_right", "culprits_right", "cause_right", "divergence_right"]
+    questions = ["group_right", "behind_right"] if logs else questions
     questions += ["location_right", "condition_right"] if source else []
     for mark in marks:
         wrong = [name.removesuffix("_right") for name in questions if getattr(mark, name) is False]
@@ -70,12 +95,11 @@ def worst_lines(marks: Sequence[Marks], source: bool = False) -> Iterator[str]:
 def write_page(page: Path, scores: Sequence[Score], incidents: int) -> None:
     """Replace the blocks between the page's markers; without markers, append them."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
-    plain = [one for one in scores if not sees_source(one.analyser)]
-    placing = [one for one in scores if sees_source(one.analyser)]
-    if plain:
-        text = _replaced(text, BEGIN, END, _blocks(plain, incidents))
-    if placing:
-        text = _replaced(text, PLACES_BEGIN, PLACES_END, _blocks(placing, incidents))
+    for block in BLOCKS:
+        of_it = [one for one in scores if block_of(one.analyser) == block]
+        if of_it:
+            begin, end = f"<!-- {block}: begin -->", f"<!-- {block}: end -->"
+            text = _replaced(text, begin, end, _blocks(of_it, incidents))
     page.write_text(text, encoding="utf-8")
 
 
@@ -95,7 +119,7 @@ def _blocks(scores: Sequence[Score], incidents: int) -> Iterator[str]:
     yield f"{incidents} incidents. Shares are right/asked, with a 95 % interval (Wilson)."
     yield ""
     for one in scores:
-        columns = _PLACES if sees_source(one.analyser) else _COLUMNS
+        columns = _columns(one.analyser)
         yield f"### {one.analyser}"
         yield ""
         yield "| " + " | ".join(header for header, _ in columns) + " |"

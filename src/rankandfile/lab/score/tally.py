@@ -34,6 +34,9 @@ class Row(msgspec.Struct, kw_only=True):
     divergence: Share
     location: Share
     condition: Share
+    group: Share
+    """Of analysers of logs: the stuck group, where the logs tell it."""
+    behind: Share
     misplaced: int
     """Incidents in which a place was named, and a wrong one."""
     placed: int
@@ -75,6 +78,8 @@ def row(cause: str, marks: Sequence[Marks]) -> Row:
         divergence=of(lambda mark: mark.divergence_right),
         location=of(lambda mark: mark.location_right),
         condition=of(lambda mark: mark.condition_right),
+        group=of(lambda mark: mark.group_right),
+        behind=of(lambda mark: mark.behind_right),
         misplaced=sum(mark.location_wrong is True for mark in marks),
         placed=sum(mark.location_wrong is True or mark.location_right is True for mark in marks),
         innocents=sum(bool(mark.innocents_blamed) for mark in marks),
