@@ -61,7 +61,39 @@ def readme() -> str:
     return f"{before}{BEGIN}\n```text\n$ raf {' '.join(ANSWER)}\n{answer}\n```\n{END}{after}"
 
 
-PAGES = {README: readme, DOCS / "tables.md": tables, DOCS / "schema" / "diagnosis-1.json": schema}
+EVIDENCE, SOURCE = "examples/early-stop/evidence", "examples/early-stop/src"
+
+
+def fixes() -> str:
+    """The page on fixes with what its commands print now, and the patterns in the order in which they are tried."""
+    from rankandfile.source.remedies.registry import PATTERNS
+
+    page = DOCS / "fixes.md"
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    rows = ["| pattern | what it does |", "| --- | --- |"]
+    for pattern in PATTERNS:
+        told = " ".join((sys.modules[pattern.make.__module__].__doc__ or "").split())
+        rows.append(f"| `{pattern.name}` | {told.rstrip('.')} |")
+    text = _between(text, "example", _shown("fix", EVIDENCE, "--src", SOURCE))
+    text = _between(text, "probe", _shown("fix", EVIDENCE, "--src", SOURCE, "--probe"))
+    return _between(text, "patterns", "\n".join(rows))
+
+
+def _shown(*command: str) -> str:
+    """The command, and what it prints on stdout."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rankandfile", *command], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+    )
+    return f"```console\n$ raf {' '.join(command)}\n```\n\n```diff\n{done.stdout}```"
+
+
+def _between(text: str, name: str, new: str) -> str:
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}\n{new}\n{end}{rest.partition(end)[2]}"
+
+
+PAGES = {README: readme, DOCS / "fixes.md": fixes, DOCS / "tables.md": tables, DOCS / "schema" / "diagnosis-1.json": schema}
 
 
 def main() -> None:
