@@ -17,7 +17,7 @@ EVERYTHING = ANALYSIS | {"agent", "capture", "runtime", "cli"}
 #: room -> the other rooms it may import
 MAY_IMPORT: dict[str, set[str]] = {
     "model": set(),
-    "evidence": {"model"},
+    "evidence": {"model", "wire"},
     "reason": {"model"},
     "source": {"model"},
     "render": {"model"},

@@ -7,6 +7,7 @@ from typing import Literal
 
 from rankandfile.evidence.json_outline import outline
 from rankandfile.evidence.unpack.tar import is_header
+from rankandfile.wire.layout import MAGIC
 
 HEAD = 4096
 """How many first bytes `kind` likes to see. It makes do with less."""
@@ -22,6 +23,7 @@ Kind = Literal[
     "7z",
     "rar",
     "lz4",
+    "ring",
     "flight_pickle",
     "flight_json",
     "debug_json",
@@ -104,6 +106,8 @@ def kind(head: bytes, name: str) -> Kind:
         return "empty"
     if packed := container(head, name):
         return packed
+    if head.startswith(MAGIC):
+        return "ring"
     if head.startswith(b"PAR1"):
         return "case"
     if _PICKLED_DICT.match(head):

@@ -22,6 +22,7 @@ from rankandfile.evidence.flight import as_json, as_pickle, as_table, header
 from rankandfile.evidence.flight.alike import Alike
 from rankandfile.evidence.flight.as_pickle import EMPTY
 from rankandfile.evidence.raw import RawDump, RawNote, pack
+from rankandfile.evidence.ring import as_ring
 from rankandfile.evidence.sniff import kind as sniff
 from rankandfile.evidence.unpack.blobs import shown
 from rankandfile.evidence.unpack.limits import Limits
@@ -43,7 +44,7 @@ TOO_MUCH = "refused: it needs more memory than decoding may use"
 _DUMP_NAME = re.compile(r"(trace|dump|rank[^/.]*[0-9])(?![^/]*\.(log|out|err|txt)$)[^/]*$", re.IGNORECASE)
 
 #: Kinds of file that become calls.
-_DUMPS = ("flight_pickle", "flight_json", "debug_json", "flight_table")
+_DUMPS = ("ring", "flight_pickle", "flight_json", "debug_json", "flight_table")
 
 #: Enough of a file's beginning to tell what it is.
 HEAD = 4096
@@ -92,6 +93,9 @@ def _decode(path: Path, name: str, dump_bytes: int) -> Decoded:
             if value is not None and not found:
                 return Decoded("other_json", [], notes)
             return _decoded(kind, "json", found, truncated, notes)
+        if kind == "ring":
+            value, rank, notes = as_ring.load(path)
+            return _decoded(kind, "ring", [(rank, value)] if value is not None else [], False, notes)
         if kind == "flight_table":
             text = path.read_text(encoding="utf-8", errors="replace")
             ranked, notes = as_table.decode(text)

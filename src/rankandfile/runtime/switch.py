@@ -15,6 +15,12 @@ def guards_on() -> bool:
 
 
 @cache
+def recorder_on() -> bool:
+    """False where `RAF_RECORDER=0` or `RAF=0` turns the recorder off."""
+    return not any(os.environ.get(name, "").strip().lower() in _OFF for name in ("RAF_RECORDER", "RAF"))
+
+
+@cache
 def guards_timeout() -> float | None:
     """Seconds from `RAF_GUARDS_TIMEOUT`; None to wait as long as the job's own groups do."""
     try:

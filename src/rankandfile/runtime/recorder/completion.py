@@ -1,0 +1,94 @@
+"""Noticing that calls are complete, from a thread that asks their work objects now and then.
+
+Only for tensors in host memory: asking about a device's work could disturb a graph that is being captured, and torch's
+own recorder knows better there. A work object is let go as soon as it is seen to be complete, and only the newest are
+kept, so that the tensors that it holds do not stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections import deque
+from typing import Any
+
+from rankandfile.runtime.recorder.recorder import Recorder, Token
+from rankandfile.runtime.recorder.sources import Sources
+
+EVERY_S = 0.02
+#: Between two signs of life.
+BEAT_S = 1.0
+#: Calls that are followed at a time; older ones are given up.
+MOST = 256
+
+
+class Completion:
+    def __init__(self, recorder: Recorder, sources: Sources | None = None) -> None:
+        self._recorder = recorder
+        self._sources = sources
+        self._open: deque[tuple[Token, Any]] = deque(maxlen=MOST)
+        self._wake = threading.Event()
+        self._ended = False
+        self._thread: threading.Thread | None = None
+
+    def follow(self, token: Token, result: Any) -> None:
+        """Begin to ask for the work that an operator returned."""
+        work = result[-1] if isinstance(result, (tuple, list)) else result
+        if _on_host(result):
+            self._open.append((token, work))
+            if not self._wake.is_set():
+                self._wake.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="raf-recorder", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        import torch.distributed as dist
+
+        beaten = 0.0
+        while not self._ended:
+            # Without open calls there is nothing to ask; a call wakes this thread.
+            self._wake.wait(EVERY_S if self._open else BEAT_S)
+            if not self._open:
+                self._wake.clear()
+            elif not self._ended:
+                time.sleep(EVERY_S)
+                self._ask(dist.Work.unbox)
+            if time.monotonic() - beaten > BEAT_S:
+                beaten = time.monotonic()
+                self._beat()
+
+    def _beat(self) -> None:
+        """The file's time says when this process last ran Python: a mapped file's own time says nothing."""
+        with contextlib.suppress(OSError):
+            os.utime(self._recorder.ring.path)
+        if self._sources is not None:
+            self._sources.keep(self._recorder.stacks.files)
+
+    def _ask(self, unbox: Any) -> None:
+        for _ in range(len(self._open)):
+            token, work = self._open.popleft()
+            try:
+                if unbox(work).is_completed():
+                    self._recorder.done(token)
+                else:
+                    self._open.append((token, work))
+            except Exception:
+                self._recorder.failures += 1
+
+    def stop(self) -> None:
+        """At the end of the process: touch no work object any more."""
+        self._ended = True
+        self._open.clear()
+        self._wake.set()
+
+
+def _on_host(result: Any) -> bool:
+    while isinstance(result, (tuple, list)):
+        if not result:
+            return True
+        result = result[0]
+    device = getattr(result, "device", None)
+    return device is None or device.type == "cpu"

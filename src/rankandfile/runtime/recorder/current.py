@@ -1,0 +1,91 @@
+"""The recorder of this process: opened at the start, closed at the end, and left to the parent by a fork."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankandfile.runtime.recorder.completion import Completion
+from rankandfile.runtime.recorder.recorder import Recorder
+from rankandfile.runtime.recorder.ring import Ring, started
+from rankandfile.runtime.recorder.sources import Sources
+from rankandfile.wire import layout
+
+#: Rings of processes that are gone are removed after so long: whoever wants them has come.
+KEEP_S = 24 * 3600
+
+
+@dataclass
+class Now:
+    recorder: Recorder | None = None
+    completion: Completion | None = None
+    forked: bool = False
+    """This process was forked off one that records, and has made no call yet."""
+
+
+now = Now()
+
+
+def recorder() -> Recorder | None:
+    """The recorder, opened anew where a forked process makes its first call."""
+    if now.recorder is None and now.forked:
+        now.forked = False
+        try:
+            open_ring()
+        except Exception:
+            return None
+    return now.recorder
+
+
+def open_ring() -> Path:
+    folder = ring_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _sweep(folder)
+    rank = os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "x"))
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    name = f"raf-rank{rank[:7]}-attempt{attempt[:7]}-{os.getpid()}-{started(os.getpid())}.ring"
+    ring = Ring(folder / name)
+    ring.add(layout.ENVIRONMENT, [1, sys.argv[:8], sys.version.split()[0], Path.cwd().as_posix()])
+    now.recorder = Recorder(ring)
+    now.completion = Completion(now.recorder, Sources(ring, folder / "raf-sources"))
+    return ring.path
+
+
+def ring_folder() -> Path:
+    """`RAF_RING_DIR`, or a folder of this user's in shared memory."""
+    wanted = os.environ.get("RAF_RING_DIR")
+    if wanted:
+        return Path(wanted)
+    shared = Path("/dev/shm")
+    return (shared if shared.is_dir() else Path("/tmp")) / f"raf-{os.getuid()}"
+
+
+def close() -> None:
+    """Stop recording; the ring stays, for others of the job may hang."""
+    old, completion = now.recorder, now.completion
+    now.recorder = now.completion = None
+    if completion is not None:
+        completion.stop()
+    if old is not None:
+        old.ring.close()
+
+
+def forked() -> None:
+    """The parent's ring is the parent's: a child that makes calls of its own gets one of its own."""
+    if now.recorder is not None:
+        now.recorder = now.completion = None
+        now.forked = True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove rings whose process is gone since long."""
+    for old in folder.glob("raf-rank*.ring"):
+        try:
+            pid, begun = (int(word) for word in old.stem.split("-")[-2:])
+            if time.time() - old.stat().st_mtime > KEEP_S and started(pid) != begun:
+                old.unlink()
+        except (ValueError, OSError):
+            continue

@@ -1,0 +1,66 @@
+"""Seeing every call: a kernel at the BackendSelect dispatch key of every c10d operator.
+
+Functions bound early, functional collectives, DTensor, compiled graphs, DDP's C++ reducer and FSDP all pass the
+dispatcher. No kernel exists at that key, so nothing is overridden, and it holds in inference mode.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankandfile.runtime.recorder import current
+from rankandfile.runtime.recorder.operators import Operator, operators
+from rankandfile.runtime.recorder.recorder import Token
+
+_libraries: list[Any] = []
+
+
+def install() -> None:
+    """Register the kernels, once per process and its forks."""
+    if _libraries:
+        return
+    import torch
+
+    library = torch.library.Library("c10d", "IMPL")
+    after = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
+    for operator, overload in operators():
+        kernel = _kernel(operator, overload._handle.redispatch_boxed, after)
+        library.impl(operator.name, kernel, "BackendSelect", with_keyset=True)
+    _libraries.append(library)
+
+
+def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
+    def call(keys: Any, *arguments: Any) -> Any:
+        token = _enter(operator, arguments)
+        try:
+            result = redispatch(keys & after, *arguments)
+        except BaseException:
+            _leave(token, None, raised=True)
+            raise
+        _leave(token, result)
+        return result
+
+    return call
+
+
+def _enter(operator: Operator, arguments: tuple[Any, ...]) -> Token | None:
+    recorder = current.recorder()
+    if recorder is None:
+        return None
+    try:
+        return recorder.enter(operator, arguments)
+    except Exception:
+        recorder.failures += 1
+        return None
+
+
+def _leave(token: Token | None, result: Any, raised: bool = False) -> None:
+    recorder, completion = current.now.recorder, current.now.completion
+    if token is None or recorder is None:
+        return
+    try:
+        recorder.leave(token, raised)
+        if completion is not None and result is not None:
+            completion.follow(token, result)
+    except Exception:
+        recorder.failures += 1

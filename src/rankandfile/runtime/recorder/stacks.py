@@ -1,0 +1,90 @@
+"""Stacks and frames by number: walking a stack is cheap, and describing it happens once per kind of stack."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from pathlib import PurePath
+from types import CodeType, FrameType
+
+from rankandfile.runtime.recorder.ring import Ring
+from rankandfile.wire import layout
+
+#: Frames kept of a stack, innermost first.
+DEPTH = 64
+
+_INNER = re.compile(
+    r"[/\\](?:site|dist)-packages[/\\]torch[/\\]|[/\\]torch[/\\](?:distributed|_dynamo|_functorch|_inductor|autograd|nn"
+    r"|optim|utils|fx|_ops|_tensor|cuda)\b|^<|[/\\]lib[/\\]python3[.\d]*[/\\](?!(?:site|dist)-packages)"
+)
+_OWN = str(PurePath(__file__).parent.parent)
+
+#: What one stack is known by: code and instruction of each frame.
+Walked = tuple[int, ...]
+
+
+class Stacks:
+    """Numbers for the stacks and frames of this process."""
+
+    def __init__(self, ring: Ring) -> None:
+        self._ring = ring
+        self._known: dict[Walked, tuple[int, int, int]] = {}
+        self._frames: dict[tuple[CodeType, int], int] = {}
+        self.files: list[str] = []
+        """Source files seen, in order; the program's own ones."""
+        self._seen_files: set[str] = set()
+        self._lock = threading.Lock()
+
+    def of(self, frame: FrameType | None) -> tuple[int, int, int]:
+        """Numbers of the stack and of its call site, and a hash of the site that is the same on all ranks."""
+        walked: list[int] = []
+        append = walked.append
+        at = frame
+        while at is not None:
+            append(id(at.f_code))
+            append(at.f_lasti)
+            at = at.f_back
+        key = tuple(walked)
+        return self._known.get(key) or self._learn(key, frame)
+
+    def _learn(self, key: Walked, frame: FrameType | None) -> tuple[int, int, int]:
+        lines: list[tuple[CodeType, int]] = []
+        while frame is not None and len(lines) < DEPTH:
+            if not frame.f_code.co_filename.startswith(_OWN):
+                lines.append((frame.f_code, frame.f_lineno or 0))
+            frame = frame.f_back
+        with self._lock:
+            return self._known.get(key) or self.learn(len(self._known) + 1, key, lines)
+
+    def learn(self, number: int, key: Walked, lines: list[tuple[CodeType, int]]) -> tuple[int, int, int]:
+        """Describe a stack in the ring's table under `number`, unless the table is full."""
+        frames = [self._frame(code, line) for code, line in lines]
+        site, told = 0, 0
+        for (code, line), frame in zip(lines, frames, strict=True):
+            if frame and not _INNER.search(code.co_filename):
+                site, told = frame, site_hash(code.co_filename, line, code.co_name)
+                break
+        kept = all(frames) and self._ring.add(layout.STACK, [number, site, *frames])
+        # Ids of code objects stay true as long as `_frames` holds the objects.
+        found = (number if kept else 0, site, told)
+        self._known[key] = found
+        return found
+
+    def _frame(self, code: CodeType, line: int) -> int:
+        known = self._frames.get((code, line))
+        if known is None:
+            known = len(self._frames) + 1
+            if not self._ring.add(layout.FRAME, [known, code.co_name, code.co_filename, line]):
+                return 0
+            self._frames[(code, line)] = known
+            if code.co_filename not in self._seen_files:
+                self._seen_files.add(code.co_filename)
+                if not _INNER.search(code.co_filename):
+                    self.files.append(code.co_filename)
+        return known
+
+
+def site_hash(file: str, line: int, function: str) -> int:
+    text = f"{'/'.join(PurePath(file).parts[-2:])}:{line}:{function}"
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")

@@ -1,0 +1,148 @@
+"""Where everything is in a ring file.
+
+A header, a ring of records of one size, and a table of what records refer to by number (stacks, frames, shapes, groups,
+threads, steps, texts), which only grows. All numbers are little-endian.
+
+A writer can be killed between any two instructions. What it wrote before that is kept by the kernel. So:
+
+* a record is written in two goes: zeros over its check and its times, then body and check together. A record whose
+  check does not fit its body was being written, or is not there;
+* the times at its end are written later, each by one aligned store;
+* an entry of the table counts when the header's `table_used` includes it, and has a check of its own.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import NamedTuple
+
+MAGIC = b"RAFRING\x01"
+VERSION = 1
+HEADER_SIZE = 4096
+RECORD_SIZE = 128
+CAPACITY = 8192
+TABLE_SIZE = 2 << 20
+
+HEADER = struct.Struct("<8sIIIIQQQQiiiiIIQQQII64s64s")
+#: Fields of the header that change while the job runs.
+TABLE_USED_AT = struct.calcsize("<8sIIIIQQ")
+LAST_AT = struct.calcsize("<8sIIIIQQQ")
+RANK_AT = struct.calcsize("<8sIIIIQQQQ")
+STATE_AT = struct.calcsize("<8sIIIIQQQQiiiiIIQQQ")
+U64 = struct.Struct("<Q")
+U32 = struct.Struct("<I")
+RANK_AND_WORLD = struct.Struct("<ii")
+
+#: States of a ring.
+OPEN, CLOSED = 0, 1
+
+#: Kinds of record.
+CALL, STEP, DECISION = 1, 2, 3
+
+#: Bits of a record's flags.
+SYNC, P2P, ON_DEVICE, RAISED_BIT = 1, 2, 4, 8
+
+BODY = struct.Struct("<QQQQQQQQQQIIIIIIiBBBB")
+BODY_SIZE = BODY.size
+CHECK_AT = BODY_SIZE
+LEFT_AT = BODY_SIZE + 8
+DONE_AT = BODY_SIZE + 12
+NO_TAIL = bytes(RECORD_SIZE - BODY_SIZE)
+#: In place of a time: the call raised.
+RAISED = 0xFFFFFFFF
+
+ENTRY = struct.Struct("<IIc")
+
+#: Kinds of entry in the table: a JSON list each, that begins with its number (but for E and O).
+ENVIRONMENT, FRAME, STACK, SHAPE, GROUP, THREAD, TEXT, SOURCE = b"E", b"F", b"K", b"S", b"G", b"T", b"D", b"O"
+
+
+class Header(NamedTuple):
+    magic: bytes
+    version: int
+    header_size: int
+    record_size: int
+    capacity: int
+    table_at: int
+    table_size: int
+    table_used: int
+    last: int
+    """Number of the newest record; a hint, which may lag by one."""
+    rank: int
+    world: int
+    local_rank: int
+    attempt: int
+    pid: int
+    parent: int
+    started: int
+    """When the process started, in the kernel's ticks since boot: with the pid, an identity."""
+    wall_ns: int
+    mono_ns: int
+    """The two clocks at the same moment."""
+    state: int
+    writer: int
+    host: bytes
+    run: bytes
+
+
+class Record(NamedTuple):
+    """One call, step or decision, as it was entered."""
+
+    number: int
+    """The n-th record of the process, from 1."""
+    mono_ns: int
+    wall_ns: int
+    hash: int
+    """The group's rolling hash after this call; 0 for a send or receive."""
+    in_elements: int
+    out_elements: int
+    splits: int
+    """A digest of the split sizes; 0 without."""
+    seq: int
+    """The call's number among the group's collectives, from 1; for a send or receive, of the last one before."""
+    p2p_seq: int
+    op_seq: int
+    stack: int
+    site: int
+    shape: int
+    group: int
+    thread: int
+    step: int
+    peer: int
+    """Rank within the group: a root, a destination or a source; -1 for none."""
+    kind: int
+    op: int
+    reduce_op: int
+    flags: int
+
+
+def sealed(body: bytes) -> bytes:
+    """The body with its check behind it."""
+    return body + U32.pack(zlib.crc32(body))
+
+
+#: Numbers of the c10d operators in records; never renumber, only append.
+OPERATORS = (
+    "",
+    "allreduce_",
+    "broadcast_",
+    "reduce_",
+    "allgather_",
+    "_allgather_base_",
+    "allgather_coalesced_",
+    "allgather_into_tensor_coalesced_",
+    "reduce_scatter_",
+    "_reduce_scatter_base_",
+    "reduce_scatter_tensor_coalesced_",
+    "allreduce_coalesced_",
+    "gather_",
+    "scatter_",
+    "alltoall_",
+    "alltoall_base_",
+    "barrier",
+    "monitored_barrier_",
+    "send",
+    "recv_",
+    "recv_any_source_",
+)
