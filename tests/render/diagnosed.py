@@ -45,7 +45,6 @@ DOCUMENTS = HERE / "diagnoses"
 SIMULATED = {
     "skipped_collective": "skip-nonfinite-3d",
     "extra_collective": "extra-adapter-tp",
-    "different_collective": "different-best-rank",
     "order_inversion": "cycle-on-devices",
     "early_exit": "early-stop-3d",
     "size_mismatch": "size-metrics",
@@ -174,6 +173,21 @@ def _made(
     return Diagnosis(job=_job(), verdicts=[verdict], evidence=cited, notes=[])
 
 
+def _different_collective() -> Diagnosis:
+    ours = _call("all_reduce", 812, "metrics.py:11", "means", 0)
+    theirs = _call("broadcast", 812, "metrics.py:26", "best", 3)
+    return _made(
+        "different_collective",
+        "paths",
+        "substituted",
+        "made the broadcast at metrics.py:26 instead",
+        "Rank 3 made the broadcast at metrics.py:26 where ranks 0-2 and 4-7 made the all_reduce at metrics.py:11. "
+        "Ranks 0-2 and 4-7 wait in the all_reduce at metrics.py:11 (group default_pg [0-7], seq 812).",
+        ours,
+        theirs,
+    )
+
+
 def _uneven_inputs() -> Diagnosis:
     ours = _call("all_reduce", 812, "trainer.py:88", "train_epoch", 0)
     return _made(
@@ -294,6 +308,7 @@ def _host_slow() -> Diagnosis:
 
 
 HAND_MADE = {
+    "different_collective": _different_collective,
     "uneven_inputs": _uneven_inputs,
     "rank_conditional": _rank_conditional,
     "swallowed_exception": _swallowed_exception,

@@ -20,7 +20,7 @@ _PUNCTUATION = re.compile(r"([\\`*\[\]<>|~]|\b_|_\b|(?<!\w)_)")
 #: between the characters stops them, and shows nowhere.
 _REFERENCE = re.compile(r"(@|#(?=\d)|&(?=[A-Za-z#])|:(?=//)|/(?=/)|(?i:\bwww)(?=\.)|\b(?i:GH)(?=-\d))")
 #: `trainer.py:88` would be read as a host and its port.
-_PLACE = re.compile(r"([\w./-]*\w\.\w+:\d+)\b")
+_PLACE = re.compile(r"([\w./-]*\w\.(?:py\b(?::\d+)?|\w+:\d+))\b")
 #: What would begin a list, a heading or a rule at the start of a line.
 _BLOCK = re.compile(r"^(\s*\d*)([-+=#.])")
 

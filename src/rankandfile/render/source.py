@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Excerpt, ExcerptLine, Verdict
 
-from .words import UNICODE, Signs, short
+from .words import UNICODE, Signs, plain, short
 
 #: Cohorts by letter; what the colour says, the letter says too.
 _LETTERS = "ABCDEFGH"
@@ -24,7 +25,8 @@ def drawn(verdict: Verdict, signs: Signs = UNICODE) -> RenderableType:
     for excerpt in verdict.excerpts:
         if parts:
             parts.append(Text())
-        parts.extend(_drawn(excerpt, signs))
+        parts.append(_title(excerpt))
+        parts.extend(draw(excerpt, signs))
     if not parts:
         return Text("The source shows no place for this verdict.")
     if any(excerpt.cohorts for excerpt in verdict.excerpts):
@@ -32,16 +34,28 @@ def drawn(verdict: Verdict, signs: Signs = UNICODE) -> RenderableType:
     return Group(*parts)
 
 
-def _drawn(excerpt: Excerpt, signs: Signs) -> Iterator[RenderableType]:
-    title = Text(excerpt.file, style="bold")
+def shortened(excerpt: Excerpt, most: int, width: int) -> Excerpt:
+    """As many lines as there is room for: the marked ones first, then those next to them. Long ones are cut."""
+    marked = [number for number, line in enumerate(excerpt.lines) if line.mark] or [0]
+    near = sorted(range(len(excerpt.lines)), key=lambda here: (min(abs(here - at) for at in marked), here))
+    kept = [excerpt.lines[number] for number in sorted(near[:most])]
+    return replace(excerpt, lines=[replace(line, text=line.text.expandtabs(4)[:width]) for line in kept])
+
+
+def _title(excerpt: Excerpt) -> Text:
+    title = Text(plain(excerpt.file), style="bold")
     if excerpt.function:
-        title.append(f" in {excerpt.function}", style="not bold")
-    yield title
+        title.append(plain(f" in {excerpt.function}"), style="not bold")
+    return title
+
+
+def draw(excerpt: Excerpt, signs: Signs = UNICODE) -> Iterator[RenderableType]:
+    """Who goes which way, and the lines."""
     for number, ranks in enumerate(excerpt.cohorts):
         many = "rank" if ranks.isdigit() else "ranks"
         yield Text(f"{_letter(number)}  {many} {short(ranks, signs)}", style=_style(excerpt, number))
     if excerpt.note:
-        yield Text(f"! {excerpt.note}", style="yellow")
+        yield Text(plain(f"! {excerpt.note}"), style="yellow")
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(justify="right", style="dim", no_wrap=True)
@@ -72,7 +86,7 @@ def _ways(excerpt: Excerpt, line: ExcerptLine) -> Text:
 def _code(excerpt: Excerpt, line: ExcerptLine) -> Text:
     alone = line.cohorts[0] if len(line.cohorts) == 1 else None
     style = "bold" if line.mark == "condition" else _style(excerpt, alone) if alone is not None else ""
-    return Text(line.text.expandtabs(4), style=style)
+    return Text(plain(line.text.expandtabs(4)), style=style)
 
 
 def _letter(number: int) -> str:
