@@ -414,3 +414,99 @@ def test_a_hostile_source_gets_no_patch_and_no_crash(text: str) -> None:
     where = Problem(cause="rank_conditional", file="train.py", line=1)
     patches(where, One())
     probes(where, One())
+
+
+def test_the_first_rank_names_the_root() -> None:
+    files = train(
+        """def adopt(vector, owner, group):
+    if owner is not None:
+        print(owner)
+    dist.broadcast(vector, src=owner, group=group)
+    dist.broadcast(vector, src=owner)
+"""
+    )
+    first = Site((0, 1), "broadcast", "train.py", 7, "adopt")
+    second = Site((0, 1), "broadcast", "train.py", 8, "adopt")
+    known = {"cause": "root_mismatch"}
+    assert "src=as_first_rank(owner, group)" in changed(files, "is not None", sites=(first,), **known)[-1]
+    assert "src=guard.share(owner)" in changed(files, "is not None", sites=(second,), **known)[-1]
+
+
+def test_lists_of_any_length_are_gathered() -> None:
+    files = Texts(
+        train="""
+        import torch
+        import torch.distributed as dist
+
+
+        def collect(mine):
+            parts = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
+            dist.all_gather(parts, mine)
+            return parts
+        """
+    )
+    sites = (Site((0,), "all_gather", "train.py", 7, "collect"),)
+    lines = changed(files, "empty_like", cause="size_mismatch", sites=sites)
+    assert lines[-1] == "+ parts = gather_of_any_length(mine)"
+
+
+def test_every_rank_makes_every_group() -> None:
+    files = train(
+        """def ring(rank, odd):
+    if rank % 2:
+        return dist.new_group(odd)
+    return dist.new_group([0, 2])
+
+
+def mine(rank):
+    if rank == 1:
+        members = sorted(known())
+        return dist.new_group(members)
+    return None
+"""
+    )
+    assert changed(files, "rank % 2", cause="group_mismatch")[:2] == [
+        "+ group_1 = dist.new_group(odd)",
+        "+ group_2 = dist.new_group([0, 2])",
+    ]
+    assert "every rank" in refused(files, "rank == 1", cause="group_mismatch")
+
+
+def test_one_raises_and_all_raise_and_nothing_waits_in_finally() -> None:
+    files = train(
+        """def step(loss):
+    if loss != loss:
+        raise ValueError("not a number")
+    dist.all_reduce(loss)
+
+
+def main(loss):
+    try:
+        step(loss)
+    finally:
+        dist.barrier()
+        dist.destroy_process_group()
+"""
+    )
+    where = problem(files, "loss != loss", cause="raised")
+    first, second = patches(where, files)
+    assert isinstance(first, Patch) and 'guard.agree(loss != loss, how="any")' in first.after
+    assert isinstance(second, Patch) and "finally" not in second.after
+    assert second.after.rstrip().endswith(
+        "    step(loss)\n    dist.barrier()\n    dist.destroy_process_group()"
+    )
+
+
+def test_solo_work_has_its_own_time() -> None:
+    files = train(
+        """def prepare(build):
+    if dist.get_rank() == 0:
+        # takes an hour
+        build()
+    dist.barrier()
+"""
+    )
+    lines = changed(files, "get_rank", cause="too_short_timeout")
+    assert "+ with guard.solo(timeout=7200) as mine:" in lines and "+ build()" in lines
+    plain = changed(files, "get_rank", cause="too_short_timeout", plain=True)
+    assert plain[-1] == "+ wait_for_solo_work(7200)"

@@ -30,9 +30,11 @@ EXAMPLES = examples(
 def prove(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Real scenarios in which ranks take different paths.", show_default=False),
+        typer.Argument(help="Real scenarios.", show_default=False),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every such scenario.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every scenario in which ranks take different paths.")
+    ] = False,
     remedies: Annotated[
         bool, typer.Option("--remedies", help="Only the patches that mend: the job must finish.")
     ] = False,
@@ -91,14 +93,12 @@ def _chosen(names: list[str], everything: bool) -> list[Scenario]:
 
     known = {scenario.name: scenario for scenario in proving.scenarios()}
     if everything:
-        return list(known.values())
+        return [scenario for scenario in known.values() if proving.of_paths(scenario)]
     if not names:
         raise UserError("name a scenario, or say --all")
     for name in names:
         if kind_of(name) != "real" or name not in known:
-            raise UserError(
-                f"{name} cannot be proved here: it must be a real scenario in which ranks take different paths"
-            )
+            raise UserError(f"{name} cannot be proved here: it must be a real scenario that hangs")
     return [known[name] for name in names]
 
 

@@ -51,8 +51,13 @@ class Proof(msgspec.Struct, kw_only=True):
 
 
 def scenarios() -> list[Scenario]:
-    """Those in which ranks take different paths, and that this machine can run."""
-    return [s for s in catalog.scenarios() if FAMILY[s.cause] == _PATHS and s.hang and not lacking(s)]
+    """The hangs that this machine can run."""
+    return [s for s in catalog.scenarios() if s.hang and not lacking(s)]
+
+
+def of_paths(scenario: Scenario) -> bool:
+    """Ranks take different paths: every such scenario must have a patch and a probe that hold."""
+    return FAMILY[scenario.cause] == _PATHS
 
 
 def prove(
@@ -131,12 +136,16 @@ def _log(scenario: Scenario, control: Path) -> calls.CallLog:
 
 
 def _finishes(scenario: Scenario, src: Path, control: Path) -> tuple[bool, str]:
-    """Every rank ends with 0, and all members of a group made the same calls, as in the healthy twin."""
+    """Every rank ends with 0, and all members of a group made the same calls, as in the healthy twin.
+
+    Where a rank raises for a reason, the remedy is that all do: the job must end on every rank, with an error.
+    """
     try:
         outcome, codes = _run(scenario, src, control, None)
     except ScenarioError as error:
         return False, str(error).splitlines()[0]
-    if outcome != "finished" or any(codes.values()):
+    wanted = bool if scenario.cause == "raised" else (lambda code: not code)
+    if outcome != "finished" or not all(map(wanted, codes.values())):
         return False, f"{outcome}, exit codes {codes}: {_last_words(control)}"
     if problems := verify.equal_sequences(_log(scenario, control)):
         return False, f"finished, but the ranks did not do the same: {problems[0]}"

@@ -10,16 +10,21 @@ from .patch import Patch, Refusal
 from .pattern import Pattern, finished
 from .patterns import (
     agree_on_exceptions,
+    any_length,
     even_loops,
     every_receive_its_send,
+    groups_by_all,
     one_order_of_groups,
     out_of_rank_guard,
     reduce_decision,
     reduce_first,
     same_order,
+    same_root,
     send_and_receive_together,
     stand_in,
     synced_gpus,
+    tear_down_after_success,
+    time_for_solo_work,
     without_wrapper,
 )
 from .place import Place, place_of
@@ -37,8 +42,13 @@ PATTERNS: tuple[Pattern, ...] = (
     every_receive_its_send.PATTERN,
     without_wrapper.PATTERN,
     out_of_rank_guard.PATTERN,
+    same_root.PATTERN,
+    any_length.PATTERN,
+    groups_by_all.PATTERN,
+    time_for_solo_work.PATTERN,
     reduce_first.PATTERN,
     reduce_decision.PATTERN,
+    tear_down_after_success.PATTERN,
 )
 
 

@@ -19,6 +19,8 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, (ast.If, ast.While, ast.IfExp)):
         return None
+    if place.problem.cause == "raised" and not (isinstance(node, ast.If) and leaves(node.body) == "raise"):
+        return None
     said = quoted(place.module, node.test)
     if _asks_for_rank(place, node):
         return Refusal(
@@ -136,6 +138,15 @@ def _choice(place: Place, node: ast.If | ast.While | ast.IfExp, said: str) -> tu
             "What follows must work on a rank that used to skip it, with nothing in its hands: try it with "
             "such input.",
         )
+    if way == "raise":
+        return (
+            "any",
+            "Raise on all ranks, or on none",
+            f"A rank for which {said} is true raises, and the others wait in a call that it never makes. "
+            "All ranks now raise as soon as one has to, and the job ends with the reason instead of a "
+            "timeout.",
+            "If such a case is to be survived, let all ranks leave it out instead of raising.",
+        )
     if way:
         return (
             "any",
@@ -219,4 +230,4 @@ def _left_out(place: Place, way: str) -> list[ast.AST]:
     return skipped
 
 
-PATTERN = Pattern("reduce_decision", PATHS, make)
+PATTERN = Pattern("reduce_decision", PATHS | {"raised"}, make)

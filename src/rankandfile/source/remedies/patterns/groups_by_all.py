@@ -1,0 +1,65 @@
+"""Groups by all: every rank makes every group, members or not, in one order."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.remedies.patch import Refusal
+from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
+from rankandfile.source.remedies.place import Place, leaves
+from rankandfile.source.remedies.words import quoted
+
+
+def make(place: Place, plain: bool) -> Draft | Refusal | None:
+    node = place.node
+    if not isinstance(node, ast.If):
+        return None
+    other = node.orelse or (place.rest() if leaves(node.body) == "return" else [])
+    calls = [call for statement in (*node.body, *other) for call in _made(statement)]
+    if not calls:
+        return None
+    stored = {
+        part.id
+        for statement in (*node.body, *other)
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    for call in calls:
+        local = {part.id for part in ast.walk(call) if isinstance(part, ast.Name)} & stored
+        if local or any(k.arg == "use_local_synchronization" for k in call.keywords):
+            return Refusal(
+                "groups_by_all",
+                f"{quoted(place.module, call)} is made by some ranks only, from what is worked out on the "
+                "way: work the members of every group out on every rank, and make all groups in one order "
+                "before the branch.",
+            )
+    edits = spelling(place, plain).edits
+    names = [_name(place, number) for number in range(1, len(calls) + 1)]
+    edits.before(node, *(f"{name} = {place.module.source(c)}" for name, c in zip(names, calls, strict=True)))
+    for name, call in zip(names, calls, strict=True):
+        edits.expression(call, name)
+    return Draft(
+        edits,
+        "Make every group on every rank",
+        f"new_group involves all ranks, also those that are no members, and ranks that take other ways at "
+        f"{quoted(place.module, node.test)} make other groups. All are made before it now, in one order.",
+    )
+
+
+def _made(statement: ast.stmt) -> list[ast.Call]:
+    return [
+        part
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Call)
+        and (getattr(part.func, "attr", "") or getattr(part.func, "id", "")) == "new_group"
+    ]
+
+
+def _name(place: Place, number: int) -> str:
+    name = f"group_{number}"
+    while name in place.module.names:
+        name += "_"
+    return name
+
+
+PATTERN = Pattern("groups_by_all", frozenset({"group_mismatch", "init_stuck"}), make)

@@ -1,0 +1,49 @@
+"""Same root: each rank names the owner by what it knows itself; the first rank's answer is everybody's now."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.remedies.edit import Edits
+from rankandfile.source.remedies.pattern import Draft, Pattern
+from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.spelling import Spelling
+from rankandfile.source.remedies.words import quoted
+
+_ROOTED = {
+    "broadcast": "src",
+    "scatter": "src",
+    "broadcast_object_list": "src",
+    "reduce": "dst",
+    "gather": "dst",
+}
+
+
+def make(place: Place, plain: bool) -> Draft | None:
+    for site in place.problem.sites:
+        path = place.code.find(site.file) if site.line else None
+        module = place.code.module(path) if path else None
+        for call in ast.walk(module.tree) if module else ():
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+                continue
+            if module is None or not call.lineno <= site.line <= (call.end_lineno or call.lineno):
+                continue
+            named = {k.arg: k.value for k in call.keywords}
+            root = named.get(_ROOTED.get(call.func.attr, ""))
+            if root is None or isinstance(root, ast.Constant):
+                continue
+            say = Spelling(Edits(module), plain)
+            group = module.source(named["group"]) if "group" in named else ""
+            say.edits.expression(root, say.of_rank_zero(module.source(root), group))
+            return Draft(
+                say.edits,
+                "Let the first rank name the root",
+                f"{quoted(module, root)} is not the same on every rank: one sends where nobody listens, or "
+                "all wait for somebody else. The first rank's answer now counts for all.",
+                "If the owner depends on what all ranks know (the best score, the most free memory), "
+                "gather that first, and choose from it on every rank.",
+            )
+    return None
+
+
+PATTERN = Pattern("same_root", frozenset({"root_mismatch"}), make)
