@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from rankandfile.render.words import Signs
 
 #: Width where nobody is looking at a terminal: a pipe or a CI log, where `grep` wants whole lines.
 PIPE_WIDTH = 160
@@ -19,6 +23,13 @@ def _width(stream: object) -> int | None:
 
 out = Console(highlight=False, width=_width(sys.stdout))
 err = Console(stderr=True, highlight=False, width=_width(sys.stderr))
+
+
+def signs_for(unicode: bool) -> Signs:
+    """The symbols that this terminal can show."""
+    from rankandfile.render.words import PLAIN, UNICODE
+
+    return UNICODE if unicode and (out.encoding or "").lower().startswith("utf") else PLAIN
 
 
 def write_utf8(text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import err, out, write_utf8
+from .console import err, out, signs_for, write_utf8
 from .errors import NO_HANG, UNDETERMINED, VERDICT
 from .formats import Format, formatted
 from .help import examples
@@ -118,10 +118,8 @@ def _say_step(line: str) -> None:
 def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
     """The verdict on one screen, as this terminal can show it."""
     from rankandfile.render.card import card
-    from rankandfile.render.words import PLAIN, UNICODE
 
-    encoding = (out.encoding or "").lower()
-    signs = UNICODE if unicode and encoding.startswith("utf") else PLAIN
+    signs = signs_for(unicode)
     width = min(out.width, 100)
     out.print(card(diagnosis, signs, width), width=width)
 

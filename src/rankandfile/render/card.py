@@ -281,7 +281,7 @@ def _without_do_not(line: str) -> str:
 
 
 def _alternative(cause: str, sentence: str, decided_by: str | None) -> str:
-    return f"{cause}: {sentence}" + (f" Decided by: {decided_by}." if decided_by else "")
+    return f"{cause}: {sentence}" + (f" Decided by: {decided_by.rstrip('.?')}." if decided_by else "")
 
 
 _ASCII = str.maketrans(
