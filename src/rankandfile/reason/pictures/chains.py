@@ -33,8 +33,10 @@ class Chain:
 
 def chains(facts: Facts, diagnosis: Diagnosis, roles: Roles) -> list[Chain]:
     pending = facts.waits.pending
-    ends = [_lacking(call, roles) for call in pending]
     circle = circle_of(facts, diagnosis)
+    # In a circle nobody is the end of it, and who began it is in it like the others.
+    blamed = frozenset[int]() if circle else roles.culprits
+    ends = [_lacking(call, blamed) for call in pending]
     sinks = circle or roles.culprits
     if not sinks:
         sinks = frozenset(rank for i, call in enumerate(pending) if not ends[i][0] for rank in call.waiting)
@@ -67,17 +69,16 @@ def circle_of(facts: Facts, diagnosis: Diagnosis) -> frozenset[int]:
     return next((frozenset(root.ranks) for root in facts.roots if root.kind == "cycle"), frozenset())
 
 
-def _lacking(call: Pending, roles: Roles) -> tuple[tuple[int, ...], bool]:
+def _lacking(call: Pending, blamed: frozenset[int]) -> tuple[tuple[int, ...], bool]:
     """The ranks that the call lacks, and whether that is known."""
     if call.lacking or call.behind:
         return call.lacking or call.behind, True
-    if call.mismatched:
-        # Whoever asks for something else is what the others wait for.
-        guilty = tuple(rank for rank in call.waiting if rank in roles.culprits)
-        if guilty and len(guilty) < len(call.waiting):
-            return guilty, True
+    # Whoever asks for something else, or is said to hold it up, is what the others wait for.
+    guilty = tuple(rank for rank in call.waiting if rank in blamed)
+    if guilty and len(guilty) < len(call.waiting):
+        return guilty, True
     # What is busy elsewhere explains the wait; only otherwise can an unseen member be the reason.
-    return (call.busy, True) if call.busy else (call.unknown, False)
+    return (call.unknown, False) if call.unknown and not call.busy else (call.busy, True)
 
 
 def _distances(

@@ -60,7 +60,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _static(name: str) -> str:
-    return resources.files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath("static").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -39,12 +39,12 @@ class Citations:
 
 
 def _claims(number: int, verdict: Verdict, several: bool) -> list[tuple[Claim, list[str]]]:
-    of = f" {number}" if several else ""
-    found = [(Claim(f"v{number}", f"verdict{of}"), verdict.evidence)]
+    of = f" of verdict {number}" if several else ""
+    found = [(Claim(f"v{number}", f"verdict {number}" if several else "verdict"), verdict.evidence)]
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
     for i, cohort in enumerate(cohorts, 1):
         if cohort.call is not None:
-            found.append((Claim(f"v{number}c{i}", f"cohort {i}{' of verdict' + of if of else ''}"), cohort.call.evidence))
+            found.append((Claim(f"v{number}c{i}", f"cohort {i}{of}"), cohort.call.evidence))
     for i, wait in enumerate(verdict.waits, 1):
-        found.append((Claim(f"v{number}w{i}", f"wait {i}{' of verdict' + of if of else ''}"), wait.evidence))
+        found.append((Claim(f"v{number}w{i}", f"wait {i}{of}"), wait.evidence))
     return found

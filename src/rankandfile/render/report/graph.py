@@ -60,7 +60,9 @@ def drawn(graph: WaitGraph) -> Drawing:
     _place(boxes, layers, ring, graph)
     arrows = [
         Arrow(
-            _ring_path(boxes[e.source], boxes[e.target]) if e.cycle else _path(boxes[e.source], boxes[e.target]),
+            _ring_path(boxes[e.source], boxes[e.target])
+            if e.cycle
+            else _path(boxes[e.source], boxes[e.target]),
             e.known,
             e.cycle,
             boxes[e.target].node.role == "culprit",
@@ -117,8 +119,9 @@ def _layers(graph: WaitGraph, ring: list[int]) -> dict[int, int]:
 
 def _place(boxes: list[Box], layers: dict[int, int], ring: list[int], graph: WaitGraph) -> None:
     deepest = max(layers.values())
-    columns: list[list[int]] = [[n for n in layers if layers[n] == depth and n not in ring] for depth in range(deepest + 1)]
-    ring_width, ring_height = _place_ring(boxes, ring)
+    outside = [n for n in layers if n not in ring]
+    columns = [[n for n in outside if layers[n] == depth] for depth in range(deepest + 1)]
+    ring_height = _place_ring(boxes, ring)
     tall = [sum(boxes[n].height + _GAP_Y for n in column) - _GAP_Y if column else 0 for column in columns]
     tallest = max([*tall, ring_height])
     right = deepest * (WIDTH + _GAP_X)
@@ -142,10 +145,10 @@ def _middle_of_targets(node: int, graph: WaitGraph, order: dict[int, float]) -> 
     return sum(ends) / len(ends) if ends else 0
 
 
-def _place_ring(boxes: list[Box], ring: list[int]) -> tuple[float, float]:
-    """Two stand above each other; more stand on an ellipse, in the order of their waits as far as they have one."""
+def _place_ring(boxes: list[Box], ring: list[int]) -> float:
+    """How tall it is. Two stand above each other; more on an ellipse, each before one that it waits for."""
     if not ring:
-        return 0, 0
+        return 0
     tall = max(boxes[n].height for n in ring)
     if len(ring) == 2:
         radius_x, radius_y = 0.0, tall / 2 + 36
@@ -156,7 +159,7 @@ def _place_ring(boxes: list[Box], ring: list[int]) -> tuple[float, float]:
         angle = 2 * math.pi * position / len(ring) - math.pi / 2
         boxes[n].x = radius_x + radius_x * math.cos(angle)
         boxes[n].y = radius_y + radius_y * math.sin(angle) + (tall - boxes[n].height) / 2
-    return 2 * radius_x + WIDTH, 2 * radius_y + tall
+    return 2 * radius_y + tall
 
 
 def _path(source: Box, target: Box) -> str:
@@ -177,8 +180,8 @@ def _ring_path(source: Box, target: Box) -> str:
     x2, y2 = target.x + WIDTH / 2, target.y + target.height / 2
     length = math.hypot(x2 - x1, y2 - y1) or 1
     bow = 34
-    mx = (x1 + x2) / 2 - (y2 - y1) / length * bow
-    my = (y1 + y2) / 2 + (x2 - x1) / length * bow
+    mx = (x1 + x2) / 2 + (y2 - y1) / length * bow
+    my = (y1 + y2) / 2 - (x2 - x1) / length * bow
     ax, ay = _edge(source, mx, my, 0)
     bx, by = _edge(target, mx, my, 7)
     return f"M{ax:.1f},{ay:.1f} Q{mx:.1f},{my:.1f} {bx:.1f},{by:.1f}"

@@ -24,7 +24,10 @@ def score_table(score: Score, sheet: Sheet) -> ScoreTable:
     middle = next((n for n in (sheet.parted, sheet.focus) if n is not None), last)
     first = max(sheet.first, middle - _BEFORE)
     numbers = range(first, min(last, middle + _AFTER) + 1)
-    rows = [(track, [_cell(score, sheet, track, number) for number in numbers]) for track in sheet.tracks[:_MOST_ROWS]]
+    rows = [
+        (track, [_cell(score, sheet, track, number) for number in numbers])
+        for track in sheet.tracks[:_MOST_ROWS]
+    ]
     mark = "#" if sheet.numbered_by == "seq" else "call "
     return ScoreTable(
         sheet.title, [f"{mark}{number}" for number in numbers], rows, max(0, len(sheet.tracks) - _MOST_ROWS)

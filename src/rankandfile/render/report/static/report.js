@@ -248,7 +248,6 @@
 
   function useSheet(number) {
     view.sheet = sheetAt(number);
-    view.byRank = !view.byRank ? false : true;
     view.aligned = 0;
     byId("sheet").value = String(number);
     byId("align").disabled = !view.sheet.shifted;
@@ -444,6 +443,25 @@
     off.getContext("2d").putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(off, gutter, RULER);
+    if (step < 5) paintThinCulprits(first, last, wide, off);
+  }
+
+  // One row of a thousand would be lost: a culprit's is drawn thick enough to be seen.
+  function paintThinCulprits(first, last, wide, off) {
+    let drawn = 0;
+    for (let r = first; r <= last && drawn < 64; r++) {
+      const { track } = view.rows[r];
+      if (track.role !== "culprit") continue;
+      drawn++;
+      const image = context.createImageData(wide, 1);
+      new Uint32Array(image.data.buffer).set(pixelLine(track, wide));
+      off.getContext("2d").putImageData(image, 0, 0);
+      const top = Math.max(RULER + 1, RULER + (r + 0.5) * view.row - view.y - 3);
+      context.fillStyle = css(palette["culprit-line"]);
+      context.fillRect(gutter, top - 1, wide, 8);
+      context.clearRect(gutter, top, wide, 6);
+      context.drawImage(off, 0, 0, wide, 1, gutter, top, wide, 6);
+    }
   }
 
   function pixelLine(track, wide) {
@@ -506,7 +524,7 @@
     const label = (r) => {
       const row = view.rows[r];
       const guilty = row.track.role === "culprit";
-      const y = RULER + (r + 0.5) * view.row - view.y;
+      const y = Math.max(RULER + 8, RULER + (r + 0.5) * view.row - view.y);
       context.fillStyle = css(guilty ? palette.culprit : row.track.length ? palette.text : palette.quiet);
       context.font = `${guilty ? 700 : 500} 12px ui-monospace, "DejaVu Sans Mono", monospace`;
       context.fillText(fit(row.rank === null ? `${row.track.ranks}${row.track.alike ? "" : " ≈"}` : String(row.rank), room - (row.rank === null && row.track.count > 2 ? 44 : 0)), 16, y);
@@ -527,7 +545,7 @@
     const guilty = new Set();
     if (step > 1) for (let r = first; r <= last; r++) if (view.rows[r].track.role === "culprit" && ![...guilty].some((g) => Math.abs(g - r) < step)) guilty.add(r);
     for (const r of guilty) label(r);
-    for (let r = Math.ceil(first / step) * step; r <= last; r += step) if (![...guilty].some((g) => Math.abs(g - r) < step)) label(r);
+    for (let r = Math.ceil(first / step) * step; r <= last; r += step) if (![...guilty].some((g) => Math.abs(g - r) < step * 1.2)) label(r);
     context.restore();
     context.fillStyle = css(palette.line);
     context.fillRect(gutter - 1, 0, 1, view.height);
@@ -715,17 +733,24 @@
       hit = found.size > 0;
       if (!hit) found = null;
       if (hit && onwards) {
-        const row = chosen?.row ?? rowOfInterest(), begin = chosen?.column ?? -1;
-        const { cells } = view.rows[row].track;
-        for (let k = 1; k <= cells.length; k++) {
-          const column = (begin + k) % cells.length;
-          if (cells[column] && found.has(kindOf(cells[column]))) { showColumn(column, 0.5); moveTo(row, column); break; }
-        }
+        nextMatch();
       }
     }
     input.classList.toggle("missed", !hit);
     if (!hit) say(`${text} is not in this score`);
     draw();
+  }
+
+  // The next call that was found, in this row or else in one below.
+  function nextMatch() {
+    const { row, column } = chosen ?? { row: rowOfInterest(), column: -1 };
+    for (let r = 0; r <= view.rows.length; r++) {
+      const at = (row + r) % view.rows.length;
+      const { cells } = view.rows[at].track;
+      for (let c = r ? 0 : column + 1; c < cells.length; c++) {
+        if (cells[c] && found.has(kindOf(cells[c]))) { showColumn(c, 0.5); moveTo(at, c); return; }
+      }
+    }
   }
 
   function legend() {

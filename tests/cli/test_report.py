@@ -1,0 +1,37 @@
+"""`raf report`, and `raf diagnose --report`: the page beside the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from raf_runs import Raf
+
+
+def test_the_page_is_written_and_named(raf: Raf, other_op: Path, tmp_path: Path) -> None:
+    page = tmp_path / "hang.html"
+    done = raf("report", other_op, "-o", page)
+    assert (done.status, done.out) == (0, "")
+    assert str(page) in done.err
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    assert "different collective" in text.lower()
+
+
+def test_the_verdict_comes_first_and_is_the_same(raf: Raf, other_op: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    alone = raf("diagnose", other_op)
+    both = raf("diagnose", other_op, "--report", page)
+    assert (both.status, both.out) == (alone.status, alone.out)
+    assert page.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("command", [["report", "-o"], ["diagnose", "--report"]])
+def test_a_place_that_cannot_be_written_is_one_line(
+    raf: Raf, other_op: Path, tmp_path: Path, command: list[str]
+) -> None:
+    name, option = command
+    done = raf(name, other_op, option, tmp_path / "nowhere" / "report.html")
+    assert done.status == 2
+    (line,) = [line for line in done.err.splitlines() if line.startswith("raf: ")]
+    assert "cannot write" in line

@@ -1,0 +1,217 @@
+"""The page as a person uses it: it opens, it answers to mouse and keyboard, and it keeps to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_browser import watched
+from report_jobs import CASES, Case
+
+#: Where the columns begin in the score, and the height of its ruler.
+GUTTER, RULER = 164, 26
+
+CONTRASTS = Path(__file__).with_name("contrasts.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_opens_and_answers(browser: Any, case_of: Callable[[str], Case], name: str) -> None:
+    diagnosis, shown, path = case_of(name)
+    with watched(browser, path) as seen:
+        page = seen.page
+        assert page.locator("h1").count() == 1
+        sentence = page.locator(".sentence").first.inner_text()
+        assert " ".join(diagnosis.verdicts[0].sentence.split()) in " ".join(sentence.split())
+        if shown.score.sheets:
+            use_the_score(page)
+        if page.locator(".sentence .cite").count():
+            follow_a_claim_and_come_back(page)
+        assert seen.complaints == []
+        assert [url for url in seen.requests if not url.startswith("data:")] == [path.as_uri()]
+
+
+def use_the_score(page: Any) -> None:
+    page.locator("#canvas").scroll_into_view_if_needed()
+    box = page.locator("#canvas").bounding_box()
+    x, y = find_a_call(page, box)
+    said = page.locator("#tip").inner_text()
+    assert "rank" in said and any(state in said for state in ("issued", "started", "completed", "ended"))
+    page.mouse.click(x, y)
+    assert page.locator("#call h3").is_visible()
+    assert "rank" in page.locator("#call").inner_text()
+    page.keyboard.press("Escape")
+    assert not page.locator("#call").is_visible()
+
+    before = pixels(page)
+    page.keyboard.press("0")
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    settle(page)
+    assert pixels(page) != before, "zooming changed nothing"
+
+    page.locator("#canvas").focus()
+    page.keyboard.press("Home")
+    first = page.locator("#said").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#said").inner_text() != first
+    page.keyboard.press("Enter")
+    assert page.locator("#call h3").is_visible()
+
+
+def find_a_call(page: Any, box: dict[str, float]) -> tuple[float, float]:
+    """Point at the rows, from the right to the left, until a call answers: a culprit may have none."""
+    for row in range(8):
+        y = box["y"] + RULER + 14 + row * 24
+        for part in (0.97, 0.8, 0.6, 0.3, 0.02):
+            x = box["x"] + GUTTER + (box["width"] - GUTTER) * part
+            page.mouse.move(x, y)
+            tip = page.locator("#tip")
+            if tip.is_visible() and "no call" not in tip.inner_text():
+                return x, y
+    raise AssertionError("no call under the mouse anywhere")
+
+
+def follow_a_claim_and_come_back(page: Any) -> None:
+    link = page.locator(".sentence .cite").first
+    cited = link.inner_text()
+    link.click()
+    target = page.locator(":target")
+    assert target.locator(".id").inner_text() == cited
+    assert target.locator("blockquote").inner_text()
+    target.locator(".back a").first.click()
+    assert page.locator(":target").get_attribute("id") == "v1"
+
+
+def pixels(page: Any) -> str:
+    return str(page.evaluate("document.getElementById('canvas').toDataURL()"))
+
+
+def settle(page: Any) -> None:
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def test_the_shift_is_made_visible(browser: Any, case_of: Callable[[str], Case]) -> None:
+    """One rank reduces a call too many: aligned, the others have a hole there, and what follows falls into place."""
+    _, shown, path = case_of("extra-window-same-shape")
+    assert shown.score.sheets[0].parted == 21
+    with watched(browser, path, reduced_motion="reduce") as seen:
+        page = seen.page
+        page.locator("#canvas").focus()
+        page.keyboard.press("ArrowDown")
+        assert "#21" in page.locator("#said").inner_text()
+        assert "most ranks: all_reduce optimizer.py:24" in page.locator("#said").inner_text()
+        before = pixels(page)
+        page.keyboard.press("a")
+        settle(page)
+        assert page.locator("#align").get_attribute("aria-pressed") == "true"
+        assert pixels(page) != before
+        page.keyboard.press("a")
+        settle(page)
+        assert pixels(page) == before
+
+
+def test_finding_a_rank_a_call_and_a_place(browser: Any, case_of: Callable[[str], Case]) -> None:
+    with watched(browser, case_of("extra-window-same-shape")[2]) as seen:
+        page = seen.page
+        for query, answer in (("5", "0-2,4-7"), ("#8", "#8"), ("metrics.py:10", "metrics.py:10")):
+            page.keyboard.press("/")
+            page.keyboard.type(query)
+            page.keyboard.press("Enter")
+            assert answer in page.locator("#said").inner_text()
+            page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        page.keyboard.type("nowhere.py")
+        assert "missed" in page.locator("#find").get_attribute("class")
+
+
+def test_ranks_in_the_text_lead_to_the_score(browser: Any, case_of: Callable[[str], Case]) -> None:
+    with watched(browser, case_of("early-stop")[2]) as seen:
+        seen.page.locator(".who .ranks").first.click()
+        assert "ranks 2 are marked" in seen.page.locator("#said").inner_text()
+        seen.page.locator("#waits .box.culprit").click()
+        assert "ranks 2 are marked" in seen.page.locator("#said").inner_text()
+
+
+def test_the_keyboard_alone_is_enough(browser: Any, case_of: Callable[[str], Case]) -> None:
+    with watched(browser, case_of("early-stop")[2]) as seen:
+        page = seen.page
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the verdict"
+        reached = set()
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            reached.add(page.evaluate("document.activeElement.id"))
+        assert {"theme", "keys", "sheet", "canvas", "by-rank", "find"} <= reached
+        page.locator("h1").click()
+        page.keyboard.press("?")
+        assert page.locator("#help").is_visible()
+        page.keyboard.press("Escape")
+        assert not page.locator("#help").is_visible()
+        page.keyboard.press("3")
+        assert page.evaluate("location.hash") == "#waits"
+
+
+def test_a_screen_reader_finds_its_way(browser: Any, case_of: Callable[[str], Case]) -> None:
+    with watched(browser, case_of("tp-dp-cascade")[2]) as seen:
+        page = seen.page
+        assert page.locator("html").get_attribute("lang") == "en"
+        for landmark in ("main", "nav", "header.bar", "footer"):
+            assert page.locator(landmark).count() == 1
+        unnamed = page.evaluate(
+            """() => [...document.querySelectorAll('button, select, input, #canvas, svg, section, [role=region]')]
+            .filter((e) => e.getAttribute('aria-hidden') !== 'true')
+            .filter((e) => !e.getAttribute('aria-label') && !e.textContent.trim() && !e.labels?.length)
+            .filter((e) => !e.getAttribute('aria-labelledby'))
+            .map((e) => e.outerHTML.slice(0, 80))"""
+        )
+        assert unnamed == []
+        dangling = page.evaluate(
+            """() => [...document.querySelectorAll('[aria-labelledby], [aria-describedby], a[href^="#"]')]
+            .flatMap((e) => ['aria-labelledby', 'aria-describedby', 'href'].map((name) => e.getAttribute(name)))
+            .map((id) => id?.replace(/^#/, ''))
+            .filter((id) => id && !document.getElementById(id))"""
+        )
+        assert dangling == []
+        page.locator(".table-of-score summary").click()
+        words = page.locator(".table-of-score table").inner_text()
+        assert "all_reduce layers.py:32, issued" in words and "none" in words
+        assert "rank 5" in page.locator("svg.graph").get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(browser: Any, case_of: Callable[[str], Case], theme: str) -> None:
+    with watched(browser, case_of("killed-oom")[2], color_scheme=theme) as seen:
+        page = seen.page
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        page.locator("#canvas").focus()
+        page.keyboard.press("Enter")
+        checked, low = page.evaluate(CONTRASTS)
+        assert checked > 100
+        assert low == []
+
+
+def test_the_switch_overrules_the_system(browser: Any, case_of: Callable[[str], Case]) -> None:
+    with watched(browser, case_of("early-stop")[2], color_scheme="light") as seen:
+        page = seen.page
+        ground = "getComputedStyle(document.body).backgroundColor"
+        light, before = page.evaluate(ground), pixels(page)
+        page.locator("#theme").click()
+        assert page.evaluate(ground) == light
+        page.locator("#theme").click()
+        settle(page)
+        assert page.evaluate(ground) != light
+        assert pixels(page) != before
+        page.emulate_media(media="print")
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
+            == "rgb(255, 255, 255)"
+        )
+        assert not page.locator(".toolbar").first.is_visible()
+
+
+def test_it_fits_a_narrow_window(browser: Any, case_of: Callable[[str], Case]) -> None:
+    for name in ("tp-dp-cascade", "killed-oom"):
+        with watched(browser, case_of(name)[2], viewport={"width": 360, "height": 700}) as seen:
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
