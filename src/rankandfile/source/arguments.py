@@ -33,6 +33,36 @@ def origin(places: Places, way: Way, cause: str) -> Origin | None:
     return min(best, key=lambda one: (_LEVELS[one.reason.level], one.line), default=None)
 
 
+def loop_order(places: Places, way: Way) -> Origin | None:
+    """Two ranks make the same call from the same line, for different items: the innermost loop around it that does
+    not take the same items in the same order on every rank, or where what it goes over was made."""
+    for frame in reversed(way):
+        place = places.find(frame)
+        if place is None or not place.known:
+            continue
+        for line, items in _loops_around(place):
+            reason = why(places.program, place.function, items)
+            if reason.level in ("varying", "axes"):
+                made = _assigned(place.function, items, line)
+                at = made.lineno if made is not None else line
+                return Origin(place, at, place.module.lines[at - 1].strip(), reason)
+    return None
+
+
+def _loops_around(place: Place) -> list[tuple[int, ast.expr]]:
+    """The lines of the loops that go over the place, and what each goes over; the innermost first."""
+    found: list[tuple[int, int, ast.expr]] = []
+    for node in ast.walk(place.function.node):
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
+        if not first <= place.line <= last:
+            continue
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            found.append((first, node.lineno, node.iter))
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            found += [(first, part.iter.lineno, part.iter) for part in node.generators]
+    return [(line, items) for _, line, items in sorted(found, key=lambda one: -one[0])]
+
+
 def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:
     """The arguments that the cause is about, of the calls on the innermost frame's line."""
     depth = len(way) - 1

@@ -19,8 +19,9 @@ MOST_FORKS = 40
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
 _LOOP, _ROUND, _GUESS = 2, 1, 1
 _ORDERS = {"sorted", "set", "frozenset"}
-#: More than this is no answer.
+#: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
+MOST_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
     found = []
     for nth, fork in enumerate(forks[:MOST_FORKS]):
         place = places.find(fork.frame)
-        if place is None or not place.known:
+        if place is None or not place.known or fork.rounds > MOST_ROUNDS:
             continue
         for distance, condition in enumerate(_deciding(place.function, fork)):
             reason = why(places.program, place.function, condition)

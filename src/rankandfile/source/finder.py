@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 
-from .arguments import called_name, calls_on, origin
-from .decision import Decision, decisions, ordering_loop
+from .arguments import called_name, calls_on, loop_order, origin
+from .decision import MOST_ROUNDS, Decision, decisions, ordering_loop
 from .dependence import Reason, why
 from .flow import Condition, deciding
-from .fork import Fork, Ground, Stop, forks
+from .fork import Fork, Ground, Left, Stop, forks
 from .leaving import deadline_of, exit_of
 from .parting import Parting, partings
 from .passing import passes, reaches
 from .place import Place, Places, in_loop
 from .program import Program
-from .raising import catcher, condition_of_raise, raised_below
+from .raising import catcher, condition_of_raise, handler_around, raised_below
 from .standing import dead_holder, innermost, standing
+from .text import without_comment
 from .tree import SourceTree
-from .ways import Frame, Ways
+from .ways import Frame, Way, Ways
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
-
-
-def _differs_in_argument(verdict: Verdict) -> bool:
-    return verdict.divergence is not None and verdict.divergence.kind == "argument"
 
 
 @dataclass(frozen=True)
@@ -155,8 +153,17 @@ class Finder:
 
     def _parted(self, verdict: Verdict) -> Found | None:
         found = list(partings(self.ways, verdict))
-        same = next((p for p in found if p.normal.way and p.normal.way == p.culprit.way), None)
-        if same is not None and (verdict.family == "arguments" or _differs_in_argument(verdict)):
+        first = found[0] if found else None
+        same = (
+            first
+            if first is not None and first.normal.way and first.normal.way == first.culprit.way
+            else None
+        )
+        if same is not None and verdict.family == "arguments":
+            return self._argument(verdict, same)
+        if same is not None and (ordered := loop_order(self.places, same.culprit.way)) is not None:
+            return Found(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="argument")
+        if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
             return self._argument(verdict, same)
         best: Decision | None = None
         chosen: Parting | None = None
@@ -166,7 +173,27 @@ class Finder:
                     best, chosen = decision, parting
         if best is not None and chosen is not None:
             return self._decided(best, chosen)
+        for parting in found:
+            caught = self._caught_outside(parting)
+            if caught is not None:
+                return caught
         return self._argument(verdict, same) if same is not None else self._together(verdict)
+
+    def _caught_outside(self, parting: Parting) -> Found | None:
+        """Nothing written in the function lets a side leave it, but a handler further out would catch what was raised."""
+        for fork in self._forks(parting):
+            if fork.guessed or fork.after is None or fork.culprit != "end" or fork.rounds > MOST_ROUNDS:
+                continue
+            caught = catcher(self.places, fork.outer, None)
+            if caught is None:
+                continue
+            where, handler = caught
+            text = without_comment(where.module.lines[handler.lineno - 1].strip())
+            condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
+            reason = self._why(where, condition)
+            if reason.level == "varying":
+                return Found(where, handler.lineno, text, reason, parting, kind="caught")
+        return None
 
     def _together(self, verdict: Verdict) -> Found | None:
         """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
@@ -190,37 +217,54 @@ class Finder:
 
     def _decided(self, decision: Decision, parting: Parting) -> Found:
         condition, place = decision.condition, decision.place
-        found = Found(
-            place, condition.line, condition.text, decision.reason, parting, decision, kind="decision"
-        )
+        text = without_comment(condition.text)
+        found = Found(place, condition.line, text, decision.reason, parting, decision, kind="decision")
         if condition.kind == "except":
             return replace(found, kind="caught")
         order = ordering_loop(place, condition)
         if order is not None:
             # Which item comes first decides, and the loop says which.
-            text = place.module.lines[order.lineno - 1].strip()
+            text = without_comment(place.module.lines[order.lineno - 1].strip())
             reason = why(self.program, place.function, order.iter)
             return replace(found, line=order.lineno, condition=text, reason=reason)
         raised = raised_below(place, condition)
-        if raised is None or "end" not in (decision.fork.normal, decision.fork.culprit):
+        if raised is None:
             return found
-        caught = catcher(self.places, decision.fork.outer, raised)
+        # The nearest handler may stand in the function itself, or in one further out.
+        inside = handler_around(replace(place, line=raised.lineno), raised)
+        caught = (place, inside) if inside is not None else catcher(self.places, decision.fork.outer, raised)
         if caught is None:
             return found
         where, handler = caught
-        text = where.module.lines[handler.lineno - 1].strip()
+        text = without_comment(where.module.lines[handler.lineno - 1].strip())
         return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
 
     def _why(self, place: Place, condition: Condition) -> Reason:
         return why(self.program, place.function, condition)
 
     def _forks(self, parting: Parting) -> list[Fork]:
-        normal, culprit = parting.normal.way or "end", parting.culprit.way or "end"
-        return forks(parting.before, normal, culprit, self.ground)  # type: ignore[arg-type]
+        normal: Way | Left = self._qualified(parting.normal.way) or "end"
+        culprit: Way | Left = self._qualified(parting.culprit.way) or "end"
+        return forks(self._qualified(parting.before), normal, culprit, self.ground)
 
-    def _loops(self, frame: Frame) -> bool:
+    def _qualified(self, way: Way) -> Way:
+        """Functions by their full names: two classes of a file may each have a `forward`."""
+        places = [self.places.find(frame) for frame in way]
+        return tuple(
+            frame._replace(function=place.function.qualname) if place is not None and place.known else frame
+            for frame, place in zip(way, places, strict=True)
+        )
+
+    def _loops(self, frame: Frame, called: str | None) -> Literal["own", "library", ""]:
         place = self.places.find(frame)
-        return place is not None and in_loop(place)
+        if place is None or not place.known:
+            return ""
+        if in_loop(place):
+            return "own"
+        # A function that the line does not name is called by a library in between, as often as that likes.
+        names = {called_name(call) for call in calls_on(place, Stop(frame.line))}
+        hidden = called is not None and names and not names & {called, "apply"}
+        return "library" if hidden else ""
 
     def _avoids(self, frame: Frame, line: int) -> bool:
         place = self.places.find(frame)

@@ -42,8 +42,8 @@ class Fork:
     """That the side which is not seen in this function came into it at all is only possible."""
 
 
-Loops: TypeAlias = Callable[[Frame], bool]
-"""Whether a loop goes over the frame's line."""
+Loops: TypeAlias = Callable[[Frame, "str | None"], Literal["own", "library", ""]]
+"""Whether a loop goes over the frame's line: its own, or one of a library that calls this function from there."""
 Avoids: TypeAlias = Callable[[Frame, int], bool]
 """Whether the frame's line can be reached from the beginning of its function without passing the other line."""
 
@@ -94,7 +94,9 @@ def _moves(before: Way, to: Way | Left, ground: Ground) -> Iterator[tuple[int, i
             rest -= 1
     rounds = 1
     for outer in range(rest, -1, -1):
-        if ground.loops(to[outer]) and _entered_without(before, to, outer + 1, ground.avoids):
+        if ground.loops(to[outer], _called(to, outer)) and _entered_without(
+            before, to, outer + 1, ground.avoids
+        ):
             yield outer, rounds
             rounds += 1
 
@@ -175,4 +177,8 @@ def _can_pass(ground: Ground, frame: Frame, after: Stop | None, way: Way, to: St
 
 
 def _stop(way: Way, depth: int) -> Stop:
-    return Stop(way[depth].line, way[depth + 1].function if depth + 1 < len(way) else None)
+    return Stop(way[depth].line, _called(way, depth))
+
+
+def _called(way: Way, depth: int) -> str | None:
+    return way[depth + 1].function.rsplit(".", 1)[-1] if depth + 1 < len(way) else None

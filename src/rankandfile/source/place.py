@@ -128,7 +128,8 @@ def _doubt(module: Module, function: Function, frame: Frame) -> str | None:
 
 def _spans(module: Module, frame: Frame) -> bool:
     """Whether a function of that name spans the line. A class body and a wrapped function keep their own names."""
-    if any(f.name == frame.function and f.first_line <= frame.line <= f.last_line for f in module.functions):
+    named = (f for f in module.functions if frame.function in (f.name, f.qualname))
+    if any(f.first_line <= frame.line <= f.last_line for f in named):
         return True
     owner = module.classes.get(frame.function)
     return owner is not None and owner.lineno <= frame.line <= (owner.end_lineno or owner.lineno)

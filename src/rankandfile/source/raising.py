@@ -38,10 +38,16 @@ def catcher(places: Places, outer: Way, raised: ast.Raise | None) -> tuple[Place
         place = places.find(frame)
         if place is None or not place.known:
             return None
-        for handler in _handlers(place):
-            if raised is None or _catches(handler, raised):
-                return place, handler
+        handler = handler_around(place, raised)
+        if handler is not None:
+            return place, handler
     return None
+
+
+def handler_around(place: Place, raised: ast.Raise | None) -> ast.ExceptHandler | None:
+    """The nearest handler around the line that catches what was raised."""
+    caught = (handler for handler in _handlers(place) if raised is None or _catches(handler, raised))
+    return next(caught, None)
 
 
 def _handlers(place: Place) -> Iterator[ast.ExceptHandler]:

@@ -19,3 +19,15 @@ def decode(data: bytes) -> str | None:
     except (SyntaxError, UnicodeDecodeError, LookupError, ValueError):
         return None
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def without_comment(line: str) -> str:
+    """A line of code without the comment at its end."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(line).readline):
+            if token.type == tokenize.COMMENT and token.start[0] == 1:
+                return line[: token.start[1]].rstrip()
+    except (tokenize.TokenError, SyntaxError):
+        # A line by itself is seldom a whole statement; what came before the error was read.
+        pass
+    return line
