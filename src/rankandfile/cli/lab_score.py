@@ -32,8 +32,8 @@ def score(
         typer.Option(
             "--analyser",
             "-a",
-            help="raf, raf-dumps, raf-src, fr_trace, fr_trace-repaired, or a command that prints a diagnosis document, "
-            "with {evidence} (or {evidence}/dumps) and {src} in it.",
+            help="raf, raf-dumps, raf-logs, raf-src, fr_trace, fr_trace-repaired, or a command that prints a "
+            "diagnosis document, with {evidence} (or {evidence}/dumps) and {src} in it.",
         ),
     ] = ["raf-dumps"],  # noqa: B006 - typer copies it
     output: Annotated[
@@ -85,7 +85,7 @@ def score(
     for one in scores:
         out.print(score_table(one.analyser, one.rows))
         if worst:
-            for line in worst_lines(one.marks, sees_source(one.analyser)):
+            for line in worst_lines(one.marks, sees_source(one.analyser), one.analyser == "raf-logs"):
                 out.print(line, markup=False, soft_wrap=True)
     if output is not None:
         output.write_bytes(to_json(scores))
@@ -96,7 +96,7 @@ def score(
 def _sees_everything(analyser: str) -> bool:
     """Whether it is given more than the dumps, and so can be asked for what only logs and stacks tell."""
     return (
-        analyser in ("raf", "raf-src")
+        analyser in ("raf", "raf-logs", "raf-src")
         or "{evidence}" in analyser.replace("{evidence}/dumps", "")
         or "{src}" in analyser
     )

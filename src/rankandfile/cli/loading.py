@@ -74,9 +74,16 @@ def load_case(paths: Sequence[Path], jobs: int | None = None, reading: Reading |
         and case.snapshots.is_empty()
         and case.events.is_empty()
         and case.exits.is_empty()
+        and not _is_a_jobs_log(case)
     ):
         raise UserError(_nothing_found(paths, [str(note) for note in case.notes]))
     return case
+
+
+def _is_a_jobs_log(case: Case) -> bool:
+    """A log in which nobody complains is a job's all the same, if its name or its lines say whose it is."""
+    logs = case.logs
+    return any(rank is not None for rank in logs["rank"]) or any(len(found) for found in logs["prefixes"])
 
 
 def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:

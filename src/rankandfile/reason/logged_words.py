@@ -19,23 +19,24 @@ def wait_list(logged: Logged, root: Root) -> list[Wait]:
     return [
         Wait(
             ranks=format_ranks(call.waiting),
-            waits_for=format_ranks(call.lacking or call.unknown),
+            waits_for=format_ranks(call.lacking or call.busy or call.unknown),
             group=logged.groups[call.group].words,
             seq=call.slot,
             op=op(logged, call),
-            evidence=[r.evidence for r in logged.reports[call.group, call.slot or 0][:1]],
+            evidence=[r.evidence for r in logged.of_call(call)[:1]],
         )
         for call in calls[:_MOST_WAITS]
     ]
 
 
 def op(logged: Logged, call: Pending) -> str | None:
-    ops = [r.op for r in logged.reports[call.group, call.slot or 0] if r.op]
+    ops = [r.op for r in logged.of_call(call) if r.op]
     return contract_of(ops[0]).op if ops else None
 
 
 def waiting(logged: Logged, call: Pending) -> str:
     return (
         f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
-        f"{op(logged, call) or 'call'} (group {logged.groups[call.group].words}, seq {call.slot})"
+        f"{op(logged, call) or 'call'} (group {logged.groups[call.group].words}"
+        + (")" if call.slot is None else f", seq {call.slot})")
     )

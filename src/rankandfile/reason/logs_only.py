@@ -8,6 +8,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import (
     CAUSES,
     Alternative,
+    Call,
     Cohort,
     Confidence,
     Culprit,
@@ -21,6 +22,7 @@ from .causes.told import story_of
 from .claims import as_call, of_report, sides
 from .facts import Facts
 from .logged_disagreement import disagreement
+from .logged_transfers import gave_up
 from .logged_waits import Logged, logged_waits
 from .logged_words import wait_list, waiting
 from .remedies import ANTI_ADVICE, REMEDIES
@@ -40,14 +42,15 @@ SETTINGS = (
     ),
 )
 _MOST_VERDICTS = 3
+_MOST_CALLS = 4
 _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer")
 
 
 def logs_only(facts: Facts) -> list[Verdict]:
     """At most a few verdicts; none if dumps tell of all ranks that wait, or if no watchdog gave up on anything."""
-    if not facts.testimony.gave_up - set(facts.case.ranks_seen):
+    if not (facts.testimony.gave_up | gave_up(facts.case)) - set(facts.case.ranks_seen):
         return []
-    logged = logged_waits(facts.testimony, world_of(facts))
+    logged = logged_waits(facts.case, facts.testimony, world_of(facts))
     order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}
     roots = sorted(logged.waits.roots, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
     found = [_verdict(facts, logged, root) for root in _together(roots)]
@@ -71,7 +74,7 @@ def _together(roots: list[Root]) -> list[Root]:
 
 
 def _verdict(facts: Facts, logged: Logged, root: Root) -> Verdict:
-    call = logged.waits.pending[root.pending[0]]
+    call = _first(logged, root)
     if root.kind == "cycle":
         return _cycle(logged, root)
     if root.kind in ("absent", "missing"):
@@ -79,13 +82,25 @@ def _verdict(facts: Facts, logged: Logged, root: Root) -> Verdict:
     return _all_came(logged, root, call)
 
 
+def _first(logged: Logged, root: Root) -> Pending:
+    """The call that the others wait in for these ranks: of a group that they surely are in, and first of the busiest.
+
+    Lines of different ranks have no order within seconds; the group that calls most often misses somebody first.
+    """
+    ranks = set(root.ranks)
+
+    def order(index: int) -> tuple[bool, int, int]:
+        call = logged.waits.pending[index]
+        surely = ranks <= set(logged.groups[call.group].members)
+        return not surely, -(call.slot or 0), logged.issued_ns.get(index, 1 << 62)
+
+    return logged.waits.pending[min(root.pending, key=order)]
+
+
 def _behind(facts: Facts, logged: Logged, root: Root, call: Pending) -> Verdict:
     proved = root.kind == "absent"
     stories = {r: story for r in root.ranks if (story := story_of(facts, Subject(r, proved, call.waiting)))}
-    # Few that wait for many may have made a call too many.
-    named = (
-        root.ranks if proved and (stories or len(root.ranks) <= len(call.waiting)) else tuple(sorted(stories))
-    )
+    named = _named(root, call, stories)
     if not named and _lost(facts, root):
         return _lost_peer(facts, logged, root, call)
     first = next(iter(stories.values()), None) if named else None
@@ -106,6 +121,20 @@ def _behind(facts: Facts, logged: Logged, root: Root, call: Pending) -> Verdict:
         culprits=named,
         stories=stories,
     )
+
+
+def _named(root: Root, call: Pending, stories: dict[int, Story]) -> tuple[int, ...]:
+    """Those to blame: whoever failed, and whoever surely is behind the most.
+
+    Few that wait for many may have made a call too many, or left one out before; and that a rank is alive and silent
+    says only that it is behind.
+    """
+    failed = tuple(sorted(rank for rank, story in stories.items() if not story.absence))
+    if failed:
+        return failed
+    if len(root.ranks) * 2 > len(call.waiting):
+        return ()
+    return root.ranks if root.kind == "absent" else tuple(sorted(stories))
 
 
 def _lost(facts: Facts, root: Root) -> list[str]:
@@ -152,8 +181,7 @@ def _lost_peer(facts: Facts, logged: Logged, root: Root, call: Pending) -> Verdi
 
 
 def _all_came(logged: Logged, root: Root, call: Pending) -> Verdict:
-    assert call.slot is not None
-    reports = logged.reports[call.group, call.slot]
+    reports = logged.of_call(call)
     parts = sides([claim for report in reports if (claim := of_report(report))])
     base = Verdict(
         hang=True,
@@ -182,32 +210,95 @@ def _all_came(logged: Logged, root: Root, call: Pending) -> Verdict:
 
 
 def _cycle(logged: Logged, root: Root) -> Verdict:
-    calls = [logged.waits.pending[i] for i in root.pending[:4]]
-    edges = "; ".join(f"{waiting(logged, c)}, for {ranks_words(c.lacking)}" for c in calls if c.lacking)
-    reports = [r for c in calls if c.slot is not None for r in logged.reports[c.group, c.slot][:1]]
+    calls = [logged.waits.pending[i] for i in root.pending]
+    first, out_of_line = _centre(logged, root, calls)
+    # Each of them says itself that it had not come to what the others wait in.
+    proved = not out_of_line and all(call.lacking for call in calls)
+    named = root.ranks if proved else out_of_line
+    cause = "order_inversion" if proved else "undetermined"
+    shown = [first, *(call for call in calls if call is not first)][:_MOST_CALLS]
+    edges = "; ".join(f"{waiting(logged, c)}, for {ranks_words(_awaited(c))}" for c in shown if _awaited(c))
+    said = (
+        f" {upper(ranks_words(out_of_line))} {verb(out_of_line, 'is', 'are')} out of line."
+        if out_of_line
+        else ""
+    )
+    cohorts = [Cohort(ranks=format_ranks(first.waiting), call=_asked_in(logged, first))]
+    rest = out_of_line or tuple(sorted(set(_awaited(first)) & set(root.ranks)))
     return Verdict(
         hang=True,
-        cause="order_inversion",
-        family=CAUSES["order_inversion"],
-        confidence="supported",
-        sentence=f"{upper(ranks_words(root.ranks))} wait for each other in a circle: {edges}.",
-        culprits=[Culprit(rank=rank) for rank in root.ranks],
-        victims=format_ranks(set(root.victims) - set(root.ranks)),
+        cause=cause,
+        family=CAUSES[cause],
+        confidence="supported" if named else "hypothesis",
+        sentence=f"{upper(ranks_words(root.ranks))} wait for each other in a circle: {edges}.{said}",
+        culprits=[Culprit(rank=rank) for rank in named],
+        victims=format_ranks({*root.victims, *root.ranks} - set(named)),
+        divergence=Divergence(
+            group=logged.groups[first.group].words,
+            members=format_ranks(logged.groups[first.group].members),
+            seq=first.slot,
+            kind="cycle",
+            cohorts=[*cohorts, Cohort(ranks=format_ranks(rest))] if rest else cohorts,
+            exact=False,
+        ),
         waits=wait_list(logged, root),
-        evidence=[r.evidence for r in reports],
+        evidence=[r.evidence for c in shown for r in logged.of_call(c)[:1]],
         missing_evidence=list(SETTINGS),
-        remedies=list(REMEDIES["order_inversion"]),
-        anti_advice=list(ANTI_ADVICE["order_inversion"]),
+        remedies=list(REMEDIES.get(cause, ())),
+        anti_advice=list(ANTI_ADVICE.get(cause, ())),
         alternatives=[
             Alternative(
-                cause="skipped_collective",
+                cause=other,
                 confidence="hypothesis",
-                sentence="Some of the ranks may have left out a call before.",
-                culprits=format_ranks(root.ranks),
+                sentence=words,
+                culprits=format_ranks(out_of_line or root.ranks),
                 decided_by="the dumps of these ranks",
             )
+            for other, words in (
+                ("order_inversion", "Some of the ranks may make these calls in another order."),
+                ("skipped_collective", "Some of the ranks may have left out a call before."),
+            )
+            if other != cause
         ],
     )
+
+
+def _awaited(call: Pending) -> tuple[int, ...]:
+    return call.lacking or call.busy or call.unknown
+
+
+def _centre(logged: Logged, root: Root, calls: list[Pending]) -> tuple[Pending, tuple[int, ...]]:
+    """The call that the circle is told by, and who is out of line in it, if that is clear.
+
+    A call that some host has not issued comes before one that all have issued and some device has not come to.
+    """
+    found = [(call, _out_of_line(logged, root, call, calls)) for call in calls]
+
+    def order(one: tuple[Pending, tuple[int, ...]]) -> tuple[bool, bool, int, int]:
+        call, out = one
+        return not out, bool(call.busy) and not call.lacking, -len(call.waiting), -(call.slot or 0)
+
+    return min(found, key=order)
+
+
+def _out_of_line(logged: Logged, root: Root, call: Pending, calls: list[Pending]) -> tuple[int, ...]:
+    """The few that are elsewhere, where all other members wait in one call, and that wait for those members there.
+
+    A rank that waits for somebody else there is only on the way from one to the other.
+    """
+    members, here = set(logged.groups[call.group].members), set(call.waiting)
+    few = members - here
+    if not few or not few <= set(root.ranks) or 3 * len(few) > len(here):
+        return ()
+    there = [other for other in calls if few & set(other.waiting)]
+    meant = all(here & set(_awaited(other)) for other in there)
+    return tuple(sorted(few)) if there and meant else ()
+
+
+def _asked_in(logged: Logged, call: Pending) -> Call | None:
+    claims = (of_report(r) for r in logged.of_call(call))
+    claim = next((claim for claim in claims if claim), None)
+    return as_call(claim, call.slot) if claim else None
 
 
 def _document(
@@ -222,8 +313,7 @@ def _document(
     culprits: tuple[int, ...],
     stories: dict[int, Story],
 ) -> Verdict:
-    assert call.slot is not None
-    reports = logged.reports[call.group, call.slot]
+    reports = logged.of_call(call)
     behind = [r.evidence for rank in root.ranks[:4] for r in facts.testimony.of_rank.get(rank, ())[:1]]
     first = next(iter(stories.values()), None)
     claim = next((c for r in reports if (c := of_report(r))), None)
@@ -239,6 +329,7 @@ def _document(
         victims=format_ranks({*root.victims} - set(culprits)),
         divergence=Divergence(
             group=logged.groups[call.group].words,
+            members=format_ranks(logged.groups[call.group].members),
             seq=call.slot,
             kind="absent",
             cohorts=[

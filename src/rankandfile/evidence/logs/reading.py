@@ -32,6 +32,9 @@ _TAIL = 256 << 20
 #: Shapes whose lines always begin with torch's own prefix.
 _WITH_HEAD = frozenset(("W1", "W2", "W4", "W9", "H1", "H3"))
 
+#: Lines that say how much of something was expected, and not of ranks.
+_OF_BYTES = frozenset(("gloo_size_disagrees",))
+
 #: Lines with a literal but without its shape that are tried as wrapped ones, before this is taken for chatter.
 _TRIES = 2000
 
@@ -176,7 +179,12 @@ def _times(row: LogRow, head: list[Peeled], tail: list[Peeled]) -> None:
 
 
 def _world(events: list[Event]) -> int | None:
-    told = [event.fields[name] for event in events for name in ("nranks", "expected") if name in event.fields]
+    told = [
+        event.fields[name]
+        for event in events
+        for name in ("nranks", "expected")
+        if name in event.fields and event.kind not in _OF_BYTES
+    ]
     return max((value for value in told if isinstance(value, int) and 0 < value < 1 << 24), default=None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from rankandfile.lab.truth import Truth
+from rankandfile.lab.truth import Truth, long_ranks
 from rankandfile.model.diagnosis import CAUSES
 
 from .answer import Answer, Site
@@ -113,8 +113,15 @@ def _same_group(truth: Truth, answer: Answer) -> bool:
 
 
 def _stuck_group(truth: Truth, answer: Answer) -> bool:
-    """Many groups share a description: those said to wait must be members too."""
-    return _same_group(truth, answer) and set(answer.waiting) <= set(truth.divergence.members)
+    """Many groups share a description: those said to wait must be members too, or wait in the same call of a sibling.
+
+    Of a circle, each of its groups is as good as the others.
+    """
+    wanted = truth.divergence
+    if wanted.kind == "cycle" and answer.waiting:
+        return set(answer.waiting) <= {rank for cohort in wanted.cohorts for rank in long_ranks(cohort.ranks)}
+    inside = set(answer.waiting) <= set(wanted.members) or (wanted.seq > 0 and answer.seq == wanted.seq)
+    return _same_group(truth, answer) and inside
 
 
 def _placeable(truth: Truth, looked: bool) -> bool:

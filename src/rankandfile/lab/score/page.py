@@ -14,6 +14,7 @@ from .judge import Marks
 from .tally import Row, Share
 
 #: The blocks of a page: of analysers that are given everything, the source too, the logs alone, and of the others.
+BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
 BLOCKS = ("scores", "everything", "places", "logs")
 
 _COLUMNS = (
