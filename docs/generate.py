@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rankandfile.model import settings
 from rankandfile.model.diagnosis import json_schema
 from rankandfile.model.tables import TABLES
 
@@ -46,6 +47,10 @@ def tables() -> str:
 
 def schema() -> str:
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def examination_schema() -> str:
+    return json.dumps(settings.json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def readme() -> str:
@@ -93,7 +98,13 @@ def _between(text: str, name: str, new: str) -> str:
     return f"{before}{begin}\n{new}\n{end}{rest.partition(end)[2]}"
 
 
-PAGES = {README: readme, DOCS / "fixes.md": fixes, DOCS / "tables.md": tables, DOCS / "schema" / "diagnosis-1.json": schema}
+PAGES = {
+    README: readme,
+    DOCS / "fixes.md": fixes,
+    DOCS / "tables.md": tables,
+    DOCS / "schema" / "diagnosis-1.json": schema,
+    DOCS / "schema" / "examination-1.json": examination_schema,
+}
 
 
 def main() -> None:

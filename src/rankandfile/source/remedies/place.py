@@ -187,7 +187,21 @@ def _deciding(module: Module, line: int) -> Deciding | None:
             decisions.append((first != line, last - first, node))
     if decisions:
         return min(decisions, key=lambda found: found[:2])[2]
-    return statements[0] if statements else None
+    return statements[0] if statements else _spanning(module, line)
+
+
+def _spanning(module: Module, line: int) -> Deciding | None:
+    """The comprehension, or else the simple statement, that begins before the line and ends on it or behind."""
+    found: list[tuple[int, Deciding]] = []
+    for node in ast.walk(module.tree):
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
+        if not first <= line <= last:
+            continue
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            return node.generators[0]
+        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            found.append((last - first, node))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def _header(node: ast.If | ast.While | ast.IfExp) -> int:

@@ -59,7 +59,7 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
             else:
                 sites.append(Site(ranks, call.op, call.file, call.line or 0, call.function or ""))
     return Problem(
-        cause=verdict.cause,
+        cause=_cause(verdict),
         file=location.file,
         line=line,
         function=location.function or "",
@@ -69,6 +69,15 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         whole_job=len(members) == world_size if members and world_size else None,
         sites=tuple(sites),
     )
+
+
+def _cause(verdict: Verdict) -> str:
+    """Where nobody can be blamed for sure, the source may still show the decision at which the ranks parted, and why
+    it can differ: that is a conditional like any other."""
+    location = verdict.location
+    if verdict.cause == "undetermined" and location and location.condition and location.why_it_can_differ:
+        return "rank_conditional"
+    return verdict.cause
 
 
 def _ranks(text: str) -> list[int]:
