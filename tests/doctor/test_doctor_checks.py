@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from examinations import environment, examined, only, wrong
 
+from rankandfile.model.settings import to_json
 from rankandfile.reason.doctor import Options
 
 
@@ -145,3 +149,15 @@ def test_a_program_speaks_for_itself() -> None:
     finding = only(examination, "cure-alls")
     assert (str(finding.place), finding.variable) == ("job.py:2", "NCCL_P2P_DISABLE")
     assert wrong(examination, "nccl-logs") == []
+
+
+@pytest.mark.parametrize("text", ["TORCH_NCCL_DUMP_ON_TIMEOUT=0\nNCCL_TIMEOUT=1800\n", ""])
+def test_json_keeps_to_the_published_schema(text: str) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "schema" / "examination-1.json").read_text())
+    document = json.loads(to_json(examined(text)))
+    jsonschema.validate(document, schema)
+    for key in document:
+        broken = {other: value for other, value in document.items() if other != key}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, schema)

@@ -5,7 +5,7 @@ The keys of `Examination` are frozen: they are what ``raf doctor --format json``
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -139,3 +139,18 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
 def to_json(examination: Examination) -> bytes:
     return msgspec.json.format(msgspec.json.encode(examination), indent=2)
+
+
+def json_schema() -> dict[str, Any]:
+    """The published JSON Schema of what `to_json` writes: every key is always there."""
+    schema = msgspec.json.schema(Examination)
+    for part in schema["$defs"].values():
+        if part.get("type") == "object":
+            part["required"] = list(part["properties"])
+    schema["$defs"]["Examination"]["properties"]["schema"] = {"const": SCHEMA}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:rankandfile:examination:1",
+        "title": "Rank & File examination of an environment",
+        **schema,
+    }
