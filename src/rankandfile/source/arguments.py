@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, replace
 
 from .dependence import Reason, why
+from .flow import Condition, Kind
 from .fork import Stop
 from .names import resolve
 from .place import Place, Places
@@ -40,8 +41,10 @@ def loop_order(places: Places, way: Way) -> Origin | None:
         place = places.find(frame)
         if place is None or not place.known:
             continue
-        for line, items in _loops_around(place):
-            reason = why(places.program, place.function, items)
+        for line, kind, items in _loops_around(place):
+            text = place.module.lines[line - 1].strip()
+            condition = Condition(line, text, kind, "another item", "no more items", items)
+            reason = why(places.program, place.function, condition)
             if reason.level in ("varying", "axes"):
                 made = _assigned(place.function, items, line)
                 at = made.lineno if made is not None else line
@@ -49,18 +52,18 @@ def loop_order(places: Places, way: Way) -> Origin | None:
     return None
 
 
-def _loops_around(place: Place) -> list[tuple[int, ast.expr]]:
+def _loops_around(place: Place) -> list[tuple[int, Kind, ast.expr]]:
     """The lines of the loops that go over the place, and what each goes over; the innermost first."""
-    found: list[tuple[int, int, ast.expr]] = []
+    found: list[tuple[int, int, Kind, ast.expr]] = []
     for node in ast.walk(place.function.node):
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
         if not first <= place.line <= last:
             continue
         if isinstance(node, (ast.For, ast.AsyncFor)):
-            found.append((first, node.lineno, node.iter))
+            found.append((first, node.lineno, "for", node.iter))
         elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            found += [(first, part.iter.lineno, part.iter) for part in node.generators]
-    return [(line, items) for _, line, items in sorted(found, key=lambda one: -one[0])]
+            found += [(first, part.iter.lineno, "comprehension", part.iter) for part in node.generators]
+    return [(line, kind, items) for _, line, kind, items in sorted(found, key=lambda one: -one[0])]
 
 
 def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:

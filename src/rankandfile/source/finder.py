@@ -180,7 +180,7 @@ class Finder:
         return self._argument(verdict, same) if same is not None else self._together(verdict)
 
     def _caught_outside(self, parting: Parting) -> Found | None:
-        """Nothing written in the function lets a side leave it, but a handler further out would catch what was raised."""
+        """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
         for fork in self._forks(parting):
             if fork.guessed or fork.after is None or fork.culprit != "end" or fork.rounds > MOST_ROUNDS:
                 continue

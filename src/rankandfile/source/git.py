@@ -79,7 +79,7 @@ def _git(path: Path, *words: str, limit: int = 1 << 16) -> bytes | None:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-    except OSError:
+    except (OSError, ValueError):
         return None
     with process:
         assert process.stdout is not None

@@ -58,9 +58,9 @@ class Places:
         scored = sorted(((self._ends_alike(path, parts), path) for path in named), reverse=True)
         sure: list[Place] = []
         doubtful: list[Place] = []
-        length = 0
+        best: tuple[bool, int] | None = None
         for (complete, common), path in scored:
-            if sure and (complete, common) < (True, length):
+            if best is not None and (complete, common) < best:
                 break
             module = self.program.module(path)
             if module is None:
@@ -70,7 +70,7 @@ class Places:
             place = verified(path, module, frame)
             if place.doubt is None:
                 sure.append(place)
-                length = common
+                best = (complete, common)
             elif complete:
                 doubtful.append(place)
         if len(sure) > 1:
