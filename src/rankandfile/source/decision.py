@@ -37,15 +37,15 @@ class Decision:
 
 def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
     """Every decision that leads to the two ways, the one that explains it best first."""
-    found = []
+    found: list[Decision] = []
     for nth, fork in enumerate(forks[:MOST_FORKS]):
         place = places.find(fork.frame)
         if place is None or not place.known or fork.rounds > MOST_ROUNDS:
             continue
-        for distance, condition in enumerate(_deciding(place.function, fork)):
+        for distance, condition in enumerate(conditions_of(place.function, fork)):
             reason = why(places.program, place.function, condition)
             if reason.level == "uniform":
-                # What is equal on all ranks parts nobody.
+                # What is equal on all ranks parts nobody. (What was put into it may differ: see `filling`.)
                 continue
             supposed = (
                 _LEVELS[reason.level]
@@ -59,7 +59,7 @@ def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
     return sorted(found, key=lambda decision: decision.weight)
 
 
-def _deciding(function: Function, fork: Fork) -> Iterator[Condition]:
+def conditions_of(function: Function, fork: Fork) -> Iterator[Condition]:
     here, there = fork.normal, fork.culprit
     if here == "end":
         here, there = there, here

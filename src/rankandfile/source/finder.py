@@ -9,8 +9,9 @@ from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 
 from .arguments import called_name, calls_on, loop_order, origin
-from .decision import MOST_ROUNDS, Decision, decisions, ordering_loop
+from .decision import MOST_ROUNDS, Decision, conditions_of, decisions, ordering_loop
 from .dependence import Reason, why
+from .filling import filled_upon
 from .flow import Condition, deciding
 from .fork import Fork, Ground, Left, Stop, forks
 from .leaving import deadline_of, exit_of
@@ -40,7 +41,7 @@ class Found:
     parting: Parting | None = None
     decision: Decision | None = None
     kind: str = "place"
-    """place, held, raised, exited, argument, decision, caught."""
+    """place, held, raised, exited, argument, order, filled, decision, caught."""
 
 
 class Finder:
@@ -162,7 +163,7 @@ class Finder:
         if same is not None and verdict.family == "arguments":
             return self._argument(verdict, same)
         if same is not None and (ordered := loop_order(self.places, same.culprit.way)) is not None:
-            return Found(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="argument")
+            return Found(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
         if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
             return self._argument(verdict, same)
         best: Decision | None = None
@@ -174,10 +175,28 @@ class Finder:
         if best is not None and chosen is not None:
             return self._decided(best, chosen)
         for parting in found:
+            filled = self._filled(parting)
+            if filled is not None:
+                return filled
             caught = self._caught_outside(parting)
             if caught is not None:
                 return caught
         return self._argument(verdict, same) if same is not None else self._together(verdict)
+
+    def _filled(self, parting: Parting) -> Found | None:
+        """What a loop goes over, or a test asks for, was filled by a decision that differs."""
+        for fork in self._forks(parting):
+            place = self.places.find(fork.frame)
+            if place is None or not place.known or fork.guessed or fork.rounds > MOST_ROUNDS:
+                continue
+            for condition in conditions_of(place.function, fork):
+                filled = filled_upon(self.places, fork.outer, place, condition.node)
+                if filled is not None:
+                    where, upon, reason = filled
+                    return Found(
+                        where, upon.line, without_comment(upon.text), reason, parting, kind="argument"
+                    )
+        return None
 
     def _caught_outside(self, parting: Parting) -> Found | None:
         """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
@@ -227,6 +246,13 @@ class Finder:
             text = without_comment(place.module.lines[order.lineno - 1].strip())
             reason = why(self.program, place.function, order.iter)
             return replace(found, line=order.lineno, condition=text, reason=reason)
+        filled = filled_upon(self.places, (), place, condition.node)
+        if filled is not None and filled[0] is place and filled[1].line < condition.line:
+            # The test only asks what an earlier decision left in a list.
+            _, upon, reason = filled
+            return replace(
+                found, line=upon.line, condition=without_comment(upon.text), reason=reason, kind="filled"
+            )
         raised = raised_below(place, condition)
         if raised is None:
             return found

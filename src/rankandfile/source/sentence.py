@@ -9,6 +9,11 @@ from .parting import Parting, Side
 from .place import Place
 
 _LONGEST = 160
+_FROM = {
+    "argument": "The argument comes from",
+    "order": "The order of the calls comes from",
+    "filled": "What decides there was filled, or not, upon",
+}
 
 
 def sentence(found: Found) -> str:
