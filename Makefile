@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lint`, `make docs`, `make bench`, `make fuzz` (FOR=seconds each).
+# The whole task file: `make test`, `make lint`, `make docs`, `make bench`, `make fuzz` (FOR=seconds each), `make browser`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -20,4 +20,9 @@ bench: $(VENV)/ready
 fuzz: $(VENV)/ready
 	$(BIN)/pip install -q atheris
 	set -e; for t in file pickle json salvage; do $(BIN)/python tests/fuzz/atheris_decoders.py $$t $(or $(FOR),300); done
-.PHONY: test lint docs bench fuzz
+# Chromium for the tests of the report, which are skipped without one.
+ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
+browser:
+	for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name && exit; done; \
+	$(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core
+.PHONY: test lint docs bench fuzz browser
