@@ -100,18 +100,44 @@
     });
   }
 
-  function decode(track, columns) {
-    const bytes = atob(track.cells);
-    const cells = new Uint16Array(columns);
-    for (let i = 0; i + 1 < bytes.length; i += 2) cells[i >> 1] = bytes.charCodeAt(i) | (bytes.charCodeAt(i + 1) << 8);
-    return { ...track, cells, length: bytes.length >> 1 };
+  // Two bytes a call, in base64. Rows that nobody looks at are never unpacked.
+  class Track {
+    #unpacked = null;
+
+    constructor(track, columns) {
+      Object.assign(this, track);
+      this.packed = track.cells;
+      this.columns = columns;
+      this.length = Math.floor((track.cells.length * 3) / 4 - (track.cells.match(/=*$/)[0].length)) >> 1;
+      delete this.cells;
+      Object.defineProperty(this, "cells", { get: () => (this.#unpacked ??= this.#unpack()) });
+    }
+
+    #unpack() {
+      const cells = new Uint16Array(this.columns);
+      if (Uint8Array.fromBase64) {
+        new Uint8Array(cells.buffer).set(Uint8Array.fromBase64(this.packed));
+        return cells;
+      }
+      const bytes = atob(this.packed);
+      for (let i = 0; i + 1 < bytes.length; i += 2) cells[i >> 1] = bytes.charCodeAt(i) | (bytes.charCodeAt(i + 1) << 8);
+      return cells;
+    }
+
+    cellAt(column) {
+      if (this.#unpacked) return this.#unpacked[column];
+      if (column >= this.length) return 0;
+      const start = Math.floor((2 * column) / 3), part = atob(this.packed.slice(start * 4, start * 4 + 8));
+      const at = 2 * column - start * 3;
+      return part.charCodeAt(at) | (part.charCodeAt(at + 1) << 8);
+    }
   }
 
   const decoded = new Map();
   function sheetAt(number) {
     if (!decoded.has(number)) {
       const sheet = data.sheets[number];
-      const tracks = sheet.tracks.map((track) => decode(track, sheet.columns));
+      const tracks = sheet.tracks.map((track) => new Track(track, sheet.columns));
       const normal = tracks.filter((track) => track.path === 0 && track.role !== "culprit")
         .reduce((best, track) => (best && best.count >= track.count ? best : track), null);
       const shifted = tracks.some((track) => track.seams.length);
@@ -661,7 +687,7 @@
       ...(stand ? [stackList(stand.stack)] : [])));
     const counts = new Map();
     for (const track of view.sheet.tracks) {
-      const cell = track.cells[spot.column];
+      const cell = track.cellAt(spot.column);
       const words = cell ? `${kinds.op[kindOf(cell)]} ${place(kindOf(cell))}, ${STATES[stateOf(cell)]}` : "no call";
       const one = counts.get(words) ?? [0, []];
       counts.set(words, [one[0] + track.count, [...one[1], track.ranks]]);
@@ -754,7 +780,6 @@
   }
 
   function legend() {
-    const used = new Set(view.sheet.tracks.flatMap((track) => [...new Set(track.cells)].filter(Boolean)));
     const items = [];
     const swatch = (paintIt) => {
       const little = make("canvas", { width: 44, height: 28 });
@@ -764,7 +789,7 @@
       return little;
     };
     const families = new Map();
-    for (const cell of used) if (!families.has(family[kindOf(cell)])) families.set(family[kindOf(cell)], kindOf(cell));
+    family.forEach((one, kind) => { if (!families.has(one)) families.set(one, kind); });
     for (const [fam, kind] of [...families].sort()) {
       const label = fam === "p2p" ? "send, recv, batches" : fam === "other" ? "other" : fam;
       const colour = css(resolved(`op-${fam}`));
@@ -844,7 +869,7 @@
       };
       if (moves[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); moves[event.key](); }
     });
-    byId("sheet").addEventListener("change", (event) => { useSheet(Number(event.target.value)); legend(); });
+    byId("sheet").addEventListener("change", (event) => { useSheet(Number(event.target.value)); });
     byId("by-rank").addEventListener("click", () => useRows(true));
     byId("by-cohort").addEventListener("click", () => useRows(false));
     byId("align").addEventListener("click", align);
