@@ -77,7 +77,7 @@ class _Builder(Expressions):
             leave = exits.leave()
             return self._optional(s.value, self.node(s, (), leave), exits)
         if isinstance(s, ast.Raise):
-            out = self.node(s, (s.lineno,), exits.raises(s.exc))
+            out = self.raising(s, exits.raises(s.exc))
             return self._optional(s.exc, self._optional(s.cause, out, exits), exits)
         if isinstance(s, ast.Break):
             return exits.stop()
@@ -144,7 +144,7 @@ class _Builder(Expressions):
 
     def _assert(self, s: ast.Assert, after: Node, exits: Exits) -> Node:
         raised = exits.raises(ast.Name("AssertionError", ast.Load()))
-        failed = self._optional(s.msg, self.node(s, (s.lineno,), raised), exits)
+        failed = self._optional(s.msg, self.raising(s, raised), exits)
         decision = Decision("assert", s, s.test, s.lineno, ("passed", "failed"))
         return self.decide(s.test, after, failed, exits, decision)
 
@@ -176,16 +176,13 @@ class _Builder(Expressions):
 
         def raises(thrown: Thrown) -> Node:
             answer = swallows(self.function, manager, thrown)
-            if answer == "yes":
-                return leaving(after)
-            out = leaving(exits.raises(thrown))
             if answer == "no":
-                return out
-            node = self.node(manager)
-            node.decision = Decision(
-                "with", s, manager, s.lineno, ("swallowed", "raised again"), leaving(after), out
-            )
-            node.edges = [("true", leaving(after)), ("false", out)]
+                return leaving(exits.raises(thrown))
+            node, swallowed = self.node(manager), leaving(after)
+            out = swallowed if answer == "yes" else leaving(exits.raises(thrown))
+            words = ("swallowed", "raised again")
+            node.decision = Decision("with", s, manager, s.lineno, words, swallowed, out)
+            node.edges = [("true", swallowed), ("false", out)]
             return node
 
         inner = _once(exits, leaving, raises)

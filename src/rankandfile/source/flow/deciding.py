@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from rankandfile.source.program import Function
 
@@ -12,6 +13,8 @@ from .build import graph_of
 from .condition import Condition, Exit, Kind, Point, written
 from .graph import RAISED, Decision, Graph, Node
 from .reach import HERE, THERE, Signatures, between, differ, normal, signatures
+
+_Key: TypeAlias = "tuple[Kind, ast.AST, ast.AST]"
 
 
 @dataclass
@@ -87,7 +90,7 @@ def between_nodes(
     if not here or not there:
         return []
     ways = signatures(graph_of(function), here, there)
-    found: dict[tuple[ast.AST, ast.AST], _Found] = {}
+    found: dict[_Key, _Found] = {}
     for node in between(starts, here | there):
         if node.decision is not None:
             _decided(node, node.decision, ways, found)
@@ -97,13 +100,11 @@ def between_nodes(
     return [condition for each in ordered for condition in _reported(function, each)]
 
 
-def _decided(
-    node: Node, decision: Decision, ways: Signatures, found: dict[tuple[ast.AST, ast.AST], _Found]
-) -> None:
+def _decided(node: Node, decision: Decision, ways: Signatures, found: dict[_Key, _Found]) -> None:
     outcomes = ways.outcomes(node)
     if not differ(outcomes.get("true", 0), outcomes.get("false", 0)):
         return
-    key = (decision.owner, decision.test)
+    key = (decision.kind, decision.owner, decision.test)
     each = found.setdefault(
         key,
         _Found(
@@ -122,32 +123,39 @@ def _decided(
         each.deciding[node.what] = (outcomes.get("true", 0), outcomes.get("false", 0))
 
 
-def _raised(node: Node, ways: Signatures, found: dict[tuple[ast.AST, ast.AST], _Found]) -> None:
+def _raised(node: Node, ways: Signatures, found: dict[_Key, _Found]) -> None:
     """An exception out of this step: the handler that takes it is what a person calls the condition."""
     outcomes = ways.outcomes(node)
     calm = normal(outcomes)
-    distance = ways.distance.get(node, 1_000_000)
-    caught = False
-    for landing in _landings(follower for outcome, follower in node.edges if outcome == RAISED):
-        caught = True
-        signature = ways.of.get(landing, 0)
-        if isinstance(landing.what, ast.ExceptHandler) and differ(signature, calm):
-            handler = landing.what
-            new = _Found("except", handler, handler.lineno, handler, ("raised", "not raised"))
-            each = found.setdefault((handler, handler), new)
-            each.then, each.other = each.then | signature, each.other | calm
-            each.distance = min(each.distance, distance)
-    if not caught and differ(outcomes.get(RAISED, 0), calm) and isinstance(node.what, (ast.expr, ast.stmt)):
+    landed: list[_Found] = []
+    ways_out = [follower for outcome, follower in node.edges if outcome == RAISED]
+    for landing in _landings(ways_out, ways.here | ways.there):
+        if isinstance(landing.what, ast.ExceptHandler):
+            handler, signature = landing.what, ways.of.get(landing, 0)
+            new = _Found(
+                "except", handler, handler.lineno, handler, ("raised", "not raised"), signature, calm
+            )
+        else:
+            with_ = landing.decision
+            assert with_ is not None
+            signature = ways.of.get(with_.then, 0) if with_.then else 0
+            words = ("swallowed", "not raised")
+            new = _Found("with", with_.owner, with_.line, with_.test, words, signature, calm)
+        if differ(signature, calm):
+            landed.append(new)
+    if not landed and differ(outcomes.get(RAISED, 0), calm) and isinstance(node.what, (ast.expr, ast.stmt)):
         call = node.what
-        new = _Found("call", call, call.lineno, call, ("raised", "returned"))
-        each = found.setdefault((call, call), new)
-        each.then, each.other = each.then | outcomes.get(RAISED, 0), each.other | calm
-        each.distance = min(each.distance, distance)
+        signature = outcomes.get(RAISED, 0)
+        landed.append(_Found("call", call, call.lineno, call, ("raised", "returned"), signature, calm))
+    for new in landed:
+        each = found.setdefault((new.kind, new.owner, new.node), new)
+        each.then, each.other = each.then | new.then, each.other | new.other
+        each.distance = min(each.distance, ways.distance.get(node, each.distance))
 
 
-def _landings(starts: Iterable[Node]) -> list[Node]:
+def _landings(starts: Iterable[Node], walls: set[Node]) -> list[Node]:
     """Where an exception on its way out can be caught: handlers, and context managers that swallow it."""
-    stack = list(starts)
+    stack = [node for node in starts if node not in walls]
     seen = set(stack)
     found: list[Node] = []
     while stack:
@@ -159,7 +167,7 @@ def _landings(starts: Iterable[Node]) -> list[Node]:
         if swallowing:
             found.append(node)
         for outcome, follower in node.edges:
-            if outcome != RAISED and not (swallowing and outcome == "true") and follower not in seen:
+            if outcome != RAISED and not (swallowing and outcome == "true") and follower not in seen | walls:
                 seen.add(follower)
                 stack.append(follower)
     return found

@@ -62,6 +62,12 @@ class Expressions:
         node.edges.append((RAISED, exits.raises(None)))
         return node
 
+    def raising(self, what: ast.stmt, to: Node) -> Node:
+        """A step that always raises."""
+        node = self.node(what, (what.lineno,))
+        node.edges.append((RAISED, to))
+        return node
+
     def all(self, parts: list[ast.expr], after: Node, exits: Exits) -> Node:
         for part in reversed(parts):
             after = self.value(part, after, exits)

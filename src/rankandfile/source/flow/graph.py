@@ -95,8 +95,12 @@ def predecessors(graph: Graph) -> dict[Node, list[Node]]:
     return before
 
 
+_SIMPLE = (ast.expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Delete, ast.Import)
+
+
 def _covers(node: ast.AST | None, line: int) -> bool:
-    return isinstance(node, (ast.expr, ast.stmt)) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    """Whether the line is one of those that a step is written on; what stands in a loop is not the loop."""
+    return isinstance(node, _SIMPLE) and node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _span(node: ast.AST | None) -> int:
