@@ -18,7 +18,7 @@ from rankandfile.model.events import event_id
 from rankandfile.model.ledger import dump_id
 
 from .facts import Facts
-from .testify import fields_of
+from .testimony import fields_of
 from .words import ranks_words
 
 Why = Literal[

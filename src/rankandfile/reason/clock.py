@@ -13,13 +13,16 @@ _BEYOND_TIMEOUT_S = 3600
 """Dumps are written when the timeout is over, or by someone who looks before the hour is out."""
 
 
-def written_ns(case: Case) -> int | None:
+def written_ns(case: Case, ahead: dict[int, int] | None = None) -> int | None:
     """When the last dump was written, or None if that cannot be told.
 
     A copy, a checkout or an unpacked archive bears the time of copying. It shows only where that is out of all
-    proportion: hours after the last call and beyond the timeout.
+    proportion: hours after the last call and beyond the timeout. `ahead`: by how much a rank's clock is.
     """
     dumps = case.dumps_used
+    if ahead:
+        shift = pl.col("rank").replace_strict(ahead, default=0, return_dtype=pl.Int64)
+        dumps = dumps.with_columns(pl.col("last_ns") - shift)
     last, written = _highest(dumps["last_ns"]), _highest(dumps["written_ns"])
     if last is None or written is None:
         return None

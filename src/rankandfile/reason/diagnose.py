@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
+from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks
 
 from .facts import Facts, OnStep, gather
@@ -12,9 +13,11 @@ from .quiet import quiet
 from .verdict import findings, verdict
 from .waits import Root
 from .without_waits import settled
+from .words import ranks_words
 
 _MOST_VERDICTS = 5
 _MOST_GROUPS = 12
+_WORTH_A_NOTE_NS = 10_000_000_000
 
 
 def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
@@ -25,7 +28,24 @@ def conclude(facts: Facts) -> Diagnosis:
     verdicts = _verdicts(facts)
     ids = dict.fromkeys(i for v in verdicts for i in _cited(v))
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
-    return Diagnosis(job=_job(facts), verdicts=verdicts, evidence=evidence, notes=list(facts.case.notes))
+    notes = [*facts.case.notes, *_clock_notes(facts)]
+    return Diagnosis(job=_job(facts), verdicts=verdicts, evidence=evidence, notes=notes)
+
+
+def _clock_notes(facts: Facts) -> list[Note]:
+    """Clocks that are apart are said: whoever reads the logs side by side meets them too."""
+    apart = {rank: ns for rank, ns in facts.clocks.items() if abs(ns) >= _WORTH_A_NOTE_NS}
+    by_seconds: dict[int, list[int]] = {}
+    for rank, ns in apart.items():
+        by_seconds.setdefault(round(ns / 1e9), []).append(rank)
+    return [
+        Note(
+            file=f"{ranks_words(ranks)}",
+            where="clock",
+            what=f"{abs(seconds)} s {'ahead of' if seconds > 0 else 'behind'} the others'; times were set to theirs",
+        )
+        for seconds, ranks in sorted(by_seconds.items())[:_MOST_GROUPS]
+    ]
 
 
 def _verdicts(facts: Facts) -> list[Verdict]:

@@ -23,6 +23,7 @@ from .paths import Parting, part
 from .programs import Programs
 from .progress import progress, standing
 from .roots import settle
+from .skew import ahead, on_one_clock
 from .testify import testify
 from .testimony import Testimony
 from .unseen import unseen
@@ -60,6 +61,8 @@ class Facts:
     """What logs and exit lists say of each rank."""
     hosts: dict[int, Stand] = field(default_factory=dict)
     """Where each rank's host is, by its stack."""
+    clocks: dict[int, int] = field(default_factory=dict)
+    """By how much a rank's clock was ahead of the one that its calls' times are given in."""
 
 
 def gather(case: Case, on_step: OnStep | None = None) -> Facts:
@@ -71,6 +74,13 @@ def gather(case: Case, on_step: OnStep | None = None) -> Facts:
             on_step(line)
 
     working = work_on(case)
+    clocks = ahead(case, working)
+    if clocks:
+        working = on_one_clock(working, clocks)
+        off = max(abs(ns) for ns in clocks.values()) // 1_000_000_000
+        step(
+            f"Clocks: up to {off:,} s apart; {sum(ns != 0 for ns in clocks.values()):,} ranks set to the others'"
+        )
     table = progress(working)
     users: dict[int, set[int]] = {}
     for rank, group in working.calls.select("rank", "group").unique().iter_rows():
@@ -132,6 +142,7 @@ def gather(case: Case, on_step: OnStep | None = None) -> Facts:
         tuple(steps),
         testimony,
         hosts,
+        clocks,
     )
 
 

@@ -182,6 +182,8 @@ def _in_programs(facts: Facts, root: Root) -> Parted | None:
     culprits = tuple(sorted(r for r, p in partings.items() if p.departure.kind == first.departure.kind))
     normal = tuple(r for r in (*root.ranks, *root.victims) if r not in culprits)
     found = _from_program(facts, first, culprits, tuple(sorted(normal)))
+    if root.kind == "cycle" and _has_unseen_company(facts, root, culprits):
+        return None
     if found.kind == "substituted":
         return _placed(facts, found)
     return _gone_past(facts, root, found) if found.kind == "extra" and found.past else found
@@ -207,6 +209,18 @@ def _stands_past(facts: Facts, root: Root) -> Parted | None:
         place=_place(facts, found.group, found.slot) if found.slot is not None else None,
         stands=tuple(i for rank in found.ranks[:4] for i in facts.hosts[rank].evidence),
     )
+
+
+def _has_unseen_company(facts: Facts, root: Root, culprits: tuple[int, ...]) -> bool:
+    """Ranks without a dump that wait in the very call with the culprits are on their side: then, how many saw them
+    depart must be more than those."""
+    seen = set(facts.case.ranks_seen)
+    calls = [facts.waits.pending[i] for i in root.pending]
+    company = {r for call in calls if set(culprits) & set(call.waiting) for r in call.waiting} - seen
+    if not company:
+        return False
+    mates = facts.programs.mates(culprits[0], facts.case.ranks_seen)
+    return sum(parting is not None for parting in mates.values()) <= len(culprits) + len(company)
 
 
 def _gone_past(facts: Facts, root: Root, found: Parted) -> Parted:

@@ -40,7 +40,7 @@ def patience(facts: Facts, call: Pending) -> Patience:
         return Patience.OVER
     if much_longer(facts, waited):
         return Patience.LATE
-    return Patience.NOT_YET if written_ns(facts.case) is not None else Patience.UNKNOWN
+    return Patience.NOT_YET if written_ns(facts.case, facts.clocks) is not None else Patience.UNKNOWN
 
 
 def _given_up(facts: Facts, row: Row) -> bool:
@@ -65,6 +65,10 @@ def longest_pause_ns(facts: Facts) -> int:
 
 def latest_ns(facts: Facts) -> int:
     """The latest moment that any dump knows of: of a call, or of its own writing."""
-    times = [facts.case.calls[name].max() for name in ("created_ns", "started_ns", "completed_ns")]
-    times += [facts.case.dumps_used["last_ns"].max(), written_ns(facts.case)]
+    written = written_ns(facts.case, facts.clocks)
+    if facts.clocks:
+        times = [facts.working.calls["created_ns"].max(), written]
+    else:
+        times = [facts.case.calls[name].max() for name in ("created_ns", "started_ns", "completed_ns")]
+        times += [facts.case.dumps_used["last_ns"].max(), written]
     return max((int(t) for t in times if t is not None), default=0)  # type: ignore[arg-type]

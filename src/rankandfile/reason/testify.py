@@ -6,14 +6,14 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
 
 from .activity import Place, is_library
-from .testimony import End, EndKind, Error, Report, Testimony
+from .machines import links_down, ranks_of_devices, ranks_of_processes, xid_owner
+from .testimony import End, EndKind, Error, Report, Testimony, fields_of
 
 Row = dict[str, Any]
 
@@ -45,12 +45,15 @@ def testify(case: Case) -> Testimony:
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())
     hosts = _hosts(case)
+    links, links_of_hosts = links_down(events, hosts)
     return Testimony(
         ends=_ends(case.exits),
         raised=_errors(mine, _RAISES, "origin"),
         echoes=_errors(mine, ("traceback",), "echo", "messenger"),
-        device=_device(events, mine, case.exits),
-        link=_errors(mine, _LINK, "origin"),
+        device=_device(events, mine, case.exits, hosts),
+        link={**links, **_errors(mine, _LINK, "origin")},
+        host_links=links_of_hosts,
+        stuck_watchdogs=_stuck_watchdogs(mine),
         unreachable=_unreachable(events, case.exits, hosts),
         misfits=_errors(mine, _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
@@ -107,14 +110,6 @@ def _words(kind: EndKind, row: Row) -> str:
     return "still there" if kind == "running" else "gone, nothing says how"
 
 
-def fields_of(row: Row) -> dict[str, Any]:
-    try:
-        decoded = msgspec.json.decode(row["fields"] or "{}")
-    except msgspec.DecodeError:
-        return {}
-    return decoded if isinstance(decoded, dict) else {}
-
-
 def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[int, Error]:
     """The first of each rank; one of its main thread before one of another."""
     out: dict[int, Error] = {}
@@ -153,31 +148,23 @@ def _frames(fields: dict[str, Any]) -> list[Place]:
     return out
 
 
-def _device(events: pl.DataFrame, mine: pl.DataFrame, exits: pl.DataFrame) -> dict[int, Error]:
-    """Faults of a rank's own device: what its log says, and the kernel's Xid by the process it names."""
+def _device(
+    events: pl.DataFrame, mine: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]
+) -> dict[int, Error]:
+    """Faults of a rank's own device: what its log says, and the kernel's Xid by the process or the device it names."""
     out = _errors(mine, _DEVICE, "origin")
-    ranks = _ranks_of_processes(exits)
+    processes, devices = ranks_of_processes(exits), ranks_of_devices(events, hosts)
     for row in events.filter(pl.col("kind") == "xid").iter_rows(named=True):
-        fields = fields_of(row)
-        pid = row["pid"] or fields.get("xid_pid")
-        owners = {row["rank"]} if row["rank"] is not None else ranks.get(int(pid or -1), set())
-        if len(owners) != 1:
+        rank = xid_owner(row, processes, devices, hosts)
+        if rank is None:
             continue
-        rank = owners.pop()
+        fields = fields_of(row)
         xid = Error(f"Xid {fields.get('code')}: {fields.get('error')}", (event_id(row["log"], row["line"]),))
         known = out.get(rank)
         out[rank] = (
             xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))
         )
     return out
-
-
-def _ranks_of_processes(exits: pl.DataFrame) -> dict[int, set[int]]:
-    """A number may be given to a process on each host."""
-    ranks: dict[int, set[int]] = defaultdict(set)
-    for pid, rank in exits.select("pid", "rank").drop_nulls().iter_rows():
-        ranks[pid].add(rank)
-    return ranks
 
 
 def _unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Error]:
@@ -196,7 +183,7 @@ def _unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str
     out.update(_in_all_lost(events, hosts))
     if not lost.height and not failed.height:
         return out
-    ranks = _ranks_of_processes(exits)
+    ranks = ranks_of_processes(exits)
     signs = [
         event_id(log, line)
         for log, line in pl.concat([failed, lost]).select("log", "line").head(2).iter_rows()
@@ -207,6 +194,21 @@ def _unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str
             for rank in owners if len(owners) == 1 else ():
                 words = "NCCL lost its process, and messages to its host fail"
                 out.setdefault(rank, Error(words, (event_id(row["log"], row["line"]), *signs)))
+    return out
+
+
+def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
+    """Ranks whose watchdog stood still on its own account: not of those that had given up on a call before, for one
+    that stops after that only waits for the abort to end; nor where others' had, long before."""
+    gave_up = mine.filter((pl.col("kind") == "watchdog_timeout") & (pl.col("role") != "echo"))
+    first = gave_up["time_ns"].min()
+    out = _errors(
+        mine.filter(~pl.col("rank").is_in(gave_up["rank"].implode())), ("heartbeat_stuck",), "messenger"
+    )
+    for row in mine.filter(pl.col("kind") == "heartbeat_stuck").iter_rows(named=True):
+        stood_ms, at = row["waited_ms"] or 0, row["time_ns"]
+        if isinstance(first, int) and at is not None and at - stood_ms * 1_000_000 > first:
+            out.pop(row["rank"], None)
     return out
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from .activity import Place
 
@@ -68,6 +70,10 @@ class Testimony:
     """Exceptions by which a rank learned that others had failed."""
     device: dict[int, Error] = field(default_factory=dict)
     link: dict[int, Error] = field(default_factory=dict)
+    host_links: dict[str, Error] = field(default_factory=dict)
+    """Links that went down on hosts of several ranks: whose they are, nothing tells."""
+    stuck_watchdogs: dict[int, Error] = field(default_factory=dict)
+    """Ranks whose watchdog thread stood still: in a call of CUDA or NCCL, or for want of the interpreter's lock."""
     unreachable: dict[int, Error] = field(default_factory=dict)
     """Ranks of hosts that a scheduler gave up, or that NCCL lost while its messages to them failed."""
     misfits: dict[int, Error] = field(default_factory=dict)
@@ -106,3 +112,11 @@ class Testimony:
         """Its process was there until the job was ended from outside, or still is."""
         end = self.ends.get(rank)
         return end is not None and end.kind in ("running", "echo")
+
+
+def fields_of(row: dict[str, Any]) -> dict[str, Any]:
+    try:
+        decoded = msgspec.json.decode(row["fields"] or "{}")
+    except msgspec.DecodeError:
+        return {}
+    return decoded if isinstance(decoded, dict) else {}

@@ -49,7 +49,9 @@ def finding(facts: Facts, root: Root, p: Parted, cause: str, what: str) -> Findi
     waits = waiting_sentence(facts, root, p.culprits)
     several = not p.culprits and _of_several_sizes(facts, p)
     if several:
-        sentence += " From this place each rank makes calls of several sizes, one after the other: they are not at the same one."
+        sentence += (
+            " From this place each rank makes calls of several sizes in turn: they are not at the same one."
+        )
     return Finding(
         cause="rank_conditional" if several else cause,
         confidence="supported" if several else "established",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
-from rankandfile.reason.codepath import fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import Parted, parted
 from rankandfile.reason.waiting import waiting_sentence
@@ -35,7 +34,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
         f"{f', in {where}' if where else ''}."
     )
-    ways = fork(facts.case, p.expected["stack"], p.came["stack"]) if p.expected and p.came else None
+    ways = shown.ways_of(facts, p)
     if ways is not None:
         sentence += f" {shown.ways_words(ways)}"
     waits = waiting_sentence(facts, root, p.culprits)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
-from rankandfile.reason.codepath import fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import parted
 from rankandfile.reason.waiting import waiting_sentence
@@ -33,10 +32,8 @@ def find(facts: Facts, root: Root) -> Finding | None:
     )
     waits = waiting_sentence(facts, root, p.culprits)
     sure = p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
-    unclear = p.confirmed == 1 and not p.past and p.expected is not None and p.came is not None
-    ways = (
-        fork(facts.case, p.expected["stack"], p.came["stack"]) if unclear and p.expected and p.came else None
-    )
+    unclear = p.confirmed == 1 and not p.past
+    ways = shown.ways_of(facts, p) if unclear else None
     if ways is not None:
         # One call that falls into place may as well be the others' call made late.
         sentence += f" {shown.ways_words(ways)}"

@@ -1,4 +1,7 @@
-"""All members joined; one member's device has not begun the collective while the others' have."""
+"""All members joined; one member's device has not begun the collective while the others' have.
+
+Where the devices' starts are not recorded, a watchdog that stood still tells of its device, if it alone did.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from rankandfile.reason import look
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.patience import Patience, patience
 from rankandfile.reason.stillness import stands_still
+from rankandfile.reason.stories import Story, Subject
 from rankandfile.reason.waiting import call_phrase
 from rankandfile.reason.waits import Root
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -70,4 +74,27 @@ def find(facts: Facts, root: Root) -> Finding | None:
             ),
         ),
         explains=len(root.victims),
+    )
+
+
+def tell(facts: Facts, subject: Subject) -> Story | None:
+    """Its watchdog stood still, where others' ran and gave up: a call to its device did not come back."""
+    testimony, rank = facts.testimony, subject.rank
+    error = testimony.stuck_watchdogs.get(rank)
+    if error is None or subject.proved or not set(subject.waiting) & testimony.gave_up:
+        return None
+    return Story(
+        cause=CAUSE,
+        confidence="supported",
+        doing=f"its watchdog stood still, unlike the others': {error.words[:160]}",
+        evidence=error.evidence,
+        alternatives=(
+            Alternative(
+                cause="host_blocked",
+                confidence="hypothesis",
+                sentence="Its watchdog may have waited for the interpreter's lock, not for the device.",
+                culprits=str(rank),
+                decided_by="its stack, with native frames",
+            ),
+        ),
     )

@@ -11,7 +11,7 @@ from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.stories import Subject
-from rankandfile.reason.testify import fields_of
+from rankandfile.reason.testimony import fields_of
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding

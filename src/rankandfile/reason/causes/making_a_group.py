@@ -48,9 +48,9 @@ def _alone_in_it(facts: Facts, root: Root, call: Pending) -> Finding:
         cause="group_mismatch",
         confidence="supported",
         sentence=(
-            f"{upper(ranks_words(root.ranks))} {verb(root.ranks, 'makes', 'make')} a group ({stand.words}), which takes "
-            f"every rank of the job. {waiting_sentence(facts, root, root.ranks)} They disagree on which groups there "
-            "are, or make them in another order. Which of them is right, this does not say."
+            f"{upper(ranks_words(root.ranks))} {verb(root.ranks, 'makes', 'make')} a group ({stand.words}), which "
+            f"takes every rank of the job. {waiting_sentence(facts, root, root.ranks)} They disagree on which groups "
+            "there are, or make them in another order. Which of them is right, this does not say."
         ),
         location=stand.location,
         evidence=(

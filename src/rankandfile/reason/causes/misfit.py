@@ -10,7 +10,7 @@ from rankandfile.reason import look
 from rankandfile.reason.contracts import contract_of
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Root
+from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, upper
 
 from .finding import Finding
@@ -24,7 +24,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         rank: facts.testimony.misfits[rank] for rank in call.waiting if rank in facts.testimony.misfits
     }
     row = pending_row(facts, call)
-    if not misfits or row is None:
+    if not misfits or row is None or not _all_in_it(facts, call):
         return None
     cause = "split_mismatch" if contract_of(look.op_of(facts, row)).agree == "sums" else "size_mismatch"
     said = "; ".join(error.words for error in list(misfits.values())[:2])
@@ -53,3 +53,12 @@ def find(facts: Facts, root: Root) -> Finding | None:
         ),
         explains=len(root.victims),
     )
+
+
+def _all_in_it(facts: Facts, call: Pending) -> bool:
+    """Every member's own record says that it is in this call, made from the same place."""
+    rows = [look.call_at(facts, r, call.group, call.slot or 0) for r in facts.membership.members[call.group]]
+    members = facts.membership.members[call.group]
+    lines = {(s.location.file, s.location.line) for r in members if (s := facts.hosts.get(r)) is not None}
+    sites = {row["site"] for row in rows if row}
+    return all(row is not None for row in rows) and len(sites) == 1 and len(lines) <= 1

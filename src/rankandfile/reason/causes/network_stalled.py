@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason import look
+from rankandfile.reason.absence import absent_ranks
 from rankandfile.reason.contracts import contract_of
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.patience import Patience, patience
@@ -64,6 +65,10 @@ def _on_hosts(facts: Facts, root: Root, call: Pending) -> Finding | None:
     contract = contract_of(look.op_of(facts, row))
     if len(inside) < len(members) or contract.agree in ("sums", "parts", "name"):
         return None
+    # Without the dump of each they may have asked for different things; from different lines they have.
+    lines = {(s.location.function, s.location.line) for s in inside}
+    if len(lines) > 1 or set(members) & set(absent_ranks(facts)):
+        return None
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
     rooted = contract.early != "nobody"
@@ -78,8 +83,8 @@ def _on_hosts(facts: Facts, root: Root, call: Pending) -> Finding | None:
         cause=CAUSE,
         confidence="hypothesis" if rooted else "supported",
         sentence=(
-            f"All members joined the {call_phrase(facts, call)} with the same arguments, the stack of each stands in it, "
-            "and none finishes it. No rank is behind: suspect what lies between them, the network."
+            f"All members joined the {call_phrase(facts, call)} with the same arguments, the stack of each stands in "
+            "it, and none finishes it. No rank is behind: suspect what lies between them, the network."
         ),
         evidence=(look.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
         contradicted_by="a stack of a member outside of the call",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
+from rankandfile.reason.absence import absent_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.habits import changed_their_order
 from rankandfile.reason.parted import Parted, parted
@@ -60,6 +61,9 @@ def _same_until_now(facts: Facts, root: Root) -> bool:
 
     If not, some of them took another path, and that they wait in a circle does not say which.
     """
+    if set(root.ranks) & set(absent_ranks(facts)):
+        # Where a dump is missing, or ends early, who took another path does not show.
+        return False
     first, *others = root.ranks[:_MOST_COMPARED]
     rows = [
         _row(facts, first, c.group, c.slot)

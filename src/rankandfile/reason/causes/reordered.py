@@ -1,4 +1,4 @@
-"""Every member makes the same calls from the same place, each in an order of its own: nobody's order is the right one."""
+"""Every member makes the same calls from the same place, each in an order of its own: no order is the right one."""
 
 from __future__ import annotations
 

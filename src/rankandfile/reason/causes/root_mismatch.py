@@ -102,8 +102,8 @@ def _finished_early(facts: Facts, root: Root, call: Pending) -> Finding | None:
         sentence=(
             f"All members joined the {call_phrase(facts, call)} with the same arguments. {upper(ranks_words(done))} "
             f"{verb(done, 'is', 'are')} done with it, and {ranks_words(call.waiting)} "
-            f"{verb(call.waiting, 'waits', 'wait')} in it. Only its root may be done before the others: the members may "
-            "not agree on the root. Whom each takes for it, no dump records."
+            f"{verb(call.waiting, 'waits', 'wait')} in it. Only its root may be done before the others: the members "
+            "may not agree on the root. Whom each takes for it, no dump records."
         ),
         divergence=Divergence(
             group=look.group_words(facts, call.group),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
-from rankandfile.reason.codepath import Fork
+from rankandfile.reason.codepath import Fork, fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import Parted
 from rankandfile.reason.waiting import pending_row
@@ -72,3 +72,20 @@ def ways_words(ways: Fork) -> str:
     """`Their ways part in train, train.py, at lines 41 and 49.`"""
     one, other = ways.lines
     return f"Their ways part in {ways.function}, {look.short_file(ways.file)}, at lines {one} and {other}."
+
+
+def ways_of(facts: Facts, p: Parted) -> Fork | None:
+    """Where the ways to the two calls part: by the dumps or, where those keep no frames, by the stacks of ranks that
+    still wait in the calls."""
+    if p.expected is None or p.came is None:
+        return None
+    stacks = [_stack(facts, row) for row in (p.expected, p.came)]
+    return fork(facts.case, *stacks)
+
+
+def _stack(facts: Facts, row: look.Row) -> int | None:
+    if row["stack"] is not None:
+        return int(row["stack"])
+    stand = facts.hosts.get(row["rank"])
+    waits_in_it = row["open"] and stand is not None and not stand.died
+    return stand.stack if waits_in_it and stand is not None and stand.activity == "collective" else None

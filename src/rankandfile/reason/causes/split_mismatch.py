@@ -21,6 +21,8 @@ from .finding import Finding
 
 CAUSE = "split_mismatch"
 
+_ELSEWHERE = "by the stacks it is in another call than they."
+
 
 def find(facts: Facts, root: Root) -> Finding | None:
     call = first_pending(facts, root) if root.kind in ("joined", "behind") else None
@@ -30,18 +32,20 @@ def find(facts: Facts, root: Root) -> Finding | None:
     if sums is None or sums.agrees:
         return None
     culprits = odd_one_out(facts, call.group, call.slot)
-    if not culprits or _another_call(facts, root, culprits):
+    if not culprits or _out_of_step(facts, root, culprits):
         return None
     rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
     rows = [look.call_at(facts, ranks[0], call.group, call.slot) for ranks in (rest, culprits) if ranks]
     known = [row for row in rows if row is not None]
+    elsewhere = at_other_lines(facts, culprits, rest)
     return Finding(
-        cause=CAUSE,
+        cause="rank_conditional" if elsewhere else CAUSE,
         confidence="supported",
         sentence=(
             f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
             f"{sums.expected:,}. {upper(ranks_words(culprits))} {verb(culprits, 'sends', 'send')} another number than "
-            "on the way back, unlike all others: what it announced is not what it sends."
+            "on the way back, unlike all others: "
+            + (_ELSEWHERE if elsewhere else "what it announced is not what it sends.")
         ),
         culprits=culprits,
         doing=dict.fromkeys(culprits, "sends another number of elements than its peers expect"),
@@ -56,7 +60,15 @@ def find(facts: Facts, root: Root) -> Finding | None:
             members=look.members_text(facts, call.group),
         ),
         location=look.location_of(facts, known[-1]) if known else None,
-        evidence=tuple(look.evidence_of(row) for row in known),
+        evidence=(
+            *(look.evidence_of(row) for row in known),
+            *(
+                i
+                for r in (*culprits, *rest)[:4]
+                if elsewhere and r in facts.hosts
+                for i in facts.hosts[r].evidence
+            ),
+        ),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(
             Alternative(
@@ -70,7 +82,16 @@ def find(facts: Facts, root: Root) -> Finding | None:
     )
 
 
-def _another_call(facts: Facts, root: Root, culprits: tuple[int, ...]) -> bool:
-    """They are out of step, and this is another call of theirs: of course its sizes do not fit."""
+def _out_of_step(facts: Facts, root: Root, culprits: tuple[int, ...]) -> bool:
+    """They are in another call of theirs: of course its sizes do not fit."""
     p = parted(facts, root)
     return p is not None and p.kind != "argument" and set(culprits) <= set(p.culprits)
+
+
+def at_other_lines(facts: Facts, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
+    """By their stacks: where the recorder kept no frames, this tells that they are in another call."""
+    mine, theirs = (
+        {(s.location.file, s.location.line) for r in some if (s := facts.hosts.get(r)) is not None}
+        for some in (ranks, others)
+    )
+    return bool(mine and theirs) and not mine & theirs

@@ -22,6 +22,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 from . import (
     exited,
     gpu_error,
+    gpu_stuck,
     host_blocked,
     host_slow,
     killed,
@@ -36,11 +37,14 @@ from .finding import Finding
 #: Who is asked first is believed first: a killed process may have raised something before, and not the other way.
 _ORDER = (
     killed, gpu_error, raised, exited, left_early, peer_unreachable, host_slow, host_blocked, mute, link_error,
+    gpu_stuck,
 )  # fmt: skip
 _BY_CAUSE = {module.CAUSE: place for place, module in reversed(list(enumerate(_ORDER)))}
 
 #: What can be told of a rank that has joined: its device, its link or its host failed in the call.
-_OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (gpu_error.tell, link_error.tell, peer_unreachable.tell)
+_OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (
+    gpu_error.tell, link_error.tell, peer_unreachable.tell, gpu_stuck.tell,
+)  # fmt: skip
 _SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
@@ -85,10 +89,36 @@ def _joined(facts: Facts, root: Root, call: Pending) -> Finding | None:
     ended = {r for r in facts.membership.members[call.group] if facts.testimony.gone(r)}
     concerned = sorted({*call.waiting, *root.victims, *root.ranks, *ended})
     for tell in _OF_THOSE_THAT_JOINED:
-        stories = {rank: story for rank in concerned if (story := tell(facts, Subject(rank, False)))}
-        if stories:
+        stories = {
+            rank: story for rank in concerned if (story := tell(facts, Subject(rank, False, call.waiting)))
+        }
+        if stories and len(stories) < len(concerned):
             return _finding(facts, root, call, tuple(stories), stories)
-    return None
+    return _host_link(facts, root, call)
+
+
+def _host_link(facts: Facts, root: Root, call: Pending) -> Finding | None:
+    """A link went down on a host of several members: that explains the wait, and accuses none of them."""
+    hosts = {facts.testimony.hosts.get(rank) for rank in facts.membership.members[call.group]}
+    down = {host: error for host, error in facts.testimony.host_links.items() if host in hosts}
+    row = pending_row(facts, call)
+    if not down or root.kind != "joined" or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+        return None
+    said = "; ".join(f"{host}: {error.words}" for host, error in list(down.items())[:3])
+    return Finding(
+        cause=link_error.CAUSE,
+        confidence="supported",
+        sentence=(
+            f"All members joined the {call_phrase(facts, call)}, and none finishes it. The kernel tells of a link that "
+            f"went down ({said}); which rank used it, nothing tells."
+        ),
+        evidence=(
+            *([look.evidence_of(row)] if row else []),
+            *(i for error in down.values() for i in error.evidence),
+        ),
+        contradicted_by="a link that came up again before the call",
+        explains=len(root.victims),
+    )
 
 
 def _finding(

@@ -33,7 +33,7 @@ def settle(facts: Facts) -> Finding | None:
         those = sorted(misfits)
         sentence += (
             f" {upper(ranks_words(those))} {verb(those, 'was', 'were')} sent a message of another size than "
-            f"{verb(those, 'it expects', 'they expect')}: the peer has left out what it waits for, or sent one too many."
+            f"{verb(those, 'it expects', 'they expect')}: the peer left out what it waits for, or sent one too many."
         )
     elif alike:
         sentence += " All of them wait at the same line: each may receive before it sends."

@@ -8,7 +8,6 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
-from rankandfile.reason.codepath import fork
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import Parted, parted
 from rankandfile.reason.waiting import waiting_sentence
@@ -44,8 +43,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         f"{upper(ranks_words(one))} made {calls[0]} where {ranks_words(other)} made {calls[1]}"
         f"{f', in {where}' if where else ''}. {_balance(p)}, and no earlier step shows which way is right."
     )
-    stacks = [row["stack"] if row else None for row in rows]
-    ways = fork(facts.case, *stacks) if p.kind != "swapped" else None
+    ways = shown.ways_of(facts, p) if p.kind != "swapped" else None
     if ways is not None:
         sentence += f" {shown.ways_words(ways)}"
     causes = _ONE_SIDE.get(p.kind, ("different_collective", "different_collective"))

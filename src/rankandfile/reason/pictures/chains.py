@@ -72,7 +72,9 @@ def circle_of(facts: Facts, diagnosis: Diagnosis) -> frozenset[int]:
 def _lacking(call: Pending, blamed: frozenset[int]) -> tuple[tuple[int, ...], bool]:
     """The ranks that the call lacks, and whether that is known."""
     if call.lacking or call.behind:
-        return call.lacking or call.behind, True
+        # A rank of which only the verdict knows that it is not there belongs to those that are lacking.
+        unseen = tuple(rank for rank in call.unknown if rank in blamed)
+        return (call.lacking or call.behind) + unseen, True
     # Whoever asks for something else, or is said to hold it up, is what the others wait for.
     guilty = tuple(rank for rank in call.waiting if rank in blamed)
     if guilty and len(guilty) < len(call.waiting):

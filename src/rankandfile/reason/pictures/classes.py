@@ -27,7 +27,10 @@ def classes(
     apart: frozenset[int],
     most: int,
 ) -> Classes:
-    """Per call: who waits in it, whom it lacks, and what kind of call it is. Ranks in `apart` are like nobody."""
+    """Per call: who waits in it, whom it lacks, and what kind of call it is. Ranks in `apart` are like nobody.
+
+    Ranks of different `role` are never alike; those whose role begins with culprit come first.
+    """
     ranks = sorted({rank for call in calls for part in call for rank in part})
     calls_of: dict[int, list[int]] = defaultdict(list)
     for call, (members, _) in enumerate(calls):
@@ -54,7 +57,9 @@ def classes(
     members_of: dict[int, list[int]] = defaultdict(list)
     for rank in ranks:
         members_of[best[rank]].append(rank)
-    order = sorted(members_of, key=lambda c: (role(members_of[c][0]) != "culprit", -len(members_of[c])))
+    order = sorted(
+        members_of, key=lambda c: (not role(members_of[c][0]).startswith("culprit"), -len(members_of[c]))
+    )
     return Classes(best, {c: members_of[c] for c in order})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import NamedTuple
 
 import polars as pl
@@ -45,7 +46,8 @@ def wait_graph(facts: Facts, diagnosis: Diagnosis) -> WaitGraph:
 def _of_chains(facts: Facts, diagnosis: Diagnosis, roles: Roles, found: list[Chain]) -> WaitGraph:
     words = _words(facts, [(facts.waits.pending[chain.call], chain.waiting[0]) for chain in found])
     alike = [_label(word) for word in words]
-    divided = _divided(found, alike, roles, circle_of(facts, diagnosis))
+    doing = _doing(diagnosis)
+    divided = _divided(found, alike, _looks(roles, doing), circle_of(facts, diagnosis))
     graph, number = WaitGraph(), {}
     for key, ranks in list(divided.ranks.items())[:_MOST_NODES]:
         number[key] = len(graph.nodes)
@@ -69,26 +71,38 @@ def _of_chains(facts: Facts, diagnosis: Diagnosis, roles: Roles, found: list[Cha
             for b in to:
                 edges[a, b] = chain.known or edges.get((a, b), False)
     graph.edges = [WaitEdge(source=a, target=b, known=known) for (a, b), known in edges.items()]
-    _say(graph, said, facts, diagnosis)
+    _say(graph, said, facts, doing)
     return graph
 
 
-def _divided(found: list[Chain], kinds: list[str], roles: Roles, circle: frozenset[int]) -> Classes:
+def _doing(diagnosis: Diagnosis) -> dict[int, str]:
+    """What each culprit does instead of joining."""
+    return {c.rank: c.doing for verdict in diagnosis.verdicts for c in verdict.culprits if c.doing}
+
+
+def _looks(roles: Roles, doing: dict[int, str]) -> Callable[[int], str]:
+    """The role of a rank; culprits that do different things are different, as long as they are few."""
+    few = len(roles.culprits) <= _MOST_NODES // 4
+    return lambda rank: roles.of(rank) + (doing.get(rank, "") if few else "")
+
+
+def _divided(
+    found: list[Chain], kinds: list[str], looks: Callable[[int], str], circle: frozenset[int]
+) -> Classes:
     """Each member of a small circle apart, if they are so alike that it would be one node that waits for itself."""
     ends = [(chain.waiting, chain.lacking) for chain in found]
-    divided = classes(ends, kinds, roles.of, frozenset(), _MOST_NODES)
+    divided = classes(ends, kinds, looks, frozenset(), _MOST_NODES)
     of = divided.of_rank
     folded = any({of[r] for r in a} & {of[r] for r in b} for a, b in ends)
     if folded and circle and len(circle) <= _MOST_NODES // 2:
-        return classes(ends, kinds, roles.of, circle, _MOST_NODES)
+        return classes(ends, kinds, looks, circle, _MOST_NODES)
     return divided
 
 
 def _say(
-    graph: WaitGraph, said: dict[int, dict[str, set[int | None]]], facts: Facts, diagnosis: Diagnosis
+    graph: WaitGraph, said: dict[int, dict[str, set[int | None]]], facts: Facts, doing: dict[int, str]
 ) -> None:
     """Under each node: the calls its ranks wait in, or what they do instead."""
-    doing = {c.rank: c.doing for verdict in diagnosis.verdicts for c in verdict.culprits if c.doing}
     for i, node in enumerate(graph.nodes):
         if node.call:
             continue
