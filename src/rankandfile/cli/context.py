@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from rankandfile.model.case import Case
     from rankandfile.model.ledger import Evidence
 
 _LINE = re.compile(r"line (\d+)$")
@@ -23,7 +22,7 @@ class Line(NamedTuple):
     """It is the line that is cited."""
 
 
-def context(case: Case, fact: Evidence, around: int) -> list[Line]:
+def context(fact: Evidence, around: int) -> list[Line]:
     """None for what is no line of a text file, or whose file is not at hand or has changed since."""
     found = _LINE.match(fact.where)
     if found is None or "!/" in fact.source:

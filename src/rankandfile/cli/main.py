@@ -10,7 +10,7 @@ import typer
 
 from rankandfile import __version__
 
-from . import case, convert, diagnose, doctor, fix, fr_trace, lab, report, show
+from . import case, convert, diagnose, doctor, explore, fix, fr_trace, lab, report, show
 from .console import complain
 from .errors import USAGE, UserError
 
@@ -26,6 +26,7 @@ app.command("diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.command("fix", epilog=fix.EXAMPLES)(fix.fix)
 app.add_typer(show.app, name="show")
+app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.add_typer(case.app, name="case")
 app.add_typer(lab.app, name="lab")
 app.command("fr-trace", context_settings=fr_trace.CONTEXT)(fr_trace.fr_trace)

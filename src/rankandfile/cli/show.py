@@ -17,7 +17,8 @@ from . import (
 
 app = typer.Typer(
     name="show",
-    help="Look at a case by hand: calls, groups, progress, cohorts, waits, divergence, stacks, timeline, evidence, source.",
+    help="Look at a case by hand: calls, groups, progress, cohorts, waits, divergence, stacks, timeline, evidence, "
+    "source.",
     no_args_is_help=True,
 )
 app.command("calls", epilog=show_calls.EXAMPLES)(show_calls.calls)

@@ -61,7 +61,7 @@ def evidence(
         raise UserError("name the dumps, folders or archives that the ids are of")
     case = load_case(paths, jobs, Reading(attempt=attempt))
     found = _named(case, ids) if ids else _cited(case)
-    shown = [(one, context(case, one, around)) for one in found]
+    shown = [(one, context(one, around)) for one in found]
     if format is Format.json:
         write_utf8(_json(shown))
         return

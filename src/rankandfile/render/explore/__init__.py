@@ -1,0 +1,1 @@
+"""The interactive look at a case. Needs Textual: the extra `explore`."""

@@ -1,0 +1,310 @@
+"""The explorer: ranks, calls, the stack and the source side by side, by keyboard."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, ScrollableContainer, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Input, Static
+
+from rankandfile.render.card import card
+from rankandfile.render.words import headline, plain, short
+
+from .subject import CallRow, RankRow, Subject
+
+HELP = """\
+Tab, Shift+Tab   from pane to pane: ranks, calls, stack, source
+Up, Down         from row to row; Page Up and Down, Ctrl+Home and Ctrl+End too
+d                jump to the call at which the ranks parted
+c                go to the next culprit
+u                go to the first call of this rank that did not end
+/                search: `rank 12`, `#812`, an operation, a file, a function, a group
+n, N             next, previous match
+s                between the stack of the call and where the rank's host stood
+v                the verdict in full
+q                leave
+"""
+
+
+class Words(ModalScreen[None]):
+    """A page over the others; any of its keys closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,v,question_mark,enter", "dismiss", "close", show=True)
+    ]
+
+    def __init__(self, title: str, subject: Subject | None = None) -> None:
+        super().__init__()
+        self._title, self._subject = title, subject
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="page"):
+            yield Static(Text(self._title, style="bold"))
+            if self._subject is None:
+                yield Static(Text(HELP))
+            else:
+                yield Static(card(self._subject.diagnosis, width=100, height=200))
+        yield Footer()
+
+
+class Explorer(App[None]):
+    TITLE = "Rank & File"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #verdict { height: auto; max-height: 6; padding: 0 1; background: $boost; }
+    #ranks { width: 34; height: 1fr; }
+    #calls { width: 3fr; height: 1fr; }
+    #right { width: 4fr; }
+    #panes > *, #right > * { border: round $foreground 40%; border-title-color: $foreground; }
+    #right { border: none; }
+    #panes > *:focus, #right > *:focus { border: round $accent; }
+    #stack-text, #source-text { width: auto; }
+    #stack { height: 2fr; }
+    #source { height: 3fr; }
+    #search { display: none; dock: bottom; }
+    #search.asked { display: block; }
+    #page { width: 104; max-width: 96%; height: auto; max-height: 90%; border: round $accent; padding: 0 1;
+            background: $surface; }
+    Words { align: center middle; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("d", "parted", "parting"),
+        Binding("c", "culprit", "culprit"),
+        Binding("u", "unfinished", "unfinished"),
+        Binding("slash", "search", "search", key_display="/"),
+        Binding("n", "match(1)", "next"),
+        Binding("N", "match(-1)", "previous", show=False),
+        Binding("s", "stack", "stack"),
+        Binding("v", "verdict", "verdict"),
+        Binding("question_mark", "help", "help", key_display="?"),
+        Binding("q", "quit", "quit"),
+    ]
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__()
+        self.subject = subject
+        self.rows, self.left_out = subject.ranks()
+        self.calls: list[CallRow] = []
+        self.wanted = ""
+        self.of_host = False
+        """The stack pane shows where the rank's host stood, not where the call was made."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._verdict(), id="verdict")
+        with Horizontal(id="panes"):
+            yield DataTable(id="ranks", cursor_type="row", zebra_stripes=True)
+            yield DataTable(id="calls", cursor_type="row", zebra_stripes=True)
+            with Vertical(id="right"):
+                yield ScrollableContainer(Static(id="stack-text"), id="stack")
+                yield ScrollableContainer(Static(id="source-text"), id="source")
+        yield Input(placeholder="rank 12, #812, all_reduce, trainer.py ...", id="search")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        ranks, calls = self._table("ranks"), self._table("calls")
+        ranks.add_columns("rank", "", "doing")
+        for row in self.rows:
+            style = {"culprit": "bold red", "victim": "", "": "dim"}[row.role]
+            ranks.add_row(
+                Text(str(row.rank), style=style), Text(row.role, style=style), Text(plain(row.doing))
+            )
+        left_out = f", {self.left_out:,} more not shown" if self.left_out else ""
+        ranks.border_title = f"ranks{left_out}"
+        calls.add_columns("call", "state", "place", "group", "sizes")
+        self.query_one("#stack").border_title = "stack"
+        ranks.focus()
+        if self.rows:
+            self._open_rank(0)
+
+    def _verdict(self) -> Text:
+        if not self.subject.diagnosis.verdicts:
+            return Text("no verdict")
+        best = self.subject.diagnosis.verdicts[0]
+        return Text.assemble((headline(best), "bold"), f"  {best.confidence}  ", plain(best.sentence)[:600])
+
+    def _table(self, name: str) -> DataTable[Text]:
+        return self.query_one(f"#{name}", DataTable)
+
+    @property
+    def rank(self) -> RankRow | None:
+        at = self._table("ranks").cursor_row
+        return self.rows[at] if 0 <= at < len(self.rows) else None
+
+    @property
+    def call(self) -> CallRow | None:
+        at = self._table("calls").cursor_row
+        return self.calls[at] if 0 <= at < len(self.calls) else None
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        if event.data_table.id == "ranks":
+            self._show_calls()
+        else:
+            self._show_stack()
+
+    def _open_rank(self, row: int) -> None:
+        ranks = self._table("ranks")
+        if ranks.cursor_row == row:
+            self._show_calls()
+        else:
+            # The table then says that another row is highlighted, and the calls follow.
+            ranks.move_cursor(row=row)
+
+    def _show_calls(self) -> None:
+        rank = self.rank
+        table = self._table("calls")
+        table.clear()
+        self.calls = self.subject.calls(rank.rank) if rank else []
+        for call in self.calls:
+            style = "bold reverse" if call.parted else "" if call.state in ("completed", "ended") else "bold"
+            cells = (call.name, call.state, call.site, call.group, call.sizes)
+            table.add_row(*(Text(plain(cell), style=style) for cell in cells))
+        table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
+        marks = [row for row in (self._first_parted(), self._first_unfinished()) if row is not None]
+        # Of a rank that waits in no call and did not come to the parting, its host tells more than its last call.
+        self.of_host = not marks and rank is not None and bool(self.subject.stack_of(rank.rank))
+        self._go(marks[0] if marks else len(self.calls) - 1)
+        self._show_stack()
+
+    def _go(self, row: int) -> None:
+        if 0 <= row < len(self.calls):
+            self._table("calls").move_cursor(row=row, scroll=True)
+
+    def _first_parted(self) -> int | None:
+        return next((number for number, call in enumerate(self.calls) if call.parted), None)
+
+    def _first_unfinished(self) -> int | None:
+        return next(
+            (number for number, call in enumerate(self.calls) if call.state not in ("completed", "ended")),
+            None,
+        )
+
+    def _show_stack(self) -> None:
+        rank, call = self.rank, self.call
+        host = self.subject.stack_of(rank.rank) if rank and (self.of_host or call is None) else ""
+        lines = (host or (call.stack if call else "")).splitlines()
+        pane = self.query_one("#stack")
+        pane.border_title = (
+            "where the host stood" if host else f"stack of {plain(call.name)}" if call else "stack"
+        )
+        self.query_one("#stack-text", Static).update(
+            Text(plain_lines(lines) or "no stack was recorded", no_wrap=False)
+        )
+        if host:
+            self._show_source(*_place(lines))
+        else:
+            self._show_source(call.file, call.line) if call else self._show_source("", 0)
+
+    def _show_source(self, file: str, line: int) -> None:
+        pane = self.query_one("#source", ScrollableContainer)
+        pane.border_title = plain(f"{file}:{line}") if file else "source"
+        lines = self.subject.source(file, line)
+        text = Text(no_wrap=True)
+        if not lines:
+            text.append(
+                "not at hand: name the job's source with --src DIR" if file else "no place was recorded"
+            )
+        here = 0
+        for position, (number, words) in enumerate(lines):
+            if number == line:
+                here = position
+            text.append(
+                f"{'>' if number == line else ' '}{number:>5}  {words}\n",
+                "bold reverse" if number == line else "",
+            )
+        self.query_one("#source-text", Static).update(text)
+        pane.scroll_to(y=max(0, here - 6), animate=False)
+
+    def action_parted(self) -> None:
+        row = self._first_parted()
+        if row is None:
+            self.notify("This rank has no call at which the ranks parted: `c` goes to a culprit.")
+        else:
+            self._go(row)
+            self._table("calls").focus()
+
+    def action_unfinished(self) -> None:
+        row = self._first_unfinished()
+        if row is None:
+            self.notify("Every call of this rank that was recorded has ended.")
+        else:
+            self._go(row)
+            self._table("calls").focus()
+
+    def action_culprit(self) -> None:
+        blamed = [number for number, row in enumerate(self.rows) if row.role == "culprit"]
+        if not blamed:
+            self.notify("No rank is blamed.")
+            return
+        at = self._table("ranks").cursor_row
+        self._open_rank(next((number for number in blamed if number > at), blamed[0]))
+
+    def action_stack(self) -> None:
+        self.of_host = not self.of_host
+        rank = self.rank
+        if self.of_host and rank is not None and not self.subject.stack_of(rank.rank):
+            self.notify("Nobody took a stack of this rank.")
+        self._show_stack()
+
+    def action_verdict(self) -> None:
+        self.push_screen(Words("The verdict", self.subject))
+
+    def action_help(self) -> None:
+        self.push_screen(Words("Keys"))
+
+    def action_search(self) -> None:
+        search = self.query_one("#search", Input)
+        search.add_class("asked")
+        search.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.input.remove_class("asked")
+        self.wanted = event.value.strip().lower()
+        self._table("calls").focus()
+        if self.wanted:
+            self._find()
+
+    def on_key(self, event: object) -> None:
+        if getattr(event, "key", "") == "escape" and self.query_one("#search").has_class("asked"):
+            self.query_one("#search").remove_class("asked")
+            self._table("calls").focus()
+
+    def _find(self) -> None:
+        word, _, number = self.wanted.partition(" ")
+        if word == "rank" and number.isdigit():
+            rows = [at for at, row in enumerate(self.rows) if row.rank == int(number)]
+            if rows:
+                self._open_rank(rows[0])
+            else:
+                self.notify(f"There is no rank {number} in the list.")
+            return
+        self.action_match(0)
+
+    def action_match(self, step: int) -> None:
+        if not self.wanted:
+            self.notify("Search for something first: /")
+            return
+        found = [number for number, call in enumerate(self.calls) if call.has(self.wanted)]
+        if not found:
+            self.notify(f"No call of this rank has {short(self.wanted)!r}.", markup=False)
+            return
+        at = self._table("calls").cursor_row
+        if step < 0:
+            self._go(next((number for number in reversed(found) if number < at), found[-1]))
+        else:
+            self._go(next((number for number in found if number >= at + step), found[0]))
+
+
+def plain_lines(lines: list[str]) -> str:
+    return "\n".join(plain(line) for line in lines)
+
+
+def _place(lines: list[str]) -> tuple[str, int]:
+    """File and line of the innermost frame of a stack."""
+    if not lines:
+        return "", 0
+    file, _, number = lines[0].rpartition("  ")[2].rpartition(":")
+    return (file, int(number)) if number.isdigit() else ("", 0)

@@ -1,0 +1,180 @@
+"""`raf explore`, driven by keys without a terminal: what a person sees, and that nothing is lost or acted upon."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import hostile
+import polars as pl
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Input, Static
+
+from rankandfile.cli.explore import subject
+from rankandfile.lab.sim.run import simulate
+from rankandfile.render.explore.app import Explorer, Words
+from rankandfile.render.explore.subject import MOST_CALLS, Subject
+from rankandfile.source.tree import open_tree
+
+Play = Callable[[Pilot[None], Explorer], Awaitable[None]]
+
+
+def play(of: Subject, script: Play, size: tuple[int, int] = (120, 30)) -> None:
+    async def run() -> None:
+        app = Explorer(of)
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            await script(pilot, app)
+
+    asyncio.run(run())
+
+
+def from_case(scenario: str, folder: Path) -> Subject:
+    case = simulate(scenario, folder / scenario)
+    return subject([case / "evidence"], open_tree([case / "src"]), None, 1)
+
+
+@pytest.fixture(scope="module")
+def blocked(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    """Rank 3 reads a file for ever; its stack tells."""
+    return from_case("blocked-loader-fsdp", tmp_path_factory.mktemp("blocked"))
+
+
+@pytest.fixture(scope="module")
+def skipped(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    """Rank 5 skipped two calls."""
+    return from_case("skip-nonfinite-ddp", tmp_path_factory.mktemp("skipped"))
+
+
+def text(app: Explorer, name: str) -> str:
+    return str(app.query_one(f"#{name}", Static).render())
+
+
+def title(app: Explorer, name: str) -> str:
+    return str(app.query_one(f"#{name}").border_title)
+
+
+def cells(app: Explorer, name: str) -> list[str]:
+    table = app.query_one(f"#{name}", DataTable)
+    return [str(cell) for cell in table.get_row_at(table.cursor_row)]
+
+
+def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: Subject) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        assert "HOST BLOCKED" in text(app, "verdict")
+        assert cells(app, "ranks")[:2] == ["3", "culprit"]
+        assert title(app, "stack") == "where the host stood"
+        assert text(app, "stack-text").startswith("_read  ")
+        line = next(line for line in text(app, "source-text").splitlines() if line.startswith(">"))
+        assert line.split()[:2] == [">", title(app, "source").rpartition(":")[2]]
+        await pilot.press("s")
+        assert title(app, "stack").startswith("stack of ")
+        # A victim is shown in the call that it waits in.
+        await pilot.press("down")
+        await pilot.pause()
+        assert cells(app, "ranks")[:2] == ["0", "victim"]
+        assert title(app, "calls") == "calls of rank 0"
+        assert cells(app, "calls")[0].endswith("#97")
+        assert cells(app, "calls")[1:3] == ["issued", "fsdp.py:13"]
+
+    play(blocked, script)
+
+
+def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: Subject) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        assert cells(app, "ranks")[0] == "5"
+        await pilot.press("tab", "ctrl+home")
+        assert app.query_one("#calls", DataTable).cursor_row == 0
+        await pilot.press("d")
+        parted = next(number for number, call in enumerate(app.calls) if call.parted)
+        assert app.query_one("#calls", DataTable).cursor_row == parted
+        await pilot.press("ctrl+home", "u")
+        assert cells(app, "calls")[1] == "issued"
+
+    play(skipped, script)
+
+
+def test_search_finds_calls_and_ranks(skipped: Subject) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        table = app.query_one("#calls", DataTable)
+        await pilot.press("tab", "ctrl+home", "slash", *"optim", "enter")
+        assert not app.query_one("#search", Input).has_class("asked")
+        first = table.cursor_row
+        assert app.calls[first].has("optim")
+        await pilot.press("n")
+        second = table.cursor_row
+        assert second > first
+        assert app.calls[second].has("optim")
+        await pilot.press("N")
+        assert table.cursor_row == first
+        await pilot.press("slash", *"rank 2", "enter")
+        await pilot.pause()
+        assert title(app, "calls") == "calls of rank 2"
+        await pilot.press("slash", *"zz", "enter")
+        await pilot.press("slash", "escape")
+        assert not app.query_one("#search", Input).has_class("asked")
+
+    play(skipped, script)
+
+
+def test_keys_are_explained_and_the_verdict_is_there_in_full(blocked: Subject) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        await pilot.press("question_mark")
+        assert isinstance(app.screen, Words)
+        explained = " ".join(str(one.render()) for one in app.screen.query(Static))
+        for binding in ("jump to the call", "search", "next culprit"):
+            assert binding in explained
+        await pilot.press("escape", "v")
+        assert isinstance(app.screen, Words)
+        await pilot.press("escape")
+        assert not isinstance(app.screen, Words)
+        await pilot.press("q")
+
+    play(blocked, script)
+
+
+def test_hostile_words_stay_words(skipped: Subject) -> None:
+    nasty = pl.lit(hostile.NASTY.replace("\ud800", ""))
+    case = dataclasses.replace(
+        skipped.case,
+        frames=skipped.case.frames.with_columns(file=nasty, function=nasty),
+        groups=skipped.case.groups.with_columns(desc=nasty),
+    )
+
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        shown = text(app, "stack-text") + " ".join(cells(app, "calls"))
+        assert "[red]markup[/red]" in shown
+        assert "\x1b" not in shown
+        await pilot.press("v", "escape", "down")
+
+    calls = case.calls.filter(pl.col("record") < 12)
+    case = dataclasses.replace(case, calls=calls)
+    play(Subject(case, hostile.diagnosis(), lambda path: hostile.NASTY, skipped.stands), script)
+
+
+def test_a_narrow_window_and_a_long_job(skipped: Subject) -> None:
+    one = skipped.case.calls.filter(pl.col("rank") == 5).head(1)
+    many = pl.concat([one] * 5000).with_columns(pl.int_range(5000, dtype=pl.Int64).alias("record"))
+    long = dataclasses.replace(skipped, case=dataclasses.replace(skipped.case, calls=many))
+    assert len(long.calls(5)) <= MOST_CALLS
+
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        assert "--src" in text(app, "source-text"), "source that is not at hand is said to be"
+        await pilot.press("tab", "d", "u")
+
+    play(dataclasses.replace(skipped, read_source=lambda path: None), script, size=(60, 20))
+
+
+def test_without_textual_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from rankandfile.cli.errors import UserError
+    from rankandfile.cli.explore import explore
+
+    monkeypatch.delitem(sys.modules, "rankandfile.render.explore.app", raising=False)
+    monkeypatch.setitem(sys.modules, "textual", None)
+    monkeypatch.setitem(sys.modules, "textual.app", None)
+    with pytest.raises(UserError, match=r"rankandfile\[explore\]"):
+        explore([tmp_path])
