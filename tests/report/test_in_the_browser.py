@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from report_browser import watched
-from report_jobs import CASES, Case
+from report_jobs import CASES, Case, write_page
+
+from rankandfile.model.diagnosis import Excerpt, ExcerptLine, Remedy
 
 #: Where the columns begin in the score, and the height of its ruler.
 GUTTER, RULER = 164, 26
@@ -132,6 +135,40 @@ def test_ranks_in_the_text_lead_to_the_score(browser: Any, case_of: Callable[[st
         assert "ranks 2 are marked" in seen.page.locator("#said").inner_text()
         seen.page.locator("#waits .box.culprit").click()
         assert "ranks 2 are marked" in seen.page.locator("#said").inner_text()
+
+
+def test_code_and_patches_are_shown_and_copied(
+    browser: Any, case_of: Callable[[str], Case], tmp_path: Path
+) -> None:
+    diagnosis, shown, _ = case_of("early-stop")
+    excerpt = Excerpt(
+        file="trainer.py", function="fit", cohorts=["0,1,3", "2"], note="One file has changed since.",
+        lines=[
+            ExcerptLine(number=47, text="        if val_loss < 0.1:", cohorts=[0, 1], mark="condition"),
+            ExcerptLine(number=48, text="            return", cohorts=[1]),
+            ExcerptLine(number=49, text="        dist.broadcast(state, 0)", cohorts=[0], mark="call"),
+        ],
+    )  # fmt: skip
+    patch = "--- a/trainer.py\n+++ b/trainer.py\n@@ -47 +47 @@\n-    if val_loss < 0.1:\n+    if agreed(val_loss):\n"
+    remedy = Remedy(title="Agree first", text="Reduce the flag.", diff=patch)
+    best = msgspec.structs.replace(diagnosis.verdicts[0], excerpts=[excerpt], remedies=[remedy])
+    with_code = msgspec.structs.replace(diagnosis, verdicts=[best])
+    path = write_page(with_code, shown, tmp_path / "report.html")
+    with watched(browser, path, permissions=["clipboard-read", "clipboard-write"]) as seen:
+        page = seen.page
+        assert "they part here" in page.locator("#source tr.is-condition").inner_text()
+        passed = "(row) => [...row.querySelectorAll('td.way')].map((one) => one.textContent.trim())"
+        rows = page.locator("#source tbody tr")
+        assert [rows.nth(i).evaluate(passed) for i in range(3)] == [
+            ["passed", "passed"],
+            ["", "passed"],
+            ["passed", ""],
+        ]
+        assert page.locator(".diff .add").count() == 2
+        page.locator(".diff-box .copy").click()
+        page.wait_for_function("document.getElementById('said').textContent === 'Copied'")
+        assert page.evaluate("navigator.clipboard.readText()") == patch
+        assert seen.complaints == []
 
 
 def test_the_keyboard_alone_is_enough(browser: Any, case_of: Callable[[str], Case]) -> None:

@@ -127,6 +127,7 @@ def test_more_classes_than_can_be_drawn_are_told_apart_less() -> None:
         ("skip-nonfinite-ddp", {"5"}),
         ("raised-logs-only", {"3"}),
         ("network-stalled", {""}),
+        ("two-faults", {"2", "7"}),
     ],
 )
 def test_the_waits_end_in_the_culprit(case_of: Callable[[str], Case], name: str, ends: set[str]) -> None:

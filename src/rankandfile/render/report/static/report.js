@@ -441,7 +441,7 @@
   // Whoever others wait for makes no further call: the place where it should have been.
   function paintEnd(track, top, high) {
     const { normal } = view.sheet;
-    if (!view.sheet.comparable || track.role !== "culprit" || !normal || track.length >= normal.length) return;
+    if (!view.sheet.comparable || track.role !== "culprit" || !normal || !track.length || track.length >= normal.length) return;
     dashed(gutter + (track.length + shiftOf(track, track.length) * view.aligned - view.x) * view.cell, top, high, "end");
   }
 
