@@ -1,4 +1,4 @@
-"""Lines of the kernel, the network and the watchdog's monitor: tied to a rank where they can be, and to none where not."""
+"""Lines of the kernel, the network and the monitor: tied to a rank where they can be, and to none where not."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def stuck(witnesses: Witnesses, rank: int, at_s: int) -> Witnesses:
 def test_the_one_watchdog_that_stood_still() -> None:
     verdict = best(stuck(gave_up(stalled(), 0, 1, 3), 2, at_s=590))
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("gpu_stuck", "supported", [2])
-    assert [a.cause for a in verdict.alternatives][0] == "host_blocked"
+    assert verdict.alternatives[0].cause == "host_blocked"
 
 
 def test_a_watchdog_that_stands_still_after_others_gave_up_is_an_echo() -> None:

@@ -1,4 +1,4 @@
-"""What stacks and messages add where the calls leave it open: where the ways part, what was gone past, what did not fit."""
+"""What stacks and messages add where calls leave it open: where the ways part, what was gone past, what did not fit."""
 
 from __future__ import annotations
 
