@@ -24,14 +24,16 @@ class Origin:
     line: int
     text: str
     reason: Reason
+    depth: int = 0
+    """Of the frame in which it stands; the outermost is 0."""
 
 
 def origin(places: Places, way: Way, cause: str) -> Origin | None:
     """The line that made the argument, followed through the frames to where it was given its value."""
     found = [_followed(places, way, depth, argument) for depth, argument in _given(places, way, cause)]
     best = [one for one in found if one is not None]
-    # Of two that vary, one is made from the other: the earlier one.
-    return min(best, key=lambda one: (_LEVELS[one.reason.level], one.line), default=None)
+    # Of two that vary, one is made from the other: the one further out, or the earlier one.
+    return min(best, key=lambda one: (_LEVELS[one.reason.level], one.depth, one.line), default=None)
 
 
 def loop_order(places: Places, way: Way) -> Origin | None:
@@ -46,7 +48,7 @@ def loop_order(places: Places, way: Way) -> Origin | None:
             condition = Condition(line, text, kind, "another item", "no more items", items)
             reason = why(places.program, place.function, condition)
             if reason.level in ("varying", "axes"):
-                made = _assigned(place.function, items, line)
+                made = assigned(place.function, items, line)
                 at = made.lineno if made is not None else line
                 return Origin(place, at, place.module.lines[at - 1].strip(), reason)
     return None
@@ -116,17 +118,17 @@ def _followed(places: Places, way: Way, depth: int, value: ast.expr) -> Origin |
         place = places.find(way[depth])
         if place is None or not place.known:
             return None
-        made = _assigned(place.function, value, way[depth].line)
+        made = assigned(place.function, value, way[depth].line)
         if made is not None:
             inside = _decided_inside(places, place, made.value)
             if inside is not None:
                 return inside
             text = place.module.lines[made.lineno - 1].strip()
-            return Origin(place, made.lineno, text, why(places.program, place.function, made.value))
+            return Origin(place, made.lineno, text, why(places.program, place.function, made.value), depth)
         given = _from_caller(places, way, depth, value, place.function)
         if given is None:
             text = place.module.lines[value.lineno - 1].strip()
-            return Origin(place, value.lineno, text, why(places.program, place.function, value))
+            return Origin(place, value.lineno, text, why(places.program, place.function, value), depth)
         depth, value = depth - 1, given
     return None
 
@@ -148,7 +150,7 @@ def _decided_inside(places: Places, place: Place, value: ast.expr) -> Origin | N
     return None
 
 
-def _assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | None:
+def assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | None:
     """The last plain assignment, before the line, to the variable that the value is."""
     if not isinstance(value, ast.Name):
         return None

@@ -8,7 +8,7 @@ from typing import Literal
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 
-from .arguments import called_name, calls_on, loop_order, origin
+from .arguments import assigned, called_name, calls_on, loop_order, origin
 from .decision import MOST_ROUNDS, Decision, conditions_of, decisions, ordering_loop
 from .dependence import Reason, why
 from .filling import filled_upon
@@ -104,7 +104,9 @@ class Finder:
             return None
         function, call = found
         place = Place(function.module.path, function.module, function, call.lineno)
-        return Found(place, call.lineno, kind="place")
+        given = next(keyword.value for keyword in call.keywords if keyword.arg == "timeout")
+        made = assigned(function, given, call.lineno)
+        return Found(place, made.lineno if made is not None else call.lineno, kind="place")
 
     def _remaining(self, rank: int) -> Found | None:
         """What keeps a process that is done: a thread of the program's own that still runs."""
@@ -200,8 +202,12 @@ class Finder:
 
     def _caught_outside(self, parting: Parting) -> Found | None:
         """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
-        for fork in self._forks(parting):
-            if fork.guessed or fork.after is None or fork.culprit != "end" or fork.rounds > MOST_ROUNDS:
+        forks = [fork for fork in self._forks(parting) if not fork.guessed]
+        for fork in forks:
+            place = self.places.find(fork.frame)
+            if fork.rounds > min(MOST_ROUNDS, forks[0].rounds) or fork.after is None or fork.culprit != "end":
+                continue
+            if place is None or not place.known or any(True for _ in conditions_of(place.function, fork)):
                 continue
             caught = catcher(self.places, fork.outer, None)
             if caught is None:

@@ -22,10 +22,9 @@ def sentence(found: Found) -> str:
         return " ".join(filter(None, [_decided(found), _because(found), _went_on(found.parting)]))
     if found.kind == "caught" and found.parting is not None:
         return " ".join(filter(None, [_caught(found), _because(found), _went_on(found.parting)]))
-    if found.kind == "argument":
-        return " ".join(
-            filter(None, [f"The argument comes from `{_short(found)}` ({_at(found)}).", _because(found)])
-        )
+    if found.kind in _FROM:
+        begins = f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
+        return " ".join(filter(None, [begins, _because(found)]))
     if found.kind in ("raised", "exited") and found.condition:
         verb = "raises" if found.kind == "raised" else "exits"
         return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({_at(found)}).", _because(found)]))

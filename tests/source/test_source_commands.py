@@ -1,0 +1,59 @@
+"""`raf diagnose --src` and `raf show source`, as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
+
+
+def raf(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "rankandfile", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_diagnosis_names_the_condition_and_why_it_can_differ() -> None:
+    done = raf("diagnose", EXAMPLE / "evidence", "--src", EXAMPLE / "src", "--format", "json")
+    assert done.returncode == 1, done.stderr
+    verdict = json.loads(done.stdout)["verdicts"][0]
+    location = verdict["location"]
+    assert (location["file"], location["function"]) == ("trainer.py", "fit")
+    assert location["condition"] == "if self.out_of_patience():"
+    assert "if self.out_of_patience():" in verdict["sentence"]
+    assert location["why_it_can_differ"] in verdict["sentence"]
+    text = (EXAMPLE / "src" / "trainer.py").read_text().splitlines()
+    assert "if self.out_of_patience():" in text[location["condition_line"] - 1]
+
+
+def test_the_code_is_shown_with_both_ways_and_is_readable_without_colour() -> None:
+    done = raf("show", "source", EXAMPLE / "evidence", "--src", EXAMPLE / "src", "--no-unicode")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "trainer.py in fit" in lines
+    assert any(line.startswith("B  rank 2") for line in lines)
+    assert any(
+        line.startswith("AB") and "? " in line and "if self.out_of_patience():" in line for line in lines
+    )
+    assert any(line.startswith(" B") and line.rstrip().endswith("break") for line in lines)
+    assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--src", "nowhere"), "nowhere: no such file or directory"),
+        (("--git", "HEAD"), "--git needs --src"),
+        (("--src", EXAMPLE / "evidence"), "no Python file"),
+        (("--src", EXAMPLE / "src", "--git", "no-such-revision"), "no commit 'no-such-revision'"),
+    ],
+)
+def test_a_source_that_is_none_is_one_line(words: tuple[str | Path, ...], says: str) -> None:
+    done = raf("diagnose", EXAMPLE / "evidence", *words)
+    assert done.returncode == 2
+    assert says in done.stderr and len(done.stderr.strip().splitlines()) <= 2
+    assert "Traceback" not in done.stderr
