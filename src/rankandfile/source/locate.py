@@ -33,7 +33,7 @@ def _located(finder: Finder, verdict: Verdict) -> Verdict:
     if found is None:
         return msgspec.structs.replace(verdict, location=None)
     verdict = refined(verdict, found)
-    words = sentence(found)
+    words = sentence(found, finder.places)
     return msgspec.structs.replace(
         verdict,
         location=_location(found),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from rankandfile.model.ranks import parse_ranks
 
+from .arguments import called_name, calls_on
 from .finder import Found
+from .fork import Stop
+from .implied import implicit
 from .parting import Parting, Side
-from .place import Place
+from .place import Place, Places
 
 _LONGEST = 160
 _FROM = {
@@ -16,12 +19,12 @@ _FROM = {
 }
 
 
-def sentence(found: Found) -> str:
+def sentence(found: Found, places: Places) -> str:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.parting is not None:
-        return " ".join(filter(None, [_decided(found), _because(found), _went_on(found.parting)]))
+        return " ".join(filter(None, [_decided(found), _because(found), _went_on(found.parting, places)]))
     if found.kind == "caught" and found.parting is not None:
-        return " ".join(filter(None, [_caught(found), _because(found), _went_on(found.parting)]))
+        return " ".join(filter(None, [_caught(found), _because(found), _went_on(found.parting, places)]))
     if found.kind in _FROM:
         begins = f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
         return " ".join(filter(None, [begins, _because(found)]))
@@ -40,17 +43,12 @@ def _decided(found: Found) -> str:
     ours, theirs = condition.here, condition.there
     if decision.fork.normal == "end":
         ours, theirs = theirs, ours
-    place = f"at {_at(found)}, in {found.place.function.name}: `{_short(found)}`"
+    place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
+    one, other = _ranks(parting.normal), _ranks(parting.culprit)
+    ways = f"({theirs} on {other}, {ours} on {one})"
     if not parting.settled:
-        return (
-            f"The ranks parted {place}, {ours} on {_ranks(parting.normal)} and {theirs} on "
-            f"{_ranks(parting.culprit)}."
-        )
-    left = " and left it" if decision.fork.culprit == "end" else ""
-    return (
-        f"{_upper(_ranks(parting.culprit))} parted from {_ranks(parting.normal)} {place} was {theirs} there{left}, "
-        f"and {ours} on the others."
-    )
+        return f"{_upper(one)} and {other} parted {place} {ways}."
+    return f"{_upper(other)} parted from {one} {place} {ways}."
 
 
 def _caught(found: Found) -> str:
@@ -71,20 +69,33 @@ def _because(found: Found) -> str:
     return "It can differ between ranks: " + words + ("" if words.endswith((".", "!", "?")) else ".")
 
 
-def _went_on(parting: Parting) -> str:
+def _went_on(parting: Parting, places: Places) -> str:
     told = [
-        f"{_ranks(side)} {'is at' if side.seen else 'went on to'} {_target(side)}"
+        f"{_ranks(side)} {'is at' if side.seen else 'went on to'} {_target(side, places)}"
         for side in (parting.culprit, parting.normal)
         if side.way
     ]
     return _upper("; ".join(told)) + "." if told else ""
 
 
-def _target(side: Side) -> str:
+def _target(side: Side, places: Places) -> str:
     inner = side.way[-1]
     name = inner.file.replace("\\", "/").rsplit("/", 1)[-1]
     what = f"the {side.call.op} in " if side.call is not None else ""
-    return f"{what}{inner.function} ({name}:{inner.line})"
+    implied = _implied(side, places)
+    return f"{what}{inner.function} ({name}:{inner.line}{': ' + implied if implied else ''})"
+
+
+def _implied(side: Side, places: Places) -> str:
+    """What makes the collective, where the line does not name it."""
+    place = places.find(side.way[-1])
+    if place is None or not place.known or side.call is None:
+        return ""
+    for call in calls_on(place, Stop(place.line)):
+        words = implicit(call, place.function) if called_name(call) != side.call.op else None
+        if words:
+            return words
+    return ""
 
 
 def _ranks(side: Side) -> str:
