@@ -41,7 +41,7 @@ def unseen(
             if _elsewhere(stand) or testimony.gone(rank):
                 continue
             by_stack = stand is not None and (
-                named_after_a_transfer(stand) or _nowhere(root, waits, testimony, case)
+                named_after_a_transfer(stand) or _nowhere(root, waits, testimony, case, bool(hidden))
             )
             if likely or by_stack:
                 out.setdefault(rank, 0)
@@ -58,9 +58,14 @@ def _elsewhere(stand: Stand | None) -> bool:
     return stand is not None and (stand.waits == "no" or bool(stand.running) or bool(stand.moving))
 
 
-def _nowhere(root: Root, waits: Waits, testimony: Testimony, case: Case) -> bool:
-    """Whether some other rank waits in no call that is known: it may be the one that is waited for."""
+def _nowhere(root: Root, waits: Waits, testimony: Testimony, case: Case, transfers: bool) -> bool:
+    """Whether some other rank waits in no call that is known: it may be the one that is waited for.
+
+    Where that rank is by now is known of one that died, in a job that made no transfer as long as it was recorded.
+    """
     others = set(range(case.world_size or 0)) - set(root.ranks)
+    if not transfers:
+        others -= {rank for rank in others if testimony.gone(rank)}
     return not others <= waits.of_rank.keys() | testimony.gave_up
 
 
