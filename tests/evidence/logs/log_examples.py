@@ -120,6 +120,7 @@ EXAMPLES = [
     Example("D4", "monitored_barrier", "[Rank 0]: Ranks 1, 6 failed to pass monitoredBarrier in 30000 ms", {"about": [1, 6]}),
     Example("D4", "monitored_barrier_error", "Rank 0 successfully reached monitoredBarrier, but received errors while waiting for send/recv from rank 1. Please check rank 1 logs for faulty rank.", {"about": [1], "group_rank": 0, "role": "messenger"}),
     Example("G1", "gloo_timeout", "RuntimeError: [/src/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 1800000ms for recv operation to complete", {"timeout_ms": 1_800_000, "direction": "recv", "role": "messenger"}),
+    Example("G8", "gloo_size_disagrees", "RuntimeError: [enforce fail at ../pair.cc:446] op.preamble.length <= op.nbytes. 256 vs 128", {"received": 256, "expected": 128, "role": "messenger"}),
     Example("G2", "gloo_peer_closed", "RuntimeError: [../pair.cc:553] Connection closed by peer [10.1.2.3]:62187. This may indicate ...", {"peer": "[10.1.2.3]:62187", "role": "echo"}),
     Example("G2", "gloo_peer_closed", "RuntimeError: [../pair.cc:537] Read error [10.1.2.3]:50589: Connection reset by peer. ...", {"peer": "[10.1.2.3]:50589", "role": "echo"}),
     Example("G3", "store_connection_lost", "[c10d] recvValueWithTimeout failed on SocketImpl(fd=4, addr=[node07]:58884, remote=[node01]:29500): Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or crash?",

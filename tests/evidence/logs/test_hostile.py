@@ -97,20 +97,20 @@ def test_no_line_makes_a_search_endless(number: int) -> None:
     for run in RUNS:
         lines += [run + shape.literals[0], (text[: len(text) // 2] + run)[:LINE], (text[:-4] + run)[:LINE]]
     for line in lines:
-        began = time.perf_counter()
+        began = time.process_time()
         shape.regex.search(line)
-        assert time.perf_counter() - began < 2, line[:80]
+        assert time.process_time() - began < 2, line[:80]
 
 
 @pytest.mark.parametrize(
     "run", [*RUNS, *(prefix * 2000 for prefix in PREFIXES)], ids=lambda run: repr(run[:12])
 )
 def test_no_line_makes_peeling_endless(run: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for prefix in ("", *PREFIXES, "2026-02-07 ", "[", "(A("):
         peel(prefix + run)
         pieces(prefix + run)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_number_that_fits_no_column_is_left_out(tmp_path: Path) -> None:

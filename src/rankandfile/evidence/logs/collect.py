@@ -21,24 +21,26 @@ STREAMS = 256
 _REMEMBERED = 60_000
 
 _DIGITS = re.compile(r"\d+")
-_TELLING = (
-    "code",
-    "bus",
-    "status",
-    "phase",
-    "comm",
-    "comm_id",
-    "hca",
-    "key",
-    "keys",
-    "exception",
-    "message",
-    "index",
-    "thread",
-    "tasks",
-    "worker_pid",
-    "worker_pids",
-    "device",
+_TELLING = frozenset(
+    (
+        "code",
+        "bus",
+        "status",
+        "phase",
+        "comm",
+        "comm_id",
+        "hca",
+        "key",
+        "keys",
+        "exception",
+        "message",
+        "index",
+        "thread",
+        "tasks",
+        "worker_pid",
+        "worker_pids",
+        "device",
+    )
 )
 
 
@@ -121,7 +123,7 @@ def _key(event: Event) -> Hashable:
     if event.seq is not None:
         return (event.kind, event.writer, event.pg_id, event.group_name, event.seq, event.op, about)
     peer = event.peer.rstrip("0123456789>").rstrip("<:") if event.peer else None
-    telling = tuple(str(event.fields[name]) for name in _TELLING if name in event.fields)
+    telling = tuple([str(value) for name, value in event.fields.items() if name in _TELLING])
     words = _DIGITS.sub("#", event.text[:120])
     return (
         event.kind,

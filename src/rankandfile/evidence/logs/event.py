@@ -80,7 +80,10 @@ def integer(text: str, *, narrow: bool = False) -> int | None:
 
 def clean(text: str, limit: int = TEXT) -> str:
     """Bounded, and harmless on a terminal and in a report."""
-    text = _CONTROL.sub(" ", text[: limit + 1]).strip()
+    text = text[: limit + 1]
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", text)
+    text = text.strip()
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
