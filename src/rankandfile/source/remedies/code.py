@@ -14,8 +14,8 @@ from rankandfile.source.program import Files, Program
 FunctionNode: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
 
 #: Modules that one look may parse; a decision and its collective are never so many imports apart.
-_MAX_MODULES = 80
-_MAX_BESIDE = 30
+_MAX_MODULES = 40
+_MAX_BESIDE = 20
 
 
 @dataclass(frozen=True)
@@ -55,41 +55,25 @@ class Module:
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     @cached_property
+    def _index(self) -> _Index:
+        return _Index.of(self)
+
+    @property
     def functions(self) -> list[Definition]:
-        found = []
-        for node in ast.walk(self.tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                owner = self.parents[node]
-                found.append(Definition(self, node, owner if isinstance(owner, ast.ClassDef) else None))
-        return found
+        return self._index.functions
 
-    @cached_property
+    @property
     def by_name(self) -> dict[str, list[Definition]]:
-        found: dict[str, list[Definition]] = {}
-        for definition in self.functions:
-            found.setdefault(definition.node.name, []).append(definition)
-        return found
+        return self._index.by_name
 
-    @cached_property
+    @property
     def classes(self) -> dict[str, ast.ClassDef]:
-        return {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
+        return self._index.classes
 
-    @cached_property
+    @property
     def imports(self) -> dict[str, str]:
         """Local name -> dotted name, of everything that the module imports."""
-        found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    found[alias.asname or alias.name.split(".")[0]] = (
-                        alias.name if alias.asname else alias.name.split(".")[0]
-                    )
-            elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    found[alias.asname or alias.name] = ".".join(
-                        filter(None, (node.module or "", alias.name))
-                    )
-        return found
+        return self._index.imports
 
     @cached_property
     def names(self) -> set[str]:
@@ -99,19 +83,7 @@ class Module:
 
     def kept(self, attribute: str) -> list[ast.expr]:
         """What the module's classes assign to this attribute of themselves."""
-        return self._kept.get(attribute, [])
-
-    @cached_property
-    def _kept(self) -> dict[str, list[ast.expr]]:
-        found: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(self.tree):
-            if not isinstance(node, ast.Assign):
-                continue
-            for target in node.targets:
-                for place, value in _pairs(target, node.value):
-                    if isinstance(place, ast.Attribute):
-                        found.setdefault(place.attr, []).append(value)
-        return found
+        return self._index.kept.get(attribute, [])
 
     def enclosing(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around this one, from the inside out."""
@@ -141,6 +113,47 @@ class Module:
         return len(text.encode()[:offset].decode(errors="replace"))
 
 
+@dataclass(eq=False)
+class _Index:
+    """What one walk over a module finds: a look may come by dozens of modules."""
+
+    functions: list[Definition] = field(default_factory=list)
+    by_name: dict[str, list[Definition]] = field(default_factory=dict)
+    classes: dict[str, ast.ClassDef] = field(default_factory=dict)
+    imports: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, list[ast.expr]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, module: Module) -> _Index:
+        index = cls()
+        owners: dict[ast.AST, ast.ClassDef] = {}
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                index.classes[node.name] = node
+                owners.update(dict.fromkeys(node.body, node))
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                definition = Definition(module, node, owners.get(node))
+                index.functions.append(definition)
+                index.by_name.setdefault(node.name, []).append(definition)
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    first = alias.name.split(".")[0]
+                    index.imports[alias.asname or first] = alias.name if alias.asname else first
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    dotted = ".".join(filter(None, (node.module or "", alias.name)))
+                    index.imports[alias.asname or alias.name] = dotted
+            elif isinstance(node, ast.Assign):
+                index._keep(node)
+        return index
+
+    def _keep(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            for place, value in _pairs(target, node.value):
+                if isinstance(place, ast.Attribute):
+                    self.kept.setdefault(place.attr, []).append(value)
+
+
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     """Which target gets which value; all of them get what a call returns, where that cannot be told apart."""
     if not isinstance(target, ast.Tuple):
@@ -156,6 +169,7 @@ class Code:
 
     files: Files
     _modules: dict[str, Module | None] = field(default_factory=dict)
+    _imported: dict[str, Module | None] = field(default_factory=dict)
     _around: dict[str, list[Module]] = field(default_factory=dict)
 
     @cached_property
@@ -199,16 +213,19 @@ class Code:
 
     def imported(self, dotted: str) -> Module | None:
         """The module of the tree with this dotted name."""
-        return next(
-            (
-                module
-                for ending in (".py", "/__init__.py")
-                if (path := self.find(dotted.replace(".", "/") + ending))
-                and path.endswith(dotted.split(".")[-1] + ending)
-                if (module := self.module(path)) is not None
-            ),
-            None,
-        )
+        if dotted not in self._imported:
+            self._imported[dotted] = self._import(dotted)
+        return self._imported[dotted]
+
+    def _import(self, dotted: str) -> Module | None:
+        last = dotted.rpartition(".")[2]
+        for ending in (".py", "/__init__.py"):
+            path = self.find(dotted.replace(".", "/") + ending)
+            if path and f"/{path}".endswith(f"/{last}{ending}"):
+                module = self.module(path)
+                if module is not None:
+                    return module
+        return None
 
     def around(self, module: Module) -> list[Module]:
         """The module, those that it imports, directly or not, and those beside it, which may import it."""
