@@ -510,3 +510,19 @@ def test_solo_work_has_its_own_time() -> None:
     assert "+ with guard.solo(timeout=7200) as mine:" in lines and "+ build()" in lines
     plain = changed(files, "get_rank", cause="too_short_timeout", plain=True)
     assert plain[-1] == "+ wait_for_solo_work(7200)"
+
+
+def test_what_is_left_of_a_test_keeps_its_meaning() -> None:
+    files = train(
+        """def fit(step, late, forced):
+    if dist.get_rank() == 0 and (late or forced) and step % 2 == 0:
+        save(step)
+
+
+def save(step):
+    if dist.get_rank() == 0:
+        print(step)
+    dist.barrier()
+"""
+    )
+    assert changed(files, "late or forced")[-1] == "+ if (late or forced) and (step % 2 == 0):"

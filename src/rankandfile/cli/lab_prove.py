@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .console import err, out
+from .console import out
 from .errors import UserError
 from .help import examples
 from .lab_make import kind_of, say
@@ -122,9 +122,10 @@ def _prove_all(
                     Proof(scenario=name, what=one, origin=origin, plain=plain, held=False, words=words)
                     for one in what
                 ]
-            if err.is_terminal:
-                for proof in found[name]:
-                    say(f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}")
+            for proof in found[name]:
+                say(
+                    f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}  {proof.seconds:.1f} s"
+                )
     finally:
         pool.shutdown(cancel_futures=True)
     return [proof for scenario in chosen for proof in found[scenario.name]]

@@ -76,7 +76,7 @@ def _whole(
     edits = spelling(place, plain).edits
     left = [place.module.source(part) for part in parts if part not in asking]
     if left:
-        edits.expression(node.test, " and ".join(left))
+        edits.expression(node.test, left[0] if len(left) == 1 else " and ".join(f"({part})" for part in left))
     else:
         edits.replace(node, *(place.module.lines_of(s) for s in node.body))
     return Draft(
