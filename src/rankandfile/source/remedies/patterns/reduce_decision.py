@@ -40,6 +40,12 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
             "reduce_decision",
             f"a rank for which {said} is false has nothing to take part with: decide what it brings instead.",
         )
+    if _only_transfers(place, node):
+        return Refusal(
+            "reduce_decision",
+            f"what {said} guards are transfers between two ranks, and a vote of all does not make their other side: "
+            "decide where the sender and the receiver both know, or let one tell the other.",
+        )
     group = place.group(place.concerned())
     if group == UNKNOWN:
         return Refusal(
@@ -73,6 +79,14 @@ def _under_rank_test(place: Place) -> ast.If | None:
         if isinstance(outer, ast.If) and is_rank_test(place.code, place.module, outer.test):
             return outer
     return None
+
+
+def _only_transfers(place: Place, node: ast.If | ast.While | ast.IfExp) -> bool:
+    """The branch posts sends and receives, and then goes on like the other."""
+    if isinstance(node, ast.If) and leaves(node.body):
+        return False
+    found = [event for event in place.events(place.concerned()) if collective(event)]
+    return bool(found) and all(event.name in POINT_TO_POINT for event in found)
 
 
 def _cannot_do_without(node: ast.If | ast.While | ast.IfExp) -> bool:
