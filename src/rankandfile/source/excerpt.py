@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from rankandfile.model.diagnosis import Excerpt, ExcerptLine
 
-from .finder import Found
 from .fork import Stop
+from .found import Found
 from .place import Place
 from .program import Module
 
@@ -58,7 +58,8 @@ def _fork(found: Found, sides: list[str]) -> Excerpt:
     taker = 1 if culprit == "taken" else 0
     for line in _branch(place, condition.node):
         ways.setdefault(line, set()).add(taker)
-    return _excerpt(place, set(ways), ways, {condition.line}, calls, sides)
+    marked = {found.line} if found.place is place else {condition.line}
+    return _excerpt(place, set(ways) | marked, ways, marked, calls, sides)
 
 
 def _branch(place: Place, test: ast.AST) -> Iterable[int]:

@@ -9,7 +9,8 @@ from rankandfile.model.diagnosis import Diagnosis, Location, Verdict
 from rankandfile.model.ledger import Note
 
 from .excerpt import excerpts
-from .finder import Finder, Found
+from .finder import find
+from .found import Found, Search
 from .place import Places
 from .refine import refined
 from .sentence import sentence
@@ -22,18 +23,18 @@ def locate(case: Case, diagnosis: Diagnosis, tree: SourceTree) -> Diagnosis:
     A location that only repeats a call of the dumps is taken away where the source was asked and had no answer: it
     is in the divergence already, and is not where the ranks parted.
     """
-    finder = Finder(case, tree)
-    verdicts = [_located(finder, verdict) for verdict in diagnosis.verdicts]
-    notes = [*diagnosis.notes, *_notes(finder.places)]
+    search = Search(case, tree)
+    verdicts = [_located(search, verdict) for verdict in diagnosis.verdicts]
+    notes = [*diagnosis.notes, *_notes(search.places)]
     return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=notes)
 
 
-def _located(finder: Finder, verdict: Verdict) -> Verdict:
-    found = finder.find(verdict)
+def _located(search: Search, verdict: Verdict) -> Verdict:
+    found = find(search, verdict)
     if found is None:
         return msgspec.structs.replace(verdict, location=None)
     verdict = refined(verdict, found)
-    words = sentence(found, finder.places)
+    words = sentence(found, search.places)
     return msgspec.structs.replace(
         verdict,
         location=_location(found),

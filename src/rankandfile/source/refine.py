@@ -17,7 +17,7 @@ import msgspec
 
 from rankandfile.model.diagnosis import CAUSES, Verdict
 
-from .finder import Found
+from .found import Found
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 _DIRECT = 3

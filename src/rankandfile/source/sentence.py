@@ -5,8 +5,8 @@ from __future__ import annotations
 from rankandfile.model.ranks import parse_ranks
 
 from .arguments import called_name, calls_on
-from .finder import Found
 from .fork import Stop
+from .found import Found
 from .implied import implicit
 from .parting import Parting, Side
 from .place import Place, Places

@@ -1,0 +1,43 @@
+"""What the search for a line finds, and what it searches in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankandfile.model.case import Case
+
+from .decision import Decision
+from .dependence import Reason, why
+from .flow import Condition
+from .parting import Parting
+from .place import Place, Places
+from .program import Program
+from .tree import SourceTree
+from .ways import Ways
+
+
+@dataclass(frozen=True)
+class Found:
+    """A line of the source, and how it came to be named."""
+
+    place: Place
+    line: int
+    condition: str | None = None
+    reason: Reason | None = None
+    parting: Parting | None = None
+    decision: Decision | None = None
+    kind: str = "place"
+    """place, held, raised, exited, argument, order, filled, decision, caught."""
+
+
+class Search:
+    """The evidence on one side, the source on the other."""
+
+    def __init__(self, case: Case, tree: SourceTree) -> None:
+        self.case = case
+        self.ways = Ways(case)
+        self.program = Program(tree)
+        self.places = Places(tree, self.program)
+
+    def why(self, place: Place, condition: Condition) -> Reason:
+        return why(self.program, place.function, condition)
