@@ -8,6 +8,7 @@ from .arguments import assigned
 from .flow import deciding
 from .found import Found, Search
 from .leaving import deadline_of, exit_of
+from .loading import only_wait
 from .place import Place
 from .raising import condition_of_raise
 from .standing import dead_holder, innermost, standing
@@ -17,7 +18,8 @@ from .ways import Frame
 def held(search: Search, rank: int) -> Found | None:
     found = standing(search.places, search.ways, rank)
     if found is None:
-        return None
+        place = only_wait(search.program) if search.ways.waits_for_worker(rank) else None
+        return Found(place, place.line, kind="loading") if place is not None else None
     dead = dead_holder(search.places, search.ways, rank, found.place)
     if dead is not None:
         return Found(dead, dead.line, kind="raised")

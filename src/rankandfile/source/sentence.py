@@ -31,6 +31,11 @@ def sentence(found: Found, places: Places) -> str:
     if found.kind in ("raised", "exited") and found.condition:
         verb = "raises" if found.kind == "raised" else "exits"
         return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({_at(found)}).", _because(found)]))
+    if found.kind == "loading":
+        return (
+            f"It waits for a process of its data loader, of which no stack was taken; the only code of a dataset that "
+            f"can wait is {found.place.function.name} ({_at(found)})."
+        )
     if found.kind == "held" and found.condition:
         return f"It stays in `{_short(found)}` ({_at(found)})."
     return ""
