@@ -36,7 +36,7 @@ def chains(facts: Facts, diagnosis: Diagnosis, roles: Roles) -> list[Chain]:
     circle = circle_of(facts, diagnosis)
     # In a circle nobody is the end of it, and who began it is in it like the others.
     blamed = frozenset[int]() if circle else roles.culprits
-    ends = [_lacking(call, blamed) for call in pending]
+    ends = [_lacking(call, blamed, facts.membership.members.get(call.group, [])) for call in pending]
     sinks = circle or roles.culprits
     if not sinks:
         sinks = frozenset(rank for i, call in enumerate(pending) if not ends[i][0] for rank in call.waiting)
@@ -69,7 +69,7 @@ def circle_of(facts: Facts, diagnosis: Diagnosis) -> frozenset[int]:
     return next((frozenset(root.ranks) for root in facts.roots if root.kind == "cycle"), frozenset())
 
 
-def _lacking(call: Pending, blamed: frozenset[int]) -> tuple[tuple[int, ...], bool]:
+def _lacking(call: Pending, blamed: frozenset[int], members: list[int]) -> tuple[tuple[int, ...], bool]:
     """The ranks that the call lacks, and whether that is known."""
     if call.lacking or call.behind:
         # A rank of which only the verdict knows that it is not there belongs to those that are lacking.
@@ -77,6 +77,9 @@ def _lacking(call: Pending, blamed: frozenset[int]) -> tuple[tuple[int, ...], bo
         return (call.lacking or call.behind) + unseen, True
     # Whoever asks for something else, or is said to hold it up, is what the others wait for.
     guilty = tuple(rank for rank in call.waiting if rank in blamed)
+    if call.mismatched and not guilty:
+        # It may have got past the call that the others are stuck in.
+        guilty = tuple(rank for rank in members if rank in blamed)
     if guilty and len(guilty) < len(call.waiting):
         return guilty, True
     # What is busy elsewhere explains the wait; only otherwise can an unseen member be the reason.
