@@ -17,7 +17,7 @@ from rankandfile.cli.formats import in_tree
     [
         ("sarif", "{"),
         ("github", "::error "),
-        ("markdown", "## DIFFERENT COLLECTIVE"),
+        ("markdown", "## "),
         ("junit", "<testsuites "),
     ],
 )

@@ -17,6 +17,7 @@ from pathlib import Path
 from rankandfile.evidence.load import load
 from rankandfile.lab.sim.run import simulate
 from rankandfile.model.diagnosis import (
+    CAUSES,
     Alternative,
     Call,
     Cohort,
@@ -64,7 +65,8 @@ SIMULATED = {
     "teardown_only": "teardown-stuck",
     "too_short_timeout": "too-short-timeout",
     "no_hang": "healthy-3d",
-    "undetermined": "root-best",
+    "root_mismatch": "root-best",
+    "undetermined": "swallowed-moe",
 }
 
 
@@ -92,10 +94,13 @@ def document(cause: str) -> Diagnosis:
 
 def write_documents() -> None:
     DOCUMENTS.mkdir(exist_ok=True)
-    for cause, scenario in SIMULATED.items():
-        (DOCUMENTS / f"{cause}.json").write_bytes(to_json(simulated(scenario)) + b"\n")
-    for cause, make in HAND_MADE.items():
-        (DOCUMENTS / f"{cause}.json").write_bytes(to_json(make()) + b"\n")
+    for cause in CAUSES:
+        made = simulated(SIMULATED[cause]) if cause in SIMULATED else HAND_MADE[cause]()
+        (DOCUMENTS / f"{cause}.json").write_bytes(to_json(made) + b"\n")
+        if made.verdicts[0].cause != cause:
+            raise SystemExit(
+                f"{SIMULATED[cause]} ends in {made.verdicts[0].cause} now: find another for {cause}"
+            )
 
 
 def _job() -> Job:
@@ -268,22 +273,6 @@ def _swallowed_exception() -> Diagnosis:
     )
 
 
-def _root_mismatch() -> Diagnosis:
-    ours = _call("gather", 812, "inventory.py:29", "collect", 0)
-    theirs = _call("gather", 812, "inventory.py:29", "collect", 3)
-    ours.detail, theirs.detail = "root 0", "takes itself for the root"
-    return _made(
-        "root_mismatch",
-        "arguments",
-        "argument",
-        "has another root than the other members",
-        "In the gather at inventory.py:29 (group default_pg [0-7], seq 812) ranks 0 and 3 both take themselves for "
-        "the root. It was rank 0 in the earlier rounds.",
-        ours,
-        theirs,
-    )
-
-
 def _host_slow() -> Diagnosis:
     return _made(
         "host_slow",
@@ -312,6 +301,5 @@ HAND_MADE = {
     "uneven_inputs": _uneven_inputs,
     "rank_conditional": _rank_conditional,
     "swallowed_exception": _swallowed_exception,
-    "root_mismatch": _root_mismatch,
     "host_slow": _host_slow,
 }

@@ -42,6 +42,7 @@ def test_the_kept_diagnoses_are_what_the_reasoning_says_now(cause: str) -> None:
 def test_the_answer_comes_first_and_fits_the_screen(cause: str) -> None:
     diagnosis = document(cause)
     verdict = diagnosis.verdicts[0]
+    assert verdict.cause == cause
     lines = shown(diagnosis, 100).splitlines()
     assert len(lines) <= 40
     if verdict.hang and cause != "undetermined":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from .errors import NO_HANG, UNDETERMINED, VERDICT
 from .formats import Format, formatted
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
+from .progress import working
 from .sources import Revision, Sources, located, source_tree
 
 if TYPE_CHECKING:
@@ -74,12 +76,15 @@ def diagnose(
     from rankandfile.model.diagnosis import to_json
     from rankandfile.reason import conclude, gather
 
-    facts = gather(case, _say_step if verbose else None)
-    diagnosis = located(case, conclude(facts), tree)
+    # The steps of the reasoning show the progress themselves.
+    with nullcontext() if verbose else working("reasoning"):
+        facts = gather(case, _say_step if verbose else None)
+        diagnosis = conclude(facts)
     if tree is not None:
         from rankandfile.source.remedies import advise
 
-        diagnosis = advise(diagnosis, tree)
+        with working("reading the source"):
+            diagnosis = advise(located(case, diagnosis, tree), tree)
     if output is not None:
         output.write_bytes(to_json(diagnosis) + b"\n")
     if explain is not None:
@@ -121,7 +126,10 @@ def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
 
     signs = signs_for(unicode)
     width = min(out.width, 100)
-    out.print(card(diagnosis, signs, width), width=width)
+    with out.capture() as shown:
+        out.print(card(diagnosis, signs, width), width=width)
+    # Tables are filled up with blanks, which a log or a ticket need not carry.
+    out.file.write("".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines()))
 
 
 def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:

@@ -12,6 +12,7 @@ from .filters import GroupOption, groups_called
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
 from .output import Format, FormatOption, LimitOption, OutputOption, emit
+from .progress import working
 
 if TYPE_CHECKING:
     from rankandfile.reason import Facts
@@ -39,7 +40,9 @@ def _facts(paths: Paths, attempt: int | None, jobs: int | None) -> Facts:
     from rankandfile.evidence.reading import Reading
     from rankandfile.reason import gather
 
-    return gather(load_case(paths, jobs, Reading(attempt=attempt)))
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    with working("reasoning"):
+        return gather(case)
 
 
 def waits(
