@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import look
+from .absence import absent_ranks
 from .facts import Facts
 from .waits import Root
 
@@ -10,7 +11,12 @@ _MOST = 64
 
 
 def changed_their_order(facts: Facts, root: Root) -> tuple[int, ...]:
-    """The ranks of the circle that came to its groups in another order than the time before; none, if all did."""
+    """The ranks of the circle that came to its groups in another order than the time before; none, if all did.
+
+    None either, if the order of one of them is not known: it may be the one that changed it for the others.
+    """
+    if set(root.ranks) & set(absent_ranks(facts)):
+        return ()
     places = {(c.group, c.slot) for i in root.pending if (c := facts.waits.pending[i]).slot is not None}
     ranks = root.ranks[:_MOST]
     changed = []

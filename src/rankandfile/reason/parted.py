@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from . import look
+from .absence import absent_ranks
 from .codepath import Relation, relation
 from .departure import Kind
 from .facts import Facts
@@ -182,7 +183,7 @@ def _in_programs(facts: Facts, root: Root) -> Parted | None:
     culprits = tuple(sorted(r for r, p in partings.items() if p.departure.kind == first.departure.kind))
     normal = tuple(r for r in (*root.ranks, *root.victims) if r not in culprits)
     found = _from_program(facts, first, culprits, tuple(sorted(normal)))
-    if root.kind == "cycle" and _has_unseen_company(facts, root, culprits):
+    if root.kind == "cycle" and _may_be_theirs(facts, root, culprits):
         return None
     if found.kind == "substituted":
         return _placed(facts, found)
@@ -211,16 +212,14 @@ def _stands_past(facts: Facts, root: Root) -> Parted | None:
     )
 
 
-def _has_unseen_company(facts: Facts, root: Root, culprits: tuple[int, ...]) -> bool:
-    """Ranks without a dump that wait in the very call with the culprits are on their side: then, how many saw them
-    depart must be more than those."""
-    seen = set(facts.case.ranks_seen)
-    calls = [facts.waits.pending[i] for i in root.pending]
-    company = {r for call in calls if set(culprits) & set(call.waiting) for r in call.waiting} - seen
-    if not company:
+def _may_be_theirs(facts: Facts, root: Root, culprits: tuple[int, ...]) -> bool:
+    """What the ranks of the circle did that left no whole dump is not known: they may have gone the culprits' way, or
+    be the ones that departed. Then, those who saw the culprits depart must be more than both together."""
+    unseen = set(root.ranks) & set(absent_ranks(facts))
+    if not unseen:
         return False
     mates = facts.programs.mates(culprits[0], facts.case.ranks_seen)
-    return sum(parting is not None for parting in mates.values()) <= len(culprits) + len(company)
+    return sum(parting is not None for parting in mates.values()) <= len(culprits) + len(unseen)
 
 
 def _gone_past(facts: Facts, root: Root, found: Parted) -> Parted:
