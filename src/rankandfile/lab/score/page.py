@@ -129,10 +129,9 @@ def _blocks(scores: Sequence[Score], incidents: int) -> Iterator[str]:
             yield "| " + " | ".join(value(row) for _, value in columns) + " |"
         all_of_it = one.rows[-1]
         yield ""
-        yield (
-            f"{all_of_it.seconds / max(1, all_of_it.incidents):.1f} s per incident, "
-            f"at most {all_of_it.peak_mib:.0f} MiB in one process."
-        )
+        # Without a process for each incident there is no memory to tell.
+        memory = f", at most {all_of_it.peak_mib:.0f} MiB in one process" if all_of_it.peak_mib else ""
+        yield f"{all_of_it.seconds / max(1, all_of_it.incidents):.1f} s per incident{memory}."
         yield ""
 
 
