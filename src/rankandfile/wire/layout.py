@@ -24,12 +24,13 @@ RECORD_SIZE = 128
 CAPACITY = 8192
 TABLE_SIZE = 2 << 20
 
-HEADER = struct.Struct("<8sIIIIQQQQiiiiIIQQQII64s64s")
+HEADER = struct.Struct("<8sIIIIQQQQiiiiIIQQQIIQ64s64s")
 #: Fields of the header that change while the job runs.
 TABLE_USED_AT = struct.calcsize("<8sIIIIQQ")
 LAST_AT = struct.calcsize("<8sIIIIQQQ")
 RANK_AT = struct.calcsize("<8sIIIIQQQQ")
 STATE_AT = struct.calcsize("<8sIIIIQQQQiiiiIIQQQ")
+BEAT_AT = STATE_AT + 8
 U64 = struct.Struct("<Q")
 U32 = struct.Struct("<I")
 RANK_AND_WORLD = struct.Struct("<ii")
@@ -37,11 +38,14 @@ RANK_AND_WORLD = struct.Struct("<ii")
 #: States of a ring.
 OPEN, CLOSED = 0, 1
 
+#: Who wrote the calls.
+PYTHON, NATIVE = 1, 2
+
 #: Kinds of record.
 CALL, STEP, DECISION = 1, 2, 3
 
 #: Bits of a record's flags.
-SYNC, P2P, ON_DEVICE, RAISED_BIT = 1, 2, 4, 8
+SYNC, P2P, ON_DEVICE = 1, 2, 4
 
 BODY = struct.Struct("<QQQQQQQQQQIIIIIIiBBBB")
 BODY_SIZE = BODY.size
@@ -82,6 +86,8 @@ class Header(NamedTuple):
     """The two clocks at the same moment."""
     state: int
     writer: int
+    beat_ns: int
+    """Wall clock when the process last ran Python for the recorder."""
     host: bytes
     run: bytes
 

@@ -6,9 +6,11 @@ import re
 import sys
 from collections.abc import Sequence
 
-#: torch's own Python files, the interpreter's, and C++ frames (which carry a bare file name, a library or none).
+#: torch's own Python files, our recorder's and guards', the interpreter's, and C++ frames (which carry a bare file
+#: name, a library or none).
 _TORCH = re.compile(
     r"(?:^|[/\\])(?:site|dist)-packages[/\\]torch[/\\]|^torch[/\\]"
+    r"|[/\\]rankandfile[/\\]runtime[/\\]"
     r"|\.so[.\d]*$|(?:^|[/\\])(?:lib)?python3[.\d]*$"
     r"|[/\\]torch[/\\](?:distributed|_dynamo|_functorch|_inductor|autograd|nn|optim|utils|fx|_ops|_tensor|cuda)\b"
     r"|^<|^\?\?$|^[\w.-]+\.(?:c|cc|cpp|cu|h|hpp|S)$|\.(?:c|cc|cpp|cxx|cu|h|hpp)$"

@@ -25,12 +25,14 @@ MOST = 256
 
 
 class Completion:
-    def __init__(self, recorder: Recorder, sources: Sources | None = None) -> None:
+    """Follows the calls of Python kernels itself, and asks the native library to look after its own."""
+
+    def __init__(self, recorder: Recorder, sources: Sources, native: Any = None) -> None:
         self._recorder = recorder
         self._sources = sources
+        self._native = native
         self._open: deque[tuple[Token, Any]] = deque(maxlen=MOST)
-        self._wake = threading.Event()
-        self._ended = False
+        self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def follow(self, token: Token, result: Any) -> None:
@@ -38,40 +40,42 @@ class Completion:
         work = result[-1] if isinstance(result, (tuple, list)) else result
         if _on_host(result):
             self._open.append((token, work))
-            if not self._wake.is_set():
-                self._wake.set()
+        self.start()
+
+    def start(self) -> None:
+        """Begin to watch; a process that makes no call needs no thread."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="raf-recorder", daemon=True)
             self._thread.start()
 
     def _run(self) -> None:
-        import torch.distributed as dist
-
         beaten = 0.0
-        while not self._ended:
-            # Without open calls there is nothing to ask; a call wakes this thread.
-            self._wake.wait(EVERY_S if self._open else BEAT_S)
-            if not self._open:
-                self._wake.clear()
-            elif not self._ended:
-                time.sleep(EVERY_S)
-                self._ask(dist.Work.unbox)
+        while not self._ended.wait(EVERY_S):
+            self._ask()
             if time.monotonic() - beaten > BEAT_S:
                 beaten = time.monotonic()
                 self._beat()
 
     def _beat(self) -> None:
-        """The file's time says when this process last ran Python: a mapped file's own time says nothing."""
-        with contextlib.suppress(OSError):
-            os.utime(self._recorder.ring.path)
-        if self._sources is not None:
-            self._sources.keep(self._recorder.stacks.files)
+        """The header says when this process last ran Python; the files' times, when their content was last known to be
+        all there is. A process that cannot beat any more has its file dated by the others of its job on this host."""
+        self._recorder.ring.beat()
+        for ring in self._recorder.ring.siblings():
+            with contextlib.suppress(OSError):
+                os.utime(ring)
+        self._sources.keep(self._recorder.stacks.files)
 
-    def _ask(self, unbox: Any) -> None:
+    def _ask(self) -> None:
+        if self._native is not None:
+            self._native.ask()
+        if not self._open:
+            return
+        from torch.distributed import Work
+
         for _ in range(len(self._open)):
             token, work = self._open.popleft()
             try:
-                if unbox(work).is_completed():
+                if Work.unbox(work).is_completed():
                     self._recorder.done(token)
                 else:
                     self._open.append((token, work))
@@ -80,9 +84,8 @@ class Completion:
 
     def stop(self) -> None:
         """At the end of the process: touch no work object any more."""
-        self._ended = True
+        self._ended.set()
         self._open.clear()
-        self._wake.set()
 
 
 def _on_host(result: Any) -> bool:

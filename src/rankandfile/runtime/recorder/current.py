@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rankandfile.runtime.recorder.completion import Completion
 from rankandfile.runtime.recorder.recorder import Recorder
@@ -24,6 +25,8 @@ class Now:
     completion: Completion | None = None
     forked: bool = False
     """This process was forked off one that records, and has made no call yet."""
+    native: Any = None
+    """The library that sees calls in place of kernels in Python, where it was built."""
 
 
 now = Now()
@@ -46,12 +49,39 @@ def open_ring() -> Path:
     _sweep(folder)
     rank = os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "x"))
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    name = f"raf-rank{rank[:7]}-attempt{attempt[:7]}-{os.getpid()}-{started(os.getpid())}.ring"
+    process = f"{os.getppid()}-{os.getpid()}-{started(os.getpid())}"
+    name = f"raf-rank{rank[:7]}-attempt{attempt[:7]}-{process}.ring"
     ring = Ring(folder / name)
     ring.add(layout.ENVIRONMENT, [1, sys.argv[:8], sys.version.split()[0], Path.cwd().as_posix()])
-    now.recorder = Recorder(ring)
-    now.completion = Completion(now.recorder, Sources(ring, folder / "raf-sources"))
+    opened = Recorder(ring)
+    now.completion = Completion(opened, Sources(ring, folder / "raf-sources"), now.native)
+    if now.native is not None:
+        _hand_over(now.native, opened, now.completion)
+    now.recorder = opened
     return ring.path
+
+
+def _hand_over(native: Any, to: Recorder, completion: Completion) -> None:
+    """Let the native library write calls to this ring; it asks back about whatever it has not seen before."""
+
+    def learn_group(name: str, description: str, rank: int, size: int) -> int:
+        completion.start()
+        return to.learn_group(name, description, rank, size)
+
+    to.next_number = native.next_number
+    to.on_step = native.set_step
+    native.configure(
+        to.ring.map,
+        layout.HEADER_SIZE,
+        to.ring.capacity,
+        layout.LAST_AT,
+        to.stacks.of,
+        to.learn_shape,
+        learn_group,
+        to.learn_thread,
+        recorder,
+    )
+    to.ring.set_writer(layout.NATIVE)
 
 
 def ring_folder() -> Path:
@@ -67,6 +97,8 @@ def close() -> None:
     """Stop recording; the ring stays, for others of the job may hang."""
     old, completion = now.recorder, now.completion
     now.recorder = now.completion = None
+    if now.native is not None:
+        now.native.stop(False)
     if completion is not None:
         completion.stop()
     if old is not None:
@@ -78,6 +110,8 @@ def forked() -> None:
     if now.recorder is not None:
         now.recorder = now.completion = None
         now.forked = True
+        if now.native is not None:
+            now.native.stop(True)
 
 
 def _sweep(folder: Path) -> None:

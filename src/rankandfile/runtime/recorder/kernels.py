@@ -6,6 +6,9 @@ dispatcher. No kernel exists at that key, so nothing is overridden, and it holds
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 
 from rankandfile.runtime.recorder import current
@@ -15,18 +18,52 @@ from rankandfile.runtime.recorder.recorder import Token
 _libraries: list[Any] = []
 
 
-def install() -> None:
-    """Register the kernels, once per process and its forks."""
+def installed() -> bool:
+    """Whether kernels are registered in this process, or were in the one it was forked off."""
+    return bool(_libraries)
+
+
+def install(native: Any = None) -> None:
+    """Register the kernels, those of the native library where there is one; once per process and its forks."""
     if _libraries:
         return
     import torch
 
+    if native is not None:
+        native.install(
+            [(*astuple(operator), len(overload._schema.arguments)) for operator, overload in operators()]
+        )
+        _libraries.append(native)
+        _watch_waits(native.waited)
+        return
     library = torch.library.Library("c10d", "IMPL")
     after = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
     for operator, overload in operators():
         kernel = _kernel(operator, overload._handle.redispatch_boxed, after)
         library.impl(operator.name, kernel, "BackendSelect", with_keyset=True)
     _libraries.append(library)
+    _watch_waits(_waited)
+
+
+def _watch_waits(waited: Callable[[], None]) -> None:
+    """Learn when a wait is over: a process that is killed right behind it has no time to say so otherwise."""
+    import torch.distributed as dist
+
+    wait = dist.Work.wait
+
+    @functools.wraps(wait)
+    def wait_and_tell(self: Any, *arguments: Any, **named: Any) -> Any:
+        result = wait(self, *arguments, **named)
+        waited()
+        return result
+
+    dist.Work.wait = wait_and_tell
+
+
+def _waited() -> None:
+    recorder = current.now.recorder
+    if recorder is not None:
+        recorder.waited()
 
 
 def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
@@ -35,9 +72,9 @@ def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
         try:
             result = redispatch(keys & after, *arguments)
         except BaseException:
-            _leave(token, None, raised=True)
+            _leave(operator, arguments, token, None, raised=True)
             raise
-        _leave(token, result)
+        _leave(operator, arguments, token, result)
         return result
 
     return call
@@ -54,12 +91,16 @@ def _enter(operator: Operator, arguments: tuple[Any, ...]) -> Token | None:
         return None
 
 
-def _leave(token: Token | None, result: Any, raised: bool = False) -> None:
+def _leave(
+    operator: Operator, arguments: tuple[Any, ...], token: Token | None, result: Any, raised: bool = False
+) -> None:
     recorder, completion = current.now.recorder, current.now.completion
     if token is None or recorder is None:
         return
     try:
         recorder.leave(token, raised)
+        if not raised:
+            recorder.issued(operator, arguments, token)
         if completion is not None and result is not None:
             completion.follow(token, result)
     except Exception:

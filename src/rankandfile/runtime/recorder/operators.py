@@ -26,7 +26,7 @@ _FREE_SIZES = {
 
 @dataclass(frozen=True)
 class Operator:
-    """Positions are those of the arguments; -1 where there is none."""
+    """Positions are those of the arguments; -1 where there is none. native.cpp takes the fields in this order."""
 
     name: str
     number: int
@@ -35,8 +35,8 @@ class Operator:
     outputs: int
     peer: int
     sync: int
-    splits: tuple[int, ...]
     reduce_op: int
+    splits: tuple[int, ...]
     p2p: bool
     free_sizes: bool
 

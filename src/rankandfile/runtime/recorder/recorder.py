@@ -6,9 +6,11 @@ Whatever goes wrong in here stays in here: a recorder that fails is one that rec
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rankandfile.runtime.recorder.operators import Operator
@@ -27,6 +29,9 @@ from rankandfile.runtime.recorder.tables import (
 )
 from rankandfile.wire import layout
 
+#: Kinds of sizes that the table keeps; a job of ragged batches would fill it with nothing else.
+_MOST_SHAPES = 10_000
+
 #: Where a record is, and when it was entered; what a call needs again when it ends.
 Token = tuple[int, int, int]
 
@@ -37,7 +42,11 @@ class Recorder:
         self.stacks = Stacks(ring)
         self.failures = 0
         """Calls that could not be recorded."""
-        self._numbers = itertools.count(1)
+        self.next_number: Callable[[], int] = itertools.count(1).__next__
+        self.on_step: Callable[[int], None] | None = None
+        """Who else writes records, and must know the step: the native library."""
+        self._groups_learnt = 0
+        self._shapes_learnt = 0
         self._lock = threading.Lock()
         self._groups: dict[str, Group] = {}
         self._shapes: dict[Any, Shape] = {}
@@ -45,6 +54,7 @@ class Recorder:
         self._threads = Numbers(ring, layout.THREAD)
         self._texts = texts(ring)
         self._step = 0
+        self._last = threading.local()
 
     def enter(self, operator: Operator, arguments: tuple[Any, ...]) -> Token:
         """Record a call that is about to be made."""
@@ -55,13 +65,14 @@ class Recorder:
         peer = arguments[operator.peer] if operator.peer >= 0 else -1
         splits = digest(repr([arguments[i] for i in operator.splits])) if operator.splits else 0
         flags = layout.P2P if operator.p2p else 0
-        if operator.sync >= 0 and not arguments[operator.sync]:
+        # Arguments at their default do not arrive here; this one's is asynchronous.
+        if 0 <= operator.sync < len(arguments) and not arguments[operator.sync]:
             flags |= layout.SYNC
-        thread = self._threads.of(threading.get_ident(), thread_text)
+        thread = self.learn_thread()
         sizes = 0 if operator.free_sizes else shape.digest
         contract_key = (operator.number, sizes, peer, site_hash)
         with self._lock:
-            number = next(self._numbers)
+            number = self.next_number()
             group.op_seq += 1
             if operator.p2p:
                 group.p2p_seq += 1
@@ -103,17 +114,27 @@ class Recorder:
         """The call returned, or raised."""
         at, number, mono = token
         value = layout.RAISED if raised else self.elapsed(mono)
-        self.stamp(at + layout.LEFT_AT, at, number, value)
+        self.ring.stamp(at, number, layout.LEFT_AT, value)
+
+    def issued(self, operator: Operator, arguments: tuple[Any, ...], token: Token) -> None:
+        """Remember the thread's last call, if it is one that its caller waits for at once, on the host."""
+        sync = 0 <= operator.sync < len(arguments) and not arguments[operator.sync]
+        on_host = sync and all(
+            tensor.device.type == "cpu" for tensor in tensors(arguments[operator.inputs])[:1]
+        )
+        self._last.token = token if on_host else None
+
+    def waited(self) -> None:
+        """A wait of this thread is over; raises nothing."""
+        token = getattr(self._last, "token", None)
+        if token is not None:
+            self._last.token = None
+            self.done(token)
 
     def done(self, token: Token) -> None:
         """The call's work was seen to be complete."""
         at, number, mono = token
-        self.stamp(at + layout.DONE_AT, at, number, self.elapsed(mono))
-
-    def stamp(self, where: int, at: int, number: int, value: int) -> None:
-        """Write a time at a record's end, unless the ring has come round and the place is another's."""
-        if layout.U64.unpack_from(self.ring.map, at)[0] == number:
-            layout.U32.pack_into(self.ring.map, where, value)
+        self.ring.stamp(at, number, layout.DONE_AT, self.elapsed(mono))
 
     @staticmethod
     def elapsed(mono: int) -> int:
@@ -123,6 +144,8 @@ class Recorder:
         """The job began a step."""
         text = "/".join(steps)
         self._step = self._texts.of(text, lambda: [text])
+        if self.on_step is not None:
+            self.on_step(self._step)
         self._note(layout.STEP, self._step, 0)
 
     def decision(self, kind: str, name: str, outcome: str) -> None:
@@ -132,9 +155,9 @@ class Recorder:
 
     def _note(self, kind: int, text: int, with_stack: int) -> None:
         stack, site, _ = self.stacks.of(sys._getframe(2)) if with_stack else (0, 0, 0)
-        thread = self._threads.of(threading.get_ident(), thread_text)
+        thread = self.learn_thread()
         with self._lock:
-            number = next(self._numbers)
+            number = self.next_number()
             mono, wall = time.monotonic_ns(), time.time_ns()
             body = layout.BODY.pack(
                 number,
@@ -166,24 +189,37 @@ class Recorder:
         name = group.group_name
         known = self._groups.get(name)
         if known is None:
-            known = self._groups[name] = self._new_group(name, group)
+            known = self._groups[name] = self._learn_group(name, group)
         return known
 
-    def _new_group(self, name: str, group: Any) -> Group:
+    def _learn_group(self, name: str, group: Any) -> Group:
+        return Group(
+            self.learn_group(name, str(getattr(group, "group_desc", "")), group.rank(), group.size())
+        )
+
+    def learn_group(self, name: str, description: str, rank: int, size: int) -> int:
+        """Describe a group in the ring's table; returns its number."""
         from torch.distributed import distributed_c10d as c10d
 
-        number = len(self._groups) + 1
-        try:
-            ranks = sorted(c10d.get_process_group_ranks(group))
-        except (KeyError, ValueError, RuntimeError):
-            ranks = []  # its first call is made while it is being created
+        ranks: list[int] = []
         backend = ""
-        if c10d.GroupMember.WORLD is not None:
-            self.ring.set_rank(c10d.get_rank(), c10d.get_world_size())
-            backend = str(c10d._world.pg_map.get(group, ("",))[0]).lower()
-        description = str(getattr(group, "group_desc", "") or "")
-        self.ring.add(layout.GROUP, [number, name, description, ranks, backend, group.rank(), group.size()])
-        return Group(number)
+        with self._lock:
+            self._groups_learnt += 1
+            number = self._groups_learnt
+        try:
+            if c10d.GroupMember.WORLD is not None:
+                self.ring.set_rank(c10d.get_rank(), c10d.get_world_size())
+            group = c10d._resolve_process_group(name)
+            ranks = sorted(c10d.get_process_group_ranks(group))
+            backend = str(c10d._world.pg_map[group][0]).lower()
+        except (KeyError, ValueError, RuntimeError):
+            pass  # its first call is made while it is being created: it is described without its members
+        self.ring.add(layout.GROUP, [number, name, description, ranks, backend, rank, size])
+        return number
+
+    def learn_thread(self) -> int:
+        """The number of the calling thread."""
+        return self._threads.of(threading.get_ident(), thread_text)
 
     def _shape(self, operator: Operator, arguments: tuple[Any, ...]) -> Shape:
         inputs = tensors(arguments[operator.inputs])
@@ -194,25 +230,29 @@ class Recorder:
         )
         known = self._shapes.get(key)
         if known is None:
-            known = self._shapes[key] = self._new_shape(inputs, outputs)
+            sides = [
+                part
+                for side in (inputs, outputs)
+                for part in ([list(one.shape) for one in side], [dtype_name(one.dtype) for one in side])
+            ]
+            known = self._shapes[key] = Shape(*self.learn_shape(*sides))
         return known
 
-    def _new_shape(self, inputs: list[Any], outputs: list[Any]) -> Shape:
-        sides: list[object] = []
-        for side in (inputs, outputs):
-            sides.append([list(tensor.shape) for tensor in side])
-            sides.append([dtype_name(tensor.dtype) for tensor in side])
-        number = len(self._shapes) + 1
-        if not self.ring.add(layout.SHAPE, [number, *sides]):
+    def learn_shape(
+        self, in_sizes: list[Any], in_dtypes: list[Any], out_sizes: list[Any], out_dtypes: list[Any]
+    ) -> tuple[int, int, int, int]:
+        """Describe sizes in the ring's table: their number, the elements of both sides, and a digest."""
+        with self._lock:
+            self._shapes_learnt += 1
+            number = self._shapes_learnt
+        if number > _MOST_SHAPES or not self.ring.add(
+            layout.SHAPE, [number, in_sizes, in_dtypes, out_sizes, out_dtypes]
+        ):
             number = 0
-        # The shape of a message is its elements, not how they are folded.
-        counts = [[(tensor.numel(), str(tensor.dtype)) for tensor in side] for side in (inputs, outputs)]
-        return Shape(
-            number,
-            sum(tensor.numel() for tensor in inputs),
-            sum(tensor.numel() for tensor in outputs),
-            digest(repr(counts)),
-        )
+        # What must agree is the elements of a message, not how they are folded.
+        elements = [[math.prod(sizes) for sizes in side] for side in (in_sizes, out_sizes)]
+        told = digest(repr((elements, in_dtypes, out_dtypes)))
+        return number, sum(elements[0]), sum(elements[1]), told
 
 
 def _unbox() -> Any:

@@ -65,7 +65,8 @@ class Ring:
             time.time_ns(),
             time.monotonic_ns(),
             layout.OPEN,
-            1,
+            layout.PYTHON,
+            time.time_ns(),
             socket.gethostname().encode("utf-8", "replace")[:64],
             os.environ.get("TORCHELASTIC_RUN_ID", "").encode("utf-8", "replace")[:64],
         )
@@ -82,8 +83,17 @@ class Ring:
         at = self.place(number)
         self.map[at + layout.BODY_SIZE : at + layout.RECORD_SIZE] = layout.NO_TAIL
         self.map[at : at + layout.BODY_SIZE + 4] = body + layout.U32.pack(zlib.crc32(body))
-        layout.U64.pack_into(self.map, layout.LAST_AT, number)
+        self._store(layout.LAST_AT, layout.U64.pack(number))
         return at
+
+    def stamp(self, at: int, number: int, where: int, value: int) -> None:
+        """Write a time at the end of record `number`, unless the ring has come round and its place is another's."""
+        if layout.U64.unpack_from(self.map, at)[0] == number:
+            self._store(at + where, layout.U32.pack(value))
+
+    def _store(self, at: int, value: bytes) -> None:
+        # `struct.pack_into` would write zeros first, then byte by byte; a slice of 4 or 8 bytes is stored at once.
+        self.map[at : at + len(value)] = value
 
     def add(self, kind: bytes, value: list[object]) -> bool:
         """Append an entry to the table; false if it is full."""
@@ -95,16 +105,27 @@ class Ring:
             at = self.table_at + self._table_used
             self.map[at : at + len(whole)] = whole
             self._table_used += len(whole)
-            layout.U64.pack_into(self.map, layout.TABLE_USED_AT, self._table_used)
+            self._store(layout.TABLE_USED_AT, layout.U64.pack(self._table_used))
         return True
 
     def set_rank(self, rank: int, world: int) -> None:
-        layout.RANK_AND_WORLD.pack_into(self.map, layout.RANK_AT, rank, world)
+        self._store(layout.RANK_AT, layout.RANK_AND_WORLD.pack(rank, world))
+
+    def beat(self) -> None:
+        """A sign of life."""
+        self._store(layout.BEAT_AT, layout.U64.pack(time.time_ns()))
+
+    def siblings(self) -> list[Path]:
+        """The rings of this process's job on this host, its own among them: same attempt, same launcher."""
+        return list(self.path.parent.glob(f"raf-rank*-{'-'.join(self.path.stem.split('-')[2:4])}-*.ring"))
+
+    def set_writer(self, writer: int) -> None:
+        self._store(layout.STATE_AT + 4, layout.U32.pack(writer))
 
     def close(self) -> None:
         """Mark the end of a process that ended by itself. The file stays: others of the job may hang."""
         with contextlib.suppress(ValueError):
-            layout.U32.pack_into(self.map, layout.STATE_AT, layout.CLOSED)
+            self._store(layout.STATE_AT, layout.U32.pack(layout.CLOSED))
 
 
 def _number(*names: str) -> int:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.recorder import current, kernels
+from rankandfile.runtime.recorder import current, kernels, native
 from rankandfile.runtime.switch import recorder_on
 
 
@@ -19,8 +19,10 @@ def start() -> Path | None:
     if current.now.recorder is not None:
         return current.now.recorder.ring.path
     try:
+        if not kernels.installed():
+            current.now.native = native.load()
         path = current.open_ring()
-        kernels.install()
+        kernels.install(current.now.native)
     except Exception as error:
         current.close()
         sys.stderr.write(f"raf: not recording: {type(error).__name__}: {error}\n")

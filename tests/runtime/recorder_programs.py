@@ -1,0 +1,207 @@
+"""What the ranks of the tests of the recorder run."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import signal
+import struct
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed import all_reduce as bound_early
+
+from rankandfile import guard
+from rankandfile.runtime.recorder import current, native
+from rankandfile.runtime.recorder.start import start
+from rankandfile.wire import reading
+
+
+def rank() -> int:
+    return int(os.environ["RANK"])
+
+
+def begin(seconds: float = 60) -> Any:
+    path = start()
+    dist.init_process_group("gloo", timeout=timedelta(seconds=seconds))
+    return path
+
+
+def end() -> None:
+    dist.barrier()
+    time.sleep(0.3 if rank() == 0 else 0)
+
+
+def has_native() -> bool:
+    return native.library().is_file()
+
+
+def every_caller() -> list[str]:
+    """Ring path; the test reads what was seen."""
+    path = begin()
+    one = torch.ones(4)
+    dist.all_reduce(one)
+    bound_early(one)
+    with torch.inference_mode():
+        dist.broadcast(torch.ones(3), src=1)
+    if rank() == 0:
+        dist.send(one, dst=1)
+    else:
+        dist.recv(one, src=0)
+    import torch.distributed._functional_collectives as functional
+
+    functional.all_reduce(torch.ones(5), "max", dist.group.WORLD).sum()
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+    model(torch.ones(1, 3)).sum().backward()
+    pair = dist.new_group([0, 1], group_desc="pair")
+    dist.all_gather([torch.ones(2), torch.ones(2)], torch.ones(2), group=pair)
+    with guard.step(11):
+        guard.agree(rank() == 1, name="stop")
+        dist.all_reduce(torch.ones(13, dtype=torch.int64))
+    end()
+    return [str(path), "native" if current.now.native else "python"]
+
+
+def stuck(how: str) -> None:
+    """Hangs until killed from outside; nothing is dumped by anybody."""
+    begin()
+    one = torch.ones(4)
+    for _ in range(3):
+        dist.all_reduce(one)
+    dist.broadcast(one, src=0)
+    if how == "receive" and rank() == 1:
+        dist.recv(one, src=0)
+    if rank() == 1:
+        if how == "killed":
+            # Its sockets stay open, as those of an NCCL peer would: gloo's peers would notice the end.
+            if os.fork() == 0:
+                time.sleep(30)
+                os._exit(0)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if how == "gil":
+            import ctypes
+
+            ctypes.PyDLL(None).sleep(30)
+        time.sleep(30)
+    dist.all_reduce(one)
+
+
+def threads_and_forks() -> list[str]:
+    path = begin()
+    groups = [dist.new_group([0, 1]) for _ in range(3)]
+
+    def work(group: Any) -> None:
+        for _ in range(50):
+            dist.all_reduce(torch.ones(2), group=group)
+
+    workers = [threading.Thread(target=work, args=(group,)) for group in groups]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    pid = os.fork()
+    if pid == 0:
+        # A child without calls leaves no ring; one with a group of its own gets its own.
+        mine = current.now.recorder is None
+        dist.group.WORLD = None
+        dist.distributed_c10d._world.pg_map.clear()
+        _fake_group()
+        dist.all_reduce(torch.ones(1))
+        child = current.now.recorder
+        os._exit(0 if mine and child is not None and child.ring.path != path else 3)
+    _, status = os.waitpid(pid, 0)
+    end()
+    return [str(path), str(os.waitstatus_to_exitcode(status))]
+
+
+def _fake_group() -> None:
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
+
+
+def broken() -> list[Any]:
+    """A ring that raises at every turn does not disturb the job."""
+    begin()
+    dist.all_reduce(torch.ones(1))
+    recorder = current.now.recorder
+    assert recorder is not None
+
+    def fails(*_: object) -> Any:
+        raise OSError("no space")
+
+    recorder.ring.put = fails  # type: ignore[method-assign]
+    recorder.ring.add = fails  # type: ignore[method-assign]
+    one = torch.ones(3)
+    dist.all_reduce(one)
+    with guard.step(4):
+        decided = guard.agree(rank() == 0)
+    end()
+    return [one.tolist(), decided, recorder.failures > 0]
+
+
+def turned_off() -> Any:
+    path = begin()
+    dist.all_reduce(torch.ones(1))
+    end()
+    return path is None
+
+
+def torture(folder: str, kills: int, seconds: float) -> dict[str, int]:
+    """Kills recording processes at random moments, and checks what each left."""
+    os.environ["RAF_RING_DIR"] = folder
+    acknowledged = mmap.mmap(-1, 8)
+    dice = random.Random(7)
+    found = {"kills": 0, "records": 0, "torn": 0, "wrapped": 0}
+    start()  # registers the kernels once; every child opens a ring of its own
+    until = time.monotonic() + seconds
+    while found["kills"] < kills and time.monotonic() < until:
+        acknowledged[:] = bytes(8)
+        pid = os.fork()
+        if pid == 0:
+            _call_for_ever(acknowledged)
+        while acknowledged[:] == bytes(8):
+            time.sleep(0.0002)
+        time.sleep(dice.random() * 0.03)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        (path,) = Path(folder).glob(f"raf-rank*-{os.getpid()}-{pid}-*.ring")
+        contents = reading.read(path.read_bytes())
+        path.unlink()
+        assert not isinstance(contents, str), contents
+        _check(contents, struct.unpack("<Q", acknowledged[:])[0])
+        found["kills"] += 1
+        found["records"] += len(contents.records)
+        found["torn"] += contents.torn
+        found["wrapped"] += contents.records[0].record.number > 1
+    return found
+
+
+def _call_for_ever(acknowledged: mmap.mmap) -> None:
+    _fake_group()
+    tensors = [torch.ones(n + 1) for n in range(7)]
+    number = 0
+    while True:
+        dist.all_reduce(tensors[number % 7])
+        number += 1
+        acknowledged[:] = struct.pack("<Q", number)  # at once; pack_into would not be
+
+
+def _check(contents: reading.Contents, acknowledged: int) -> None:
+    records = [kept.record for kept in contents.records]
+    numbers = [record.number for record in records]
+    assert numbers == list(range(numbers[0], numbers[-1] + 1)), "a gap"
+    # The place after the newest record may be the one that was being written over.
+    assert acknowledged <= numbers[-1] <= acknowledged + 1, (acknowledged, numbers[-1])
+    assert contents.torn <= 1
+    assert len(numbers) >= min(acknowledged, contents.header.capacity - 1)
+    for record in records:
+        assert record.in_elements == (record.number - 1) % 7 + 1, "an invented record"
+        assert record.seq == record.number
+    assert not contents.notes

@@ -1,0 +1,184 @@
+"""The recorder in real jobs: what it sees, and that it outlives them."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import recorder_programs as programs
+from gloo_ranks import Ranks
+
+from rankandfile.evidence.ring import as_ring
+from rankandfile.wire import layout, reading
+
+pytestmark = pytest.mark.torch
+
+WRITERS = ["python", "native"]
+
+
+@pytest.fixture(params=WRITERS)
+def writer(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The environment for each of the two writers; the native one is tested where it was built."""
+    if request.param == "python":
+        return {"RAF_NATIVE": "0"}
+    if not programs.has_native():
+        pytest.skip("the native library is not built: python -m rankandfile.runtime.recorder.native")
+    return {}
+
+
+def rings(folder: Path) -> list[Path]:
+    return sorted(folder.glob("raf-rank*.ring"))
+
+
+def contents(path: str | Path) -> reading.Contents:
+    found = reading.read(Path(path).read_bytes())
+    assert not isinstance(found, str), found
+    return found
+
+
+def calls(found: reading.Contents) -> list[tuple[str, str, int]]:
+    groups = found.table[layout.GROUP]
+    return [
+        (layout.OPERATORS[kept.record.op], groups[kept.record.group][1], kept.record.in_elements)
+        for kept in found.records
+        if kept.record.kind == layout.CALL
+    ]
+
+
+def test_every_kind_of_caller_is_seen(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
+    found = ranks.run(2, programs.every_caller, RAF_RING_DIR=str(tmp_path), **writer)
+    assert [rank.returned[1] for rank in found] == ["python" if writer else "native"] * 2, found[0].out
+    both = [contents(rank.returned[0]) for rank in found]
+    seen = calls(both[0])
+    for call in [
+        ("allreduce_", "default_pg", 4),
+        ("broadcast_", "default_pg", 3),
+        ("send", "default_pg", 4),
+        ("allreduce_", "default_pg", 5),  # a functional collective
+        ("allreduce_", "default_pg", 8),  # the reducer of DDP
+        ("allgather_", "pair", 2),
+        ("allreduce_", "default_pg", 13),
+        ("barrier", "default_pg", 1),
+    ]:
+        assert call in seen, seen
+    assert seen.count(("allreduce_", "default_pg", 4)) == 2  # one of them bound early
+    assert ("recv_", "default_pg", 4) in calls(both[1])
+    _same_history(both)
+    _describes_steps_and_decisions(both[0])
+
+
+def _same_history(both: list[reading.Contents]) -> None:
+    """The rolling hashes of the two ranks are equal, sends and receives aside."""
+    hashes = [
+        {(kept.record.group, kept.record.seq): kept.record.hash for kept in one.records if kept.record.hash}
+        for one in both
+    ]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes[0].values())) == len(hashes[0])
+
+
+def _describes_steps_and_decisions(found: reading.Contents) -> None:
+    texts = found.table[layout.TEXT]
+    notes = [
+        (k.record.kind, texts[k.record.in_elements]) for k in found.records if k.record.kind != layout.CALL
+    ]
+    assert (layout.STEP, ["11"]) in notes
+    assert (layout.DECISION, ["agree any", "stop", "True"]) in notes
+    in_step = next(
+        k.record for k in found.records if k.record.kind == layout.CALL and k.record.in_elements == 13
+    )
+    assert texts[in_step.step] == ["11"]
+    frame = found.table[layout.FRAME][in_step.site]
+    assert (frame[0], Path(frame[1]).name) == ("every_caller", "recorder_programs.py")
+
+
+@pytest.mark.parametrize(
+    ("how", "culprits"), [("asleep", [1]), ("killed", [1]), ("gil", [1]), ("receive", [0, 1])]
+)
+def test_a_hang_is_diagnosed_from_rings_alone(
+    ranks: Ranks, tmp_path: Path, how: str, culprits: list[int]
+) -> None:
+    """All ranks are killed while they hang; nothing but the rings remains. In `receive` they wait for each other."""
+    ranks.run(2, programs.stuck, how, limit=5, RAF_RING_DIR=str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-m", "rankandfile", "diagnose", str(tmp_path), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    verdicts: list[dict[str, Any]] = json.loads(done.stdout)["verdicts"]
+    assert verdicts, done.stdout + done.stderr
+    assert [culprit["rank"] for culprit in verdicts[0]["culprits"]] == culprits, done.stdout
+    assert "recorder_programs.py" in done.stdout
+
+
+def test_threads_and_forks(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
+    found = ranks.run(2, programs.threads_and_forks, RAF_RING_DIR=str(tmp_path), **writer)
+    for rank in found:
+        assert rank.returned[1] == "0", rank.out
+        whole = contents(rank.returned[0])
+        assert whole.torn == 0
+        assert all(kept.left_us for kept in whole.records if kept.record.kind == layout.CALL)
+        by_group: dict[int, list[int]] = {}
+        for kept in whole.records:
+            by_group.setdefault(kept.record.group, []).append(kept.record.seq)
+        for seqs in by_group.values():
+            assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))
+        assert [kept.record.number for kept in whole.records] == list(range(1, len(whole.records) + 1))
+        assert whole.header.rank == found.index(rank)
+
+
+def test_a_broken_recorder_does_not_disturb_the_job(ranks: Ranks, tmp_path: Path) -> None:
+    found = ranks.run(2, programs.broken, RAF_RING_DIR=str(tmp_path), RAF_NATIVE="0")
+    assert [rank.returned for rank in found] == [[[2.0] * 3, True, True]] * 2, found[0].out
+
+
+def test_switched_off_it_leaves_nothing(ranks: Ranks, tmp_path: Path) -> None:
+    found = ranks.run(2, programs.turned_off, RAF_RING_DIR=str(tmp_path), RAF="0")
+    assert [rank.returned for rank in found] == [True, True]
+    assert rings(tmp_path) == []
+
+
+def test_no_place_for_a_ring_is_said_and_survived(ranks: Ranks, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = ranks.run(2, programs.turned_off, RAF_RING_DIR=str(tmp_path / "file" / "below"))
+    assert [rank.returned for rank in found] == [True, True], found[0].out
+    assert "raf: not recording" in found[0].out
+
+
+def test_attempts_are_told_apart(ranks: Ranks, tmp_path: Path) -> None:
+    for attempt in ("0", "1"):
+        ranks.run(2, programs.turned_off, RAF_RING_DIR=str(tmp_path), TORCHELASTIC_RESTART_COUNT=attempt)
+    assert len(rings(tmp_path)) == 4
+    assert sorted(contents(path).header.attempt for path in rings(tmp_path)) == [0, 0, 1, 1]
+
+
+def test_random_kills_lose_and_invent_nothing(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
+    (found,) = ranks.run(1, programs.torture, str(tmp_path), 200, 8, limit=120, **writer)
+    assert found.returned is not None, found.out
+    assert found.returned["kills"] >= 10, found.returned  # as many as the machine manages in the time
+    assert found.returned["records"] > 100
+
+
+def test_damaged_rings_raise_nothing(ranks: Ranks, tmp_path: Path) -> None:
+    ranks.run(2, programs.turned_off, RAF_RING_DIR=str(tmp_path))
+    whole = rings(tmp_path)[0].read_bytes()
+    dice = random.Random(3)
+    bad = tmp_path / "bad.ring"
+    for _ in range(60):
+        data = bytearray(whole[: dice.choice([len(whole), dice.randrange(len(whole)), 300, 5000])])
+        for _ in range(dice.randrange(1, 40)):
+            # Most of a ring is empty: aim at the header, the first records, and the table.
+            at = dice.choice(
+                [dice.randrange(300), 4096 + dice.randrange(1000), 1052672 + dice.randrange(3000)]
+            )
+            if at < len(data):
+                data[at] = dice.randrange(256)
+        bad.write_bytes(data)
+        value, _, notes = as_ring.load(bad)
+        assert value is not None or notes
