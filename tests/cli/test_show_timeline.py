@@ -18,7 +18,7 @@ def test_the_table_names_what_each_cohort_did(raf: Raf, other_op: Path) -> None:
     assert {"1", "0,2,3"} & {row["ranks"] for row in rows}
 
 
-@pytest.mark.parametrize("name", ["job.pftrace", "job.json", "job.json.gz", "job.perfetto-trace.gz"])
+@pytest.mark.parametrize("name", ["job.json.gz", "job.perfetto-trace"])
 def test_a_trace_is_written_by_its_suffix(raf: Raf, other_op: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     done = raf("show", "timeline", other_op, "-o", path)

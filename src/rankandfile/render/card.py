@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -84,8 +85,9 @@ def card(
         return Text("no verdict")
     if height is None:
         height = HEIGHT if width >= _NARROW else _NARROW_HEIGHT
+    made = _Card(diagnosis, signs, width)
     for room in _ROOMS:
-        found = _Card(diagnosis, signs, width, room).whole()
+        found = made.whole(room)
         if _height(found, width) <= height:
             break
     return found
@@ -97,12 +99,13 @@ def _height(found: RenderableType, width: int) -> int:
 
 
 class _Card:
-    def __init__(self, diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> None:
-        self.diagnosis, self.signs, self.room = diagnosis, signs, room
+    def __init__(self, diagnosis: Diagnosis, signs: Signs, width: int) -> None:
+        self.diagnosis, self.signs, self.room = diagnosis, signs, _ROOMS[0]
         self.verdict = diagnosis.verdicts[0]
         self.width = max(20, width - _LABEL - 1)
 
-    def whole(self) -> RenderableType:
+    def whole(self, room: Room) -> RenderableType:
+        self.room = room
         rows = Table.grid(padding=(0, 1, 0, 0))
         rows.add_column(style="bold", no_wrap=True, width=_LABEL)
         rows.add_column(overflow="fold", ratio=1)
@@ -129,10 +132,18 @@ class _Card:
         yield self._text(sure, style="dim")
         yield self._text(verdict.sentence)
 
+    @cached_property
+    def _who(self) -> str:
+        return ranks_named(culprit_ranks(self.verdict), self.signs)
+
+    @cached_property
+    def _victims(self) -> int:
+        return len(parse_ranks(self.verdict.victims))
+
     def _who_and_where(self) -> Iterator[str]:
         verdict, dot = self.verdict, f" {self.signs.dot} "
         if verdict.culprits and verdict.cause != "undetermined":
-            yield dot + ranks_named(culprit_ranks(verdict), self.signs)
+            yield dot + self._who
         where = verdict.location
         if where is not None and verdict.hang:
             name = where.file.replace("\\", "/").rsplit("/", 1)[-1]
@@ -143,8 +154,7 @@ class _Card:
         if verdict.culprits:
             yield "culprit", self._culprits()
         if verdict.victims:
-            waiting = len(parse_ranks(verdict.victims))
-            count = f"  ({waiting:,} ranks)" if waiting > 1 else ""
+            count = f"  ({self._victims:,} ranks)" if self._victims > 1 else ""
             yield "victims", [self._text(short(verdict.victims, self.signs), count)]
         if verdict.location is not None:
             yield "where", self._location()
