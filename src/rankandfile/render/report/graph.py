@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from rankandfile.model.pictures import WaitGraph, WaitNode
 
-WIDTH, LINE, PADDING = 304, 17, 10
-_GAP_X, _GAP_Y, _MARGIN = 76, 20, 14
-_LETTERS = 38
-_LETTERS_OF_A_TITLE = 35
+WIDTH, LINE, PADDING = 346, 17, 10
+_GAP_X, _GAP_Y, _MARGIN = 56, 20, 14
+_BOW = 34
+_LETTERS = 44
+_LETTERS_OF_A_TITLE = 40
 
 
 @dataclass
@@ -58,9 +59,10 @@ def drawn(graph: WaitGraph) -> Drawing:
         boxes[number].cycle = True
     layers = _layers(graph, ring)
     _place(boxes, layers, ring, graph)
+    ends = {(e.source, e.target) for e in graph.edges}
     arrows = [
         Arrow(
-            _ring_path(boxes[e.source], boxes[e.target])
+            _ring_path(boxes[e.source], boxes[e.target], _BOW if (e.target, e.source) in ends else 0)
             if e.cycle
             else _path(boxes[e.source], boxes[e.target]),
             e.known,
@@ -174,12 +176,11 @@ def _path(source: Box, target: Box) -> str:
     return f"M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} {x2 - bend:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
 
 
-def _ring_path(source: Box, target: Box) -> str:
-    """A bow from edge to edge, so that there and back do not lie on each other."""
+def _ring_path(source: Box, target: Box, bow: float) -> str:
+    """From edge to edge; in a bow where another arrow leads back."""
     x1, y1 = source.x + WIDTH / 2, source.y + source.height / 2
     x2, y2 = target.x + WIDTH / 2, target.y + target.height / 2
     length = math.hypot(x2 - x1, y2 - y1) or 1
-    bow = 34
     mx = (x1 + x2) / 2 + (y2 - y1) / length * bow
     my = (y1 + y2) / 2 - (x2 - x1) / length * bow
     ax, ay = _edge(source, mx, my, 0)
