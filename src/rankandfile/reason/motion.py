@@ -7,7 +7,7 @@ of a loop is seen on that line whenever someone looks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -36,45 +36,65 @@ def motions(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -> l
         number: [place for place in found if not is_native(place)]
         for number, _, found in places_of(seen["stack"].unique().sort(), stacks, frames)
     }
-    return [
-        _motion(part, [places[number] for number in part["stack"].to_list()])
-        for part in _processes(seen)
-        if part.height > 1
-    ]
+    known: dict[tuple[int, ...], _Seen] = {}
+    out: list[Motion] = []
+    for process in _processes(seen):
+        if len(process) < 2:
+            continue
+        # Most ranks of a job stand in the same few places: what those tell is worked out once.
+        numbers = tuple(row["stack"] for row in process)
+        if numbers not in known:
+            known[numbers] = _seen([places[number] for number in numbers])
+        out.append(_motion(process, known[numbers]))
+    return out
 
 
-def _processes(seen: pl.DataFrame) -> list[pl.DataFrame]:
+Row = dict[str, Any]
+
+
+def _processes(seen: pl.DataFrame) -> list[list[Row]]:
     """The snapshots of each process: of a rank's own one, or of one that is known by its number."""
+    seen = seen.select("rank", "host", "pid", "role", "active", "stack")
     own = seen.filter(pl.col("rank").is_not_null() & (pl.col("role") != "worker"))
     rest = seen.filter(
         (pl.col("rank").is_null() | (pl.col("role") == "worker")) & pl.col("pid").is_not_null()
     )
-    return [
-        *own.partition_by("rank", maintain_order=True),
-        *rest.partition_by("rank", "host", "pid", maintain_order=True),
-    ]
+    found: dict[tuple[object, ...], list[Row]] = {}
+    for row in own.iter_rows(named=True):
+        found.setdefault((row["rank"],), []).append(row)
+    for row in rest.iter_rows(named=True):
+        found.setdefault((row["rank"], row["host"], row["pid"]), []).append(row)
+    return list(found.values())
 
 
-def _motion(rows: pl.DataFrame, taken: Sequence[list[Place]]) -> Motion:
+class _Seen(NamedTuple):
+    kind: Literal["frozen", "moving"]
+    under: str
+
+
+def _seen(taken: Sequence[list[Place]]) -> _Seen:
     keys = [[_key(place) for place in reversed(places)] for places in taken]
     shared = 0
     while all(len(key) > shared for key in keys) and len({key[shared] for key in keys}) == 1:
         shared += 1
     kind: Literal["frozen", "moving"] = "frozen" if _stands(taken, keys, shared) else "moving"
-    active = rows["active"].drop_nulls()
-    pids = rows["pid"].drop_nulls()
     under = ""
     if shared:
         place = taken[0][len(taken[0]) - shared]
         under = f"{short_function(place.function)}, {at(place)}"
+    return _Seen(kind, under)
+
+
+def _motion(rows: Sequence[Row], seen: _Seen) -> Motion:
+    active = [row["active"] for row in rows if row["active"] is not None]
     return Motion(
-        rows["rank"][0],
-        rows["host"][0],
-        pids[0] if pids.len() else None,
-        kind,
-        rows.height,
-        bool(active.all()) if active.len() else None,
-        under,
+        rows[0]["rank"],
+        rows[0]["host"],
+        next((row["pid"] for row in rows if row["pid"] is not None), None),
+        seen.kind,
+        len(rows),
+        all(active) if active else None,
+        seen.under,
     )
 
 
