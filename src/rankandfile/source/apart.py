@@ -138,6 +138,10 @@ def decided(search: Search, decision: Decision, parting: Parting) -> Found:
 
 
 def _ways_apart(search: Search, parting: Parting) -> list[Fork]:
+    for side in (parting.normal, parting.culprit):
+        if not side.way and not search.ways.left(side.rank):
+            # It made no further call, and nobody saw where it was: it may be anywhere.
+            return []
     normal: Way | Left = qualified(search, parting.normal.way) or "end"
     culprit: Way | Left = qualified(search, parting.culprit.way) or "end"
     return forks(qualified(search, parting.before), normal, culprit, ground_of(search.places))

@@ -81,6 +81,13 @@ class Ways:
                         return rank, position
         return None
 
+    def left(self, rank: int) -> bool:
+        """The process ended by itself, as far as an exit list tells."""
+        ends = self.case.exits.filter(
+            (pl.col("rank") == rank) & (pl.col("state").cast(pl.String) == "exited")
+        )
+        return not ends.is_empty()
+
     def seen(self) -> list[int]:
         """Ranks whose stacks someone took."""
         looked = self.case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
