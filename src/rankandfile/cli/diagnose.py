@@ -59,6 +59,10 @@ def diagnose(
     ] = None,
     src: Sources = None,
     git: Revision = None,
+    hung: Annotated[
+        bool,
+        typer.Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
+    ] = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
@@ -78,7 +82,7 @@ def diagnose(
 
     # The steps of the reasoning show the progress themselves.
     with nullcontext() if verbose else working("reasoning"):
-        facts = gather(case, _say_step if verbose else None)
+        facts = gather(case, _say_step if verbose else None, hung)
         diagnosis = conclude(facts)
     if tree is not None:
         from rankandfile.source.remedies import advise

@@ -63,9 +63,11 @@ class Facts:
     """Where each rank's host is, by its stack."""
     clocks: dict[int, int] = field(default_factory=dict)
     """By how much a rank's clock was ahead of the one that its calls' times are given in."""
+    hung: bool = False
+    """The person says that the job hung: that files have lost their times proves nothing against it."""
 
 
-def gather(case: Case, on_step: OnStep | None = None) -> Facts:
+def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Facts:
     steps: list[str] = []
 
     def step(line: str) -> None:
@@ -143,6 +145,7 @@ def gather(case: Case, on_step: OnStep | None = None) -> Facts:
         testimony,
         hosts,
         clocks,
+        hung,
     )
 
 

@@ -19,6 +19,7 @@ _AT_LEAST_NS = 2_500_000_000
 class Patience(Enum):
     OVER = "longer than its timeout"
     LATE = "much longer than any pause between two calls before it"
+    SAID = "as long as it takes to call it a hang"
     UNKNOWN = "for a time that nothing tells"
     NOT_YET = "not longer than the job's own pauses"
 
@@ -40,7 +41,9 @@ def patience(facts: Facts, call: Pending) -> Patience:
         return Patience.OVER
     if much_longer(facts, waited):
         return Patience.LATE
-    return Patience.NOT_YET if written_ns(facts.case, facts.clocks) is not None else Patience.UNKNOWN
+    if written_ns(facts.case, facts.clocks) is not None:
+        return Patience.NOT_YET
+    return Patience.SAID if facts.hung else Patience.UNKNOWN
 
 
 def _given_up(facts: Facts, row: Row) -> bool:

@@ -1,0 +1,24 @@
+"""`raf diagnose --hung`: dumps whose files no longer tell when they were written."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from raf_runs import Raf
+
+from rankandfile.lab.sim.run import simulate
+
+_YEARS_NS = 3 * 365 * 86_400 * 10**9
+
+
+def test_the_persons_word_stands_in_for_lost_times(raf: Raf, tmp_path: Path) -> None:
+    dumps = simulate("blocked-save", tmp_path / "incident") / "evidence" / "dumps"
+    for dump in dumps.iterdir():
+        later = dump.stat().st_mtime_ns + _YEARS_NS
+        os.utime(dump, ns=(later, later))
+    without = json.loads(raf("diagnose", dumps, "--format", "json").out)["verdicts"][0]
+    said = json.loads(raf("diagnose", dumps, "--hung", "--format", "json").out)["verdicts"][0]
+    assert (without["hang"], without["culprits"]) == (False, [])
+    assert (said["hang"], [culprit["rank"] for culprit in said["culprits"]]) == (True, [0])
