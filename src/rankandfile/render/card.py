@@ -254,10 +254,12 @@ class _Card:
     def _wait(self, wait: Wait) -> str:
         number = "" if wait.seq is None else f" #{wait.seq}"
         call = f"{wait.op or 'call'}{number} of {wait.group}"
-        who = short(wait.ranks, self.signs, _MOST_RANKS_OF_A_COHORT)
+        # Who is behind by a call may sit in this one too, and yet be the one that the others wait for.
+        waiting = _without(wait.ranks, wait.waits_for)
+        who = short(waiting or wait.ranks, self.signs, _MOST_RANKS_OF_A_COHORT)
         if not wait.waits_for:
             return f"{who} in {call}"
-        if wait.ranks == wait.waits_for or _within(wait.ranks, wait.waits_for):
+        if not waiting:
             return f"{who} behind earlier calls of their own, in {call}"
         return f"{who} {self.signs.waits_for} {short(wait.waits_for, self.signs, _MOST_RANKS_OF_A_COHORT)} in {call}"
 
@@ -280,8 +282,10 @@ class _Card:
         return [self._text(f"and {left_out:,} more {what}", style="dim")] if left_out > 0 else []
 
 
-def _within(some: str, others: str) -> bool:
-    return len(others) < _LONG and set(parse_ranks(some)) <= set(parse_ranks(others))
+def _without(ranks: str, others: str) -> str:
+    if ranks == others or max(len(ranks), len(others)) > _LONG:
+        return "" if ranks == others else ranks
+    return format_ranks(set(parse_ranks(ranks)) - set(parse_ranks(others)))
 
 
 def _without_do_not(line: str) -> str:

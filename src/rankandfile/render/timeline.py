@@ -22,6 +22,7 @@ from .words import headline, plain
 
 MOST_RANKS = 64
 AROUND = 300
+_OF_A_COHORT = 8
 #: Of one rank and group; a job that hangs may have asked for thousands more.
 MOST_UNFINISHED = 16
 _STEP_NS = 1_000_000
@@ -97,8 +98,8 @@ def telling_ranks(diagnosis: Diagnosis, everyone: list[int], most: int = MOST_RA
         parts = [cohort.ranks for cohort in verdict.divergence.cohorts] if verdict.divergence else []
         parts += [text for wait in verdict.waits for text in (wait.waits_for, wait.ranks)]
         for part in [*parts, verdict.victims]:
-            chosen.update(dict.fromkeys(parse_ranks(part)[:4]))
-    chosen.update(dict.fromkeys(everyone[:4]))
+            chosen.update(dict.fromkeys(parse_ranks(part)[:_OF_A_COHORT]))
+    chosen.update(dict.fromkeys(everyone[:_OF_A_COHORT]))
     return sorted([rank for rank in chosen if rank in there][:most])
 
 
