@@ -92,6 +92,27 @@ def stuck(how: str) -> None:
     dist.all_reduce(one)
 
 
+def falls_silent() -> str:
+    """The main thread sleeps while another one tells where it is, twice."""
+    path = begin()
+    dist.all_reduce(torch.ones(4))
+    told = threading.Thread(target=_tell_twice)
+    told.start()
+    _sleep_until_joined(told)
+    return str(path)
+
+
+def _tell_twice() -> None:
+    assert current.now.recorder is not None
+    time.sleep(0.3)
+    current.now.recorder.pulse()
+    current.now.recorder.pulse()
+
+
+def _sleep_until_joined(thread: threading.Thread) -> None:
+    thread.join()
+
+
 def threads_and_forks() -> list[str]:
     path = begin()
     groups = [dist.new_group([0, 1]) for _ in range(3)]

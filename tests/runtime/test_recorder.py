@@ -13,6 +13,7 @@ import pytest
 import recorder_programs as programs
 from gloo_ranks import Ranks
 
+from rankandfile.evidence.raw import unpack_repeats
 from rankandfile.evidence.ring import as_ring
 from rankandfile.wire import layout, reading
 
@@ -117,6 +118,20 @@ def test_a_hang_is_diagnosed_from_rings_alone(
     assert "recorder_programs.py" in done.stdout
 
 
+def test_a_silent_process_leaves_where_it_stands(
+    ranks: Ranks, tmp_path: Path, writer: dict[str, str]
+) -> None:
+    for rank in ranks.run(2, programs.falls_silent, RAF_RING_DIR=str(tmp_path), **writer):
+        assert rank.returned, rank.out
+        loaded = as_ring.load(Path(rank.returned))
+        assert loaded.dump is not None
+        assert loaded.stacks is not None
+        assert [thread.name for thread in loaded.stacks.threads] == ["MainThread"] * 2
+        repeats = unpack_repeats(loaded.stacks.repeats)
+        assert "_sleep_until_joined" in [repeats.frames[frame].function for frame in repeats.stacks[0]]
+        assert [entry["profiling_name"] for entry in loaded.dump["entries"]] == ["gloo:all_reduce"]
+
+
 def test_threads_and_forks(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
     found = ranks.run(2, programs.threads_and_forks, RAF_RING_DIR=str(tmp_path), **writer)
     for rank in found:
@@ -180,5 +195,5 @@ def test_damaged_rings_raise_nothing(ranks: Ranks, tmp_path: Path) -> None:
             if at < len(data):
                 data[at] = dice.randrange(256)
         bad.write_bytes(data)
-        value, _, notes = as_ring.load(bad)
-        assert value is not None or notes
+        found = as_ring.load(bad)
+        assert found.dump is not None or found.notes

@@ -94,8 +94,11 @@ def _decode(path: Path, name: str, dump_bytes: int) -> Decoded:
                 return Decoded("other_json", [], notes)
             return _decoded(kind, "json", found, truncated, notes)
         if kind == "ring":
-            value, rank, notes = as_ring.load(path)
-            return _decoded(kind, "ring", [(rank, value)] if value is not None else [], False, notes)
+            ring = as_ring.load(path)
+            dumps = [(ring.rank, ring.dump)] if ring.dump is not None else []
+            decoded = _decoded(kind, "ring", dumps, False, ring.notes)
+            decoded.stacks = ring.stacks
+            return decoded
         if kind == "flight_table":
             text = path.read_text(encoding="utf-8", errors="replace")
             ranked, notes = as_table.decode(text)

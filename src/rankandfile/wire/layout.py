@@ -42,7 +42,8 @@ OPEN, CLOSED = 0, 1
 PYTHON, NATIVE = 1, 2
 
 #: Kinds of record.
-CALL, STEP, DECISION = 1, 2, 3
+#: A pulse is where the main thread was while nothing else was recorded.
+CALL, STEP, DECISION, PULSE = 1, 2, 3, 4
 
 #: Bits of a record's flags.
 SYNC, P2P, ON_DEVICE = 1, 2, 4
@@ -93,7 +94,7 @@ class Header(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One call, step or decision, as it was entered."""
+    """One call, step, decision or pulse, as it was entered."""
 
     number: int
     """The n-th record of the process, from 1."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.ring.names import name
+from rankandfile.evidence.ring.pulses import pulses
+from rankandfile.evidence.stacks.raw import RawStacks
 from rankandfile.wire import layout, reading
 from rankandfile.wire.reading import Contents, Kept
 
@@ -14,19 +16,27 @@ from rankandfile.wire.reading import Contents, Kept
 LARGEST = 256 << 20
 
 
-def load(path: Path) -> tuple[dict[str, Any] | None, int | None, list[RawNote]]:
-    """The dump in the file, its rank, and notes on what could not be kept."""
+class Loaded(NamedTuple):
+    dump: dict[str, Any] | None
+    rank: int | None
+    stacks: RawStacks | None
+    notes: list[RawNote]
+
+
+def load(path: Path) -> Loaded:
+    """The dump in the file, its rank, the stacks that the process left while it was quiet, and what was not kept."""
     with path.open("rb") as file:
         data = file.read(LARGEST)
     contents = reading.read(data)
     if isinstance(contents, str):
-        return None, None, [RawNote("offset 0", contents)]
+        return Loaded(None, None, None, [RawNote("offset 0", contents)])
     notes = [RawNote("", note) for note in contents.notes]
     if contents.torn:
         what = "a record was" if contents.torn == 1 else f"{contents.torn} records were"
         notes.append(RawNote("ring", f"{what} being written when the process stopped: left out"))
     rank = contents.header.rank if contents.header.rank >= 0 else None
-    return {"version": "2.10", "entries": _entries(contents), "pg_config": _groups(contents)}, rank, notes
+    dump = {"version": "2.10", "entries": _entries(contents), "pg_config": _groups(contents)}
+    return Loaded(dump, rank, pulses(contents, rank), notes)
 
 
 def _groups(contents: Contents) -> dict[str, Any]:
@@ -39,7 +49,9 @@ def _groups(contents: Contents) -> dict[str, Any]:
 
 def _entries(contents: Contents) -> list[dict[str, Any]]:
     describe = _Describe(contents)
-    last = {kept.record.thread: kept.record.number for kept in contents.records}
+    # A pulse is not the thread's own doing.
+    own = [kept.record for kept in contents.records if kept.record.kind != layout.PULSE]
+    last = {record.thread: record.number for record in own}
     calls = [kept for kept in contents.records if kept.record.kind == layout.CALL]
     entries = [describe.entry(kept, last[kept.record.thread] > kept.record.number) for kept in calls]
     return [entry for entry in entries if entry is not None]

@@ -32,6 +32,8 @@ class Completion:
         self._sources = sources
         self._native = native
         self._open: deque[tuple[Token, Any]] = deque(maxlen=MOST)
+        self._last = 0
+        self._quiet = 0
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -60,10 +62,24 @@ class Completion:
         """The header says when this process last ran Python; the files' times, when their content was last known to be
         all there is. A process that cannot beat any more has its file dated by the others of its job on this host."""
         self._recorder.ring.beat()
+        self._tell_where_it_stands()
         for ring in self._recorder.ring.siblings():
             with contextlib.suppress(OSError):
                 os.utime(ring)
         self._sources.keep(self._recorder.stacks.files)
+
+    def _tell_where_it_stands(self) -> None:
+        """A process that records nothing for some seconds leaves its stack: after 2 and 4 beats, then every 10."""
+        last = self._recorder.ring.last()
+        self._quiet = self._quiet + 1 if last == self._last else 0
+        self._last = last
+        if self._quiet in (2, 4) or (self._quiet and self._quiet % 10 == 0):
+            try:
+                self._recorder.pulse()
+            except Exception:
+                self._recorder.failures += 1
+            # The pulse is a record too, and no reason to think that the process went on.
+            self._last = self._recorder.ring.last()
 
     def _ask(self) -> None:
         if self._native is not None:

@@ -50,8 +50,10 @@ def open_ring() -> Path:
     rank = os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "x"))
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     process = f"{os.getppid()}-{os.getpid()}-{started(os.getpid())}"
-    name = f"raf-rank{rank[:7]}-attempt{attempt[:7]}-{process}.ring"
-    ring = Ring(folder / name)
+    path = folder / f"raf-rank{rank[:7]}-attempt{attempt[:7]}-{process}.ring"
+    # Only a process that stopped recording and begins again finds its own ring there.
+    path.unlink(missing_ok=True)
+    ring = Ring(path)
     ring.add(layout.ENVIRONMENT, [1, sys.argv[:8], sys.version.split()[0], Path.cwd().as_posix()])
     opened = Recorder(ring)
     now.completion = Completion(opened, Sources(ring, folder / "raf-sources"), now.native)

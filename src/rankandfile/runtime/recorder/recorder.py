@@ -146,43 +146,29 @@ class Recorder:
         self._step = self._texts.of(text, lambda: [text])
         if self.on_step is not None:
             self.on_step(self._step)
-        self._note(layout.STEP, self._step, 0)
+        self._note(layout.STEP, self._step, (0, 0, 0), self.learn_thread())
 
     def decision(self, kind: str, name: str, outcome: str) -> None:
         """A guard came to a decision."""
         text = f"{kind}\0{name}\0{outcome[:200]}"
-        self._note(layout.DECISION, self._texts.of(text, lambda: [kind, name, outcome[:200]]), 1)
+        told = self._texts.of(text, lambda: [kind, name, outcome[:200]])
+        self._note(layout.DECISION, told, self.stacks.of(sys._getframe(1)), self.learn_thread())
 
-    def _note(self, kind: int, text: int, with_stack: int) -> None:
-        stack, site, _ = self.stacks.of(sys._getframe(2)) if with_stack else (0, 0, 0)
-        thread = self.learn_thread()
+    def pulse(self) -> None:
+        """Where the main thread is now, if the process has recorded nothing for a while; for any thread to call."""
+        main = threading.main_thread().ident
+        frame = sys._current_frames().get(main) if main is not None else None
+        if frame is not None:
+            where = self.stacks.of(frame)
+            self._note(layout.PULSE, 0, where, self._threads.of(main, lambda: [main, "MainThread"]))
+
+    def _note(self, kind: int, text: int, where: tuple[int, int, int], thread: int) -> None:
+        stack, site, _ = where
         with self._lock:
             number = self.next_number()
             mono, wall = time.monotonic_ns(), time.time_ns()
-            body = layout.BODY.pack(
-                number,
-                mono,
-                wall,
-                0,
-                text,
-                0,
-                0,
-                0,
-                0,
-                0,
-                stack,
-                site,
-                0,
-                0,
-                thread,
-                self._step,
-                -1,
-                kind,
-                0,
-                0,
-                0,
-            )
-            self.ring.put(number, body)
+            numbers = (number, mono, wall, 0, text, 0, 0, 0, 0, 0, stack, site, 0, 0, thread, self._step, -1)
+            self.ring.put(number, layout.BODY.pack(*numbers, kind, 0, 0, 0))
 
     def group(self, group: Any) -> Group:
         """The group, with its counters."""

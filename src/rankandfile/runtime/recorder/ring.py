@@ -115,6 +115,10 @@ class Ring:
         """A sign of life."""
         self._store(layout.BEAT_AT, layout.U64.pack(time.time_ns()))
 
+    def last(self) -> int:
+        """The number of the newest record."""
+        return int(layout.U64.unpack_from(self.map, layout.LAST_AT)[0])
+
     def siblings(self) -> list[Path]:
         """The rings of this process's job on this host, its own among them: same attempt, same launcher."""
         return list(self.path.parent.glob(f"raf-rank*-{'-'.join(self.path.stem.split('-')[2:4])}-*.ring"))

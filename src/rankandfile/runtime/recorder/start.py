@@ -27,10 +27,11 @@ def start() -> Path | None:
         current.close()
         sys.stderr.write(f"raf: not recording: {type(error).__name__}: {error}\n")
         return None
-    atexit.register(current.close)
-    os.register_at_fork(after_in_child=current.forked)
-    watchers.on_step.append(_step)
-    watchers.on_decision.append(_decision)
+    if _step not in watchers.on_step:
+        atexit.register(current.close)
+        os.register_at_fork(after_in_child=current.forked)
+        watchers.on_step.append(_step)
+        watchers.on_decision.append(_decision)
     return path
 
 
