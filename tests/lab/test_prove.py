@@ -29,7 +29,6 @@ PROVED = [
     ("errors_gathered_if_any", False),
     ("expert_without_tokens", False),
     ("export_on_rank_zero", False),
-    ("leaves_when_converged", False),
     ("load_error_hidden", False),
     ("nan_batch_skipped", False),
     ("order_inversion_dp_tp", False),
