@@ -87,7 +87,11 @@ def fixes() -> str:
 def _shown(*command: str) -> str:
     """The command, and what it prints on stdout."""
     done = subprocess.run(
-        [sys.executable, "-m", "rankandfile", *command], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+        [sys.executable, "-m", "rankandfile", *command],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     return f"```console\n$ raf {' '.join(command)}\n```\n\n```diff\n{done.stdout}```"
 
