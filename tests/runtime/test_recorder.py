@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,22 @@ def test_every_kind_of_caller_is_seen(ranks: Ranks, tmp_path: Path, writer: dict
         assert call in seen, seen
     assert seen.count(("allreduce_", "default_pg", 4)) == 2  # one of them bound early
     assert ("recv_", "default_pg", 4) in calls(both[1])
+    _keeps_the_source(both[0], tmp_path)
     _same_history(both)
     _describes_steps_and_decisions(both[0])
+
+
+def _keeps_the_source(found: reading.Contents, folder: Path) -> None:
+    sources = {
+        Path(path).name: (digest, path) for path, digest, _ in found.table.get(layout.SOURCE, {}).values()
+    }
+    if not sources:
+        return  # the job was over before the first look round
+    digest, path = sources["recorder_programs.py"]
+    assert (
+        zlib.decompress((folder / "raf-sources" / f"{digest}.py.zlib").read_bytes())
+        == Path(path).read_bytes()
+    )
 
 
 def _same_history(both: list[reading.Contents]) -> None:

@@ -46,6 +46,8 @@ def recorder() -> Recorder | None:
 def open_ring() -> Path:
     folder = ring_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if "RAF_RING_DIR" not in os.environ and folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to another user")
     _sweep(folder)
     rank = os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "x"))
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from pathlib import Path
 
 from rankandfile.runtime.recorder.ring import Ring
@@ -36,10 +37,11 @@ class Sources:
         text = Path(path).read_bytes()
         name = hashlib.sha256(text).hexdigest()
         self._ring.add(layout.SOURCE, [self._kept, path, name, size])
-        copy = self._folder / f"{name}.py"
+        # Packed, so that nobody who is given the folder takes source for a log.
+        copy = self._folder / f"{name}.py.zlib"
         if copy.exists():
             return
         self._folder.mkdir(mode=0o700, exist_ok=True)
         part = self._folder / f"{name}.{os.getpid()}.part"
-        part.write_bytes(text)
+        part.write_bytes(zlib.compress(text))
         part.replace(copy)

@@ -20,6 +20,10 @@ _INNER = re.compile(
 )
 _OWN = str(PurePath(__file__).parent.parent)
 
+#: Stacks that are told apart; a program that makes up code as it goes would fill the memory with them.
+MOST = 20_000
+NOTHING = (0, 0, 0)
+
 #: What one stack is known by: code and instruction of each frame.
 Walked = tuple[int, ...]
 
@@ -55,6 +59,8 @@ class Stacks:
                 lines.append((frame.f_code, frame.f_lineno or 0))
             frame = frame.f_back
         with self._lock:
+            if len(self._known) >= MOST:
+                return NOTHING
             return self._known.get(key) or self.learn(len(self._known) + 1, key, lines)
 
     def learn(self, number: int, key: Walked, lines: list[tuple[CodeType, int]]) -> tuple[int, int, int]:
