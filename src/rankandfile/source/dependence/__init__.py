@@ -18,7 +18,6 @@ from .syntax import text
 __all__ = ["Level", "Reason", "Step", "why"]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
-_STEPS = 12_000
 
 
 def why(program: Program, function: Function, condition: Condition | ast.expr) -> Reason:
@@ -26,7 +25,7 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     evaluator = _EVALUATORS.get(program)
     if evaluator is None:
         evaluator = _EVALUATORS[program] = Evaluator(program)
-    evaluator.left = _STEPS
+    evaluator.renew()
     frame = Frame(function)
     try:
         if isinstance(condition, Condition):

@@ -396,7 +396,8 @@ def _builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) ->
     if name == "open":
         return join([UNKNOWN, ev.value(first, frame)])
     if name in ("hasattr", "isinstance", "issubclass", "callable", "type"):
-        return UNIFORM if name != "isinstance" else ev.value(first, frame)
+        # What type a value has seldom differs where its content does.
+        return UNKNOWN if name == "isinstance" and ev.value(first, frame).level != "uniform" else UNIFORM
     return ev.all(args, frame) if is_pure(f"builtins.{name}") else _by_arguments(ev, e, frame, name)
 
 

@@ -105,7 +105,9 @@ class Reaching:
         """The usual data-flow equations, with a bit for every definition."""
         every = [*self.first, *self.all]
         bit = {d: 1 << index for index, d in enumerate(every)}
-        self._every = every
+        self._by_name: dict[str, list[tuple[int, Definition]]] = {}
+        for index, d in enumerate(every):
+            self._by_name.setdefault(d.name, []).append((index, d))
         by_name: dict[str, int] = {}
         for d in every:
             by_name[d.name] = by_name.get(d.name, 0) | bit[d]
@@ -152,14 +154,14 @@ class Reaching:
         bits = 0
         for node in nodes:
             bits |= self._before.get(node, 0)
-        return [d for index, d in enumerate(self._every) if d.name == name and bits >> index & 1]
+        return [d for index, d in self._by_name.get(name, ()) if bits >> index & 1]
 
     def everywhere(self, name: str) -> list[Definition]:
         """All definitions of a name in the function, wherever they reach."""
-        return [d for d in self._every if d.name == name]
+        return [d for _index, d in self._by_name.get(name, ())]
 
     def has(self, name: str) -> bool:
-        return any(d.name == name for d in self._every)
+        return name in self._by_name
 
 
 _REACHING: WeakKeyDictionary[Function, Reaching] = WeakKeyDictionary()

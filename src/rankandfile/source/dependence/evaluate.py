@@ -14,7 +14,7 @@ from rankandfile.source.names import Class, External, method, resolve, scope_of
 from rankandfile.source.program import Function, Module, Program
 from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
-from . import calls, control, groups, origins
+from . import calls, control, groups, objects, origins
 from .definitions import Definition, reaching
 from .frame import Frame
 from .index import index_of
@@ -22,7 +22,7 @@ from .objects import Objects, is_property
 from .syntax import COMPREHENSIONS, EACH, LEN, Path, constant, dotted, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
-MOST_STEPS = 12_000
+MOST_STEPS = 4000
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
 _SAME_ON_ALL = {
@@ -46,6 +46,10 @@ class Evaluator:
         self.left = MOST_STEPS
         self._open: set[tuple[object, ...]] = set()
         self._known: dict[tuple[object, ...], Value] = {}
+
+    def renew(self) -> None:
+        """Every question has the same allowance."""
+        self.left, self.objects.left = MOST_STEPS, objects.MOST_STEPS
 
     def value(self, e: ast.expr, frame: Frame, path: Path = ()) -> Value:
         """The value of `path` of `e`, evaluated in the frame."""

@@ -41,7 +41,6 @@ _BY_TYPE = {
     "Empty": ("queue", "what has reached this rank's queue"),
     "Full": ("queue", "what has left this rank's queue"),
     "TimeoutError": ("clock", "how long this rank waited"),
-    "StopIteration": ("shard_length", "how many items this rank's iterator has"),
     "KeyboardInterrupt": ("signal", "a signal that this rank received"),
     "ConnectionError": ("network", "this rank's connection"),
 }

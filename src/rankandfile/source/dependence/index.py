@@ -81,6 +81,16 @@ class Index:
                             found.setdefault(node.attr, []).append((function, name))
         return found
 
+    @cached_property
+    def calls_of_variables(self) -> list[Site]:
+        """Calls of something that is no function, class or name of a package: perhaps of an object."""
+        every = (site for sites in self._calls.values() for site in sites)
+        return [
+            s
+            for s in every
+            if isinstance(s.call.func, (ast.Name, ast.Attribute, ast.Subscript)) and _variable(s)
+        ]
+
     def calls(self, name: str) -> list[Site]:
         return self._calls.get(name, [])
 
@@ -145,3 +155,11 @@ def index_of(program: Program) -> Index:
 
 def _own_calls(function: Function) -> list[ast.Call]:
     return [node for node in own_nodes(function) if isinstance(node, ast.Call)]
+
+
+def _variable(site: Site) -> bool:
+    """Not `module.name`, and not a method of a literal."""
+    func = site.call.func
+    if isinstance(func, ast.Attribute) and not isinstance(func.value, (ast.Name, ast.Attribute)):
+        return False
+    return resolve(site.function, func) is None

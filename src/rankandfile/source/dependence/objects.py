@@ -26,6 +26,8 @@ from .index import MOST_SITES, Index, Site
 from .syntax import EACH, Path, dotted, loop_of
 
 _DEEPEST = 10
+MOST_STEPS = 4000
+MOST_CALLS = 2000
 _HOLD_THE_SAME = {
     "torch.nn.ModuleList",
     "builtins.list",
@@ -55,21 +57,29 @@ class Objects:
 
     def __init__(self, index: Index) -> None:
         self.index = index
+        self.left = MOST_STEPS
         self._known: dict[tuple[object, ...], list[Instance]] = {}
         self._open: set[tuple[object, ...]] = set()
+        self._cut = 0
+        self._stores: dict[tuple[Class, str], list[tuple[Function, Definition]]] = {}
+        self._callers: dict[Function, list[tuple[Site, bool]]] = {}
 
     def of(self, e: ast.expr, frame: Frame, depth: int = 0, path: Path = ()) -> list[Instance]:
         key = (e, frame.function, frame.key, path)
         if key in self._known:
             return self._known[key]
-        if depth > _DEEPEST or key in self._open:
+        self.left -= 1
+        if depth > _DEEPEST or key in self._open or self.left < 0:
+            self._cut += 1
             return []
         self._open.add(key)
+        before = self._cut
         try:
-            found = list(self._found(e, frame, depth, path))[:MOST_SITES]
+            found = list(islice(self._found(e, frame, depth, path), MOST_SITES))
         finally:
             self._open.discard(key)
-        if depth == 0:
+        # What was cut short by a bound or a cycle is good for this question only.
+        if self._cut == before or (depth == 0 and self.left >= 0):
             self._known[key] = found
         return found
 
@@ -240,6 +250,13 @@ class Objects:
 
     def stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
         """Where the program stores an attribute of objects of the class, in its methods and elsewhere."""
+        key = (cls, attribute)
+        if key not in self._stores:
+            self._stores[key] = []
+            self._stores[key] = self._all_stores(cls, attribute)
+        return self._stores[key]
+
+    def _all_stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
         found: list[tuple[Function, Definition]] = []
         family = methods(cls)
         for function in family:
@@ -262,6 +279,12 @@ class Objects:
 
     def callers(self, function: Function) -> list[tuple[Site, bool]]:
         """Calls of the function in the program, and whether the object is its first argument there."""
+        if function not in self._callers:
+            self._callers[function] = []
+            self._callers[function] = self._all_callers(function)
+        return self._callers[function]
+
+    def _all_callers(self, function: Function) -> list[tuple[Site, bool]]:
         found: list[tuple[Site, bool]] = []
         owner = Class(function.module, function.owner) if function.owner is not None else None
         names = [function.name]
@@ -295,27 +318,12 @@ class Objects:
     def _called_objects(self, owner: Class) -> list[tuple[Site, bool]]:
         """Calls of an object: `self.model(batch)` is `forward`."""
         found: list[tuple[Site, bool]] = []
-        for module in self.index.modules:
-            for sites in (self.index.calls(name) for name in self._names_holding(owner, module)):
-                for site in sites:
-                    if site.function.module is module and owner in self.classes(
-                        site.call.func, Frame(site.function)
-                    ):
-                        found.append((site, True))
-                        if len(found) >= MOST_SITES:
-                            return found
+        for site in self.index.calls_of_variables[:MOST_CALLS]:
+            if owner in self.classes(site.call.func, Frame(site.function)):
+                found.append((site, True))
+            if len(found) >= MOST_SITES:
+                break
         return found
-
-    def _names_holding(self, owner: Class, module: Module) -> list[str]:
-        """Names in the module by which something is called that is not defined as a function."""
-        names: dict[str, None] = {}
-        for function in module.functions:
-            for node in ast.walk(function.node) if isinstance(function.node, ast.Module) else ():
-                if isinstance(node, ast.Call):
-                    name = (dotted(node.func) or "").rsplit(".", 1)[-1]
-                    if name and name != owner.name:
-                        names.setdefault(name)
-        return list(names)
 
 
 def outside(cls: Class) -> list[str]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from rankandfile.source.program import Function
 
@@ -14,6 +15,7 @@ from .condition import Condition, Exit, Kind, Point, written
 from .graph import RAISED, Decision, Graph, Node
 from .reach import HERE, THERE, Signatures, between, differ, normal, signatures
 
+_Question: TypeAlias = "tuple[frozenset[Node], frozenset[Node], frozenset[Node]]"
 _Key: TypeAlias = "tuple[Kind, ast.AST, ast.AST]"
 
 
@@ -82,10 +84,23 @@ def _conditions(
     return between_nodes(function, here, there, _starts(graph, after))
 
 
+_BETWEEN: WeakKeyDictionary[Function, dict[_Question, list[Condition]]] = WeakKeyDictionary()
+
+
 def between_nodes(
     function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]
 ) -> list[Condition]:
     """The decisions, on the way from `starts`, by which one set of steps is reached first and not the other."""
+    known = _BETWEEN.setdefault(function, {})
+    question = (frozenset(here), frozenset(there), frozenset(starts))
+    if question not in known:
+        known[question] = _between_nodes(function, here, there, question[2])
+    return list(known[question])
+
+
+def _between_nodes(
+    function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]
+) -> list[Condition]:
     there = there - here
     if not here or not there:
         return []
