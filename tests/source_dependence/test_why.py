@@ -264,3 +264,21 @@ def test_a_helper_that_may_agree_inside_is_not_accused() -> None:
 def test_a_decision_that_was_not_made_of_the_source_is_not_explained_by_it() -> None:
     body = "rank = dist.get_rank()\nsteps = 10\nif steps > 3:\n    print(rank)\n"
     assert of(body).level == "uniform"
+
+
+def test_a_method_that_the_tree_does_not_show_is_unknown() -> None:
+    body = "class T:\n    def fit(self):\n        if self.prefer_first():\n            dist.barrier()\n"
+    assert of(body).level == "unknown"
+
+
+def test_a_hostile_program_takes_bounded_time_and_no_exception() -> None:
+    deep = "x = " + " + ".join(["a"] * 700) + "\nif x:\n    dist.barrier()\n"
+    assert of(deep).level in ("unknown", "uniform")
+    circles = "".join(f"def f{n}(a):\n    return f{(n + 1) % 40}(f{(n + 7) % 40}(a))\n" for n in range(40))
+    assert of(circles + "if f0(dist.get_rank()):\n    dist.barrier()\n").level in (
+        "unknown",
+        "varying",
+        "uniform",
+    )
+    knot = "class A(B):\n    pass\nclass B(A):\n    pass\nx = A()\nx.y = x.y\nif x.y:\n    dist.barrier()\n"
+    assert of(knot).level in ("unknown", "uniform")

@@ -13,7 +13,6 @@ from .evaluate import Evaluator
 from .frame import Frame
 from .reason import UNKNOWN, Level, Reason, Step
 from .sentence import sentence
-from .syntax import text
 
 __all__ = ["Level", "Reason", "Step", "why"]
 
@@ -37,6 +36,4 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     if not value.differs:
         return Reason(value.level)
     steps = tuple(Step(link.file, link.line, f"`{link.subject}` {link.verb}") for link in value.chain)
-    subject = text(condition.node if isinstance(condition, Condition) else condition)
-    words = sentence(subject, value)
-    return Reason(value.level, value.axes, value.source, steps, words, value.agreed)
+    return Reason(value.level, value.axes, value.source, steps, sentence(value), value.agreed)

@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 
 _SAME_ITEMS = {"list", "tuple", "sorted", "reversed", "iter", "set", "frozenset"}
 _RECEIVES = {"forward", "__call__"}
+_OF_MODULES = {
+    "parameters",
+    "named_parameters",
+    "modules",
+    "children",
+    "buffers",
+    "state_dict",
+    "train",
+    "eval",
+}
+"""Methods of every `torch.nn.Module`, as alike on all ranks as the module is."""
 _MAY_AGREE = re.compile(
     r"reduce|gather|broadcast|bcast|sync|agree|vote|consensus|allred|barrier|all_ranks|any_rank"
 )
@@ -314,6 +325,9 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if random_state.is_draw(ev, e, frame):
         return random_state.draw_of_object(ev, e, frame)
     value = join([ev.value(receiver, frame), ev.all(arguments(e), frame)])
+    if name not in _OF_MODULES and ev.objects.classes(receiver, frame):
+        # A method that the tree does not show, of a class that it does.
+        value = join([UNKNOWN, value])
     return _cautious(value, name)
 
 

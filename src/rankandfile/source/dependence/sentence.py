@@ -13,12 +13,12 @@ _ENDS = {
 _UNAGREED = "and the ranks never agree on it"
 
 
-def sentence(subject: str, value: Value) -> str:
+def sentence(value: Value) -> str:
     """Empty if the value has no chain that supports a claim."""
     if not value.differs or not value.chain:
         return ""
     links = _told(list(value.chain))
-    words, known = "", {subject}
+    words = ""
     for number, link in enumerate(links):
         if not number:
             words = (
@@ -30,7 +30,6 @@ def sentence(subject: str, value: Value) -> str:
             words += f", which {link.verb}"
         else:
             words += f"; there `{link.subject}` {link.verb}"
-        known.add(link.subject)
     if value.agreed:
         groups = " and ".join(f"`{group}`" for group in sorted(value.agreed))
         return f"{words}, reduced over {groups} only"
@@ -39,7 +38,12 @@ def sentence(subject: str, value: Value) -> str:
 
 
 def _told(links: list[Link]) -> list[Link]:
-    """Two clauses from the decision, and the last ones: the middle of a long chain is in the steps."""
+    """Two clauses from the decision, and the last ones: the middle of a long chain is in the steps.
+
+    Whose data a loader holds says enough; how the loader came by it is in the steps as well.
+    """
+    own = next((number for number, link in enumerate(links, 1) if "this rank" in link.verb), len(links))
+    links = links[:own]
     if len(links) <= MOST_CLAUSES:
         return links
     return [*links[: MOST_CLAUSES - 2], *links[-2:]]
