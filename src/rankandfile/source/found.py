@@ -38,6 +38,7 @@ class Search:
         self.ways = Ways(case)
         self.program = Program(tree)
         self.places = Places(tree, self.program)
+        self.places.compare(self.ways.called())
 
     def why(self, place: Place, condition: Condition) -> Reason:
         return why(self.program, place.function, condition)

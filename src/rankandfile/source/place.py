@@ -7,7 +7,8 @@ A file whose path ends like the frame's is the one; where several do, the functi
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .program import Function, Module, Program
@@ -48,7 +49,19 @@ class Places:
         """None if the tree does not have the file, or has several that could be it."""
         if frame not in self._found:
             self._found[frame] = self._find(frame)
-        return self._found[frame]
+        place = self._found[frame]
+        if place is not None and place.doubt is None and place.path in self.doubts:
+            # Where one line of a file is not what ran, the others may have moved just as well.
+            return replace(place, doubt=self.doubts[place.path])
+        return place
+
+    def compare(self, called: Mapping[Frame, set[str]]) -> None:
+        """Hold what frames were seen to call against what stands on their lines."""
+        for frame, names in called.items():
+            place = self.find(frame)
+            for name in sorted(names) if place is not None and place.doubt is None else ():
+                if place is not None and (doubt := _elsewhere(place, name)) is not None:
+                    self.doubts.setdefault(place.path, doubt)
 
     def _find(self, frame: Frame) -> Place | None:
         parts = path_parts(frame.file)
@@ -159,6 +172,10 @@ _RUNNING = (
     ast.With,
     ast.AsyncWith,
     ast.comprehension,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
     ast.Await,
     ast.Yield,
     ast.YieldFrom,
@@ -173,6 +190,29 @@ _RUNNING = (
     ast.If,
     ast.Starred,
 )
+
+
+def _elsewhere(place: Place, name: str) -> str | None:
+    """The function calls that name on other lines, and nothing on this one bears it: this line is not what ran."""
+    lines = [
+        node.lineno
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.Call) and _name(node.func) == name
+    ]
+    if not lines or any(_name(node) == name for node in _on_line(place.function.node, place.line)):
+        return None
+    return f"line {place.line} called {name}, which is called on line {lines[0]}"
+
+
+def _on_line(node: ast.AST, line: int) -> Iterator[ast.AST]:
+    """What runs when the line does, without the bodies of compound statements."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.expr) and child.lineno <= line <= (child.end_lineno or child.lineno):
+            yield child
+
+
+def _name(node: ast.AST) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 def in_loop(place: Place) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -12,6 +13,8 @@ from rankandfile.model.ledger import call_id
 
 #: Calls of one rank that are looked at; what matters is at the end.
 MOST_CALLS = 50_000
+#: Stacks that are held against the source to see whether it is what ran.
+MOST_STACKS = 2_000
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 
@@ -46,6 +49,7 @@ class Ways:
         self.case = case
         self._ways: dict[int, Way] = {}
         self._made: dict[int, list[Made]] = {}
+        self._called: dict[Frame, set[str]] = {}
 
     def way(self, stack: int | None) -> Way:
         if stack is None:
@@ -53,6 +57,11 @@ class Ways:
         if stack not in self._ways:
             self._load([stack])
         return self._ways.get(stack, ())
+
+    def called(self) -> dict[Frame, set[str]]:
+        """Frames of the program, and the functions that each was seen to call with nothing of torch in between."""
+        self._load(self.case.stacks["stack"].head(MOST_STACKS).to_list())
+        return self._called
 
     def calls(self, rank: int) -> list[Made]:
         """Its calls, in the order in which it made them."""
@@ -150,7 +159,11 @@ class Ways:
             for row in self.case.frames.filter(pl.col("frame").is_in(numbers)).iter_rows(named=True)
         }
         for stack, frames in zip(rows["stack"].to_list(), rows["frames"].to_list(), strict=True):
-            own = [known[f] for f in reversed(frames or []) if f in known and not known[f]["is_torch"]]
+            whole = [known[f] for f in reversed(frames or []) if f in known]
+            for outer, inner in pairwise(whole):
+                if not outer["is_torch"] and not inner["is_torch"]:
+                    self._called.setdefault(_frame(outer), set()).add(_frame(inner).function)
+            own = [row for row in whole if not row["is_torch"]]
             self._ways[stack] = tuple(_merged([_frame(row) for row in own]))
 
 
