@@ -66,6 +66,9 @@ def standing_evidence(facts: Facts, rank: int, group: int) -> list[str]:
 def frame(case: Case, site: int | None) -> Row | None:
     if site is None:
         return None
+    # Frames are numbered as they are listed: the number is the row, and a search would cost every rank one.
+    if site < case.frames.height and case.frames["frame"][site] == site:
+        return case.frames.row(site, named=True)
     rows = case.frames.filter(pl.col("frame") == site)
     return rows.row(0, named=True) if rows.height else None
 
