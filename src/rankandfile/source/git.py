@@ -32,11 +32,11 @@ class Commit:
     def __init__(self, path: Path, revision: str) -> None:
         self.path = path
         self.name = path.resolve().name
-        found = _git(path, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        found = git(path, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
         if found is None:
             raise NoSuchCommit(f"{path}: no commit '{revision}' there")
         self.commit = found.decode("ascii", "replace").strip()
-        listing = _git(path, "ls-tree", "-r", "-z", "-l", self.commit, limit=_MAX_LISTING)
+        listing = git(path, "ls-tree", "-r", "-z", "-l", self.commit, limit=_MAX_LISTING)
         if listing is None:
             raise NoSuchCommit(f"{path}: the files of commit '{revision}' cannot be listed")
         self._blobs = dict(_python_files(listing))
@@ -46,7 +46,7 @@ class Commit:
 
     def read(self, name: str) -> bytes | None:
         blob = self._blobs.get(name)
-        return None if blob is None else _git(self.path, "cat-file", "blob", blob, limit=MAX_BYTES)
+        return None if blob is None else git(self.path, "cat-file", "blob", blob, limit=MAX_BYTES)
 
 
 def _python_files(listing: bytes) -> Iterator[tuple[str, str]]:
@@ -61,7 +61,7 @@ def _python_files(listing: bytes) -> Iterator[tuple[str, str]]:
         yield match[3].decode("utf-8", "replace"), match[1].decode("ascii")
 
 
-def _git(path: Path, *words: str, limit: int = 1 << 16) -> bytes | None:
+def git(path: Path, *words: str, limit: int = 1 << 16) -> bytes | None:
     """What git prints; None if it fails, takes too long, or prints more than that."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
