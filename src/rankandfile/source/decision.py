@@ -12,6 +12,7 @@ from .fork import Fork, Stop
 from .leaving import exits_in
 from .place import Place, Places
 from .program import Function
+from .raising import raises_on
 
 MOST_FORKS = 40
 #: How much has to be supposed for a decision to have parted the ranks: that it can differ, where that is not shown;
@@ -77,15 +78,20 @@ def conditions_of(function: Function, fork: Fork) -> Iterator[Condition]:
     seen: set[int] = set()
     for end in ends:
         for condition in deciding(function, _point(here), end, after):
-            # That any call may raise is true everywhere; a handler for it is another matter.
-            if condition.kind != "call" and id(condition.node) not in seen:
+            # That any call may raise is true everywhere; a handler for it, from which the program goes on, is
+            # another matter.
+            if condition.kind != "call" and not _ends(condition) and id(condition.node) not in seen:
                 seen.add(id(condition.node))
                 yield condition
     if fork.after is not None and fork.after.call is not None and not isinstance(there, Stop):
         # What the last call in common was made from can still have raised, on its way back.
         for condition in deciding(function, _point(here), "end"):
-            if condition.kind == "except" and _covers(function, condition.node, fork.after.line):
+            if condition.kind == "except" and not _ends(condition) and _covers(function, condition.node, fork.after.line):
                 yield condition
+
+
+def _ends(condition: Condition) -> bool:
+    return isinstance(condition.node, ast.ExceptHandler) and raises_on(condition.node)
 
 
 def _covers(function: Function, handler: ast.AST, line: int) -> bool:

@@ -58,7 +58,12 @@ def _handlers(place: Place) -> Iterator[ast.ExceptHandler]:
         if isinstance(node, ast.Try) and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
     ]
     for node in sorted(tries, key=lambda node: -node.lineno):
-        yield from node.handlers
+        yield from (handler for handler in node.handlers if not raises_on(handler))
+
+
+def raises_on(handler: ast.ExceptHandler) -> bool:
+    """It only looks at the exception and raises: the program does not go on from there."""
+    return isinstance(handler.body[-1], ast.Raise)
 
 
 def _catches(handler: ast.ExceptHandler, raised: ast.Raise) -> bool:

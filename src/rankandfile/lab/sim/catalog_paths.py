@@ -22,7 +22,7 @@ SCENARIOS = [
     Scenario(
         name="skip-nonfinite-3d", title="A whole TP group skips a step; the norm shifts by one and hangs elsewhere",
         program=megatron_3d.program, dims=_3D,
-        faults=(paths.skipped_step((4, 5, 6, 7), 13, "dp_reduce", "nonfinite_if"),),
+        faults=(paths.skipped_step((4, 5, 6, 7), 16, "dp_reduce", "nonfinite_if"),),
     ),
     Scenario(
         name="skip-window-long", title="A metric's reduction is skipped once; it shows up many steps later",
@@ -31,11 +31,11 @@ SCENARIOS = [
     ),
     Scenario(
         name="skip-tp-backward", title="One rank leaves out one TP reduction of the backward pass",
-        program=megatron_3d.program, dims=_3D, faults=(paths.skipped((9,), "stage_backward", 77, "stage_backward"),),
+        program=megatron_3d.program, dims=_3D, faults=(paths.skipped((9,), "stage_backward", 77, "tp_backward_if"),),
     ),
     Scenario(
         name="skip-ring-shift", title="One rank of a ring leaves out a shift", program=ring.program,
-        dims={"dp": 2, "cp": 4}, faults=(paths.skipped((2,), "ring_close", 30, "ring_batch"),),
+        dims={"dp": 2, "cp": 4}, faults=(paths.skipped((2,), "ring_close", 30, "ring_if"),),
     ),
     Scenario(
         name="skip-send-backward-1f1b", title="A stage does not send a gradient back",
@@ -55,14 +55,14 @@ SCENARIOS = [
     Scenario(
         name="extra-window-same-shape", title="An extra reduction of the same shape pairs with every later one",
         program=ddp.program, dims={"dp": 8}, size=_LONG,
-        faults=(paths.extra((3,), "norm_reduce", 12, all_reduce("world", 1, "window_reduce"), "dirty_if"),),
+        faults=(paths.extra((3,), "norm_reduce", 12, all_reduce("world", 1, "window_reduce"), "window_if"),),
     ),
     Scenario(
         name="extra-vision-gather", title="Only one rank's batch has images: its vision tower is gathered alone",
         program=fsdp.program, dims={"replicate": 2, "shard": 4}, grows="shard",
         faults=(
             paths.extra(
-                (6,), "unit_gather", 22, all_gather("shard", 4, 1024 * 40, "vision_gather"), "images_if",
+                (6,), "unit_gather", 21, all_gather("shard", 4, 1024 * 40, "vision_gather"), "images_if",
                 "rank_conditional",
             ),
         ),
@@ -77,7 +77,7 @@ SCENARIOS = [
     Scenario(
         name="different-best-rank", title="One rank broadcasts where the others reduce the metric",
         program=ddp.program, dims={"dp": 8},
-        faults=(paths.different((7,), "loss_reduce", 2, broadcast("world", 8, "best_broadcast"), "evaluate_if"),),
+        faults=(paths.different((7,), "loss_reduce", 2, broadcast("world", 8, "loss_broadcast"), "best_if"),),
     ),
     Scenario(
         name="swap-buckets", title="Two gradient buckets are reduced in the other order on one rank",
@@ -87,13 +87,15 @@ SCENARIOS = [
     Scenario(
         name="cycle-norm-before-dp", title="One rank reduces the norm before its last gradient bucket",
         program=megatron_3d.program, dims={"pp": 1, "dp": 4, "tp": 2},
-        faults=(paths.swapped((3,), "dp_reduce", 18, "order_if", across_groups=True),),
+        faults=(
+            paths.swapped((3,), "dp_reduce", 18, "late_if", across_groups=True, whole=True, late="late_reduce"),
+        ),
     ),
     Scenario(
         name="cycle-on-devices", title="The square of groups again, but every host has issued everything",
         program=quartet.enqueued_at_once, dims={}, layout=quartet.square,
         evidence=Evidence(recording=Recording(timing=True)),
-        faults=(paths.swapped((0,), "split_reduce", 13, "order_if", across_groups=True),),
+        faults=(paths.swapped((0,), "split_reduce", 1, "order_if", across_groups=True),),
     ),
     Scenario(
         name="early-stop-ddp", title="Rank 4 stops early by its own patience", program=ddp.program, dims={"dp": 8},
@@ -125,11 +127,11 @@ SCENARIOS = [
     ),
     Scenario(
         name="size-metrics", title="One rank's metric vector is longer", program=ddp.program, dims={"dp": 8},
-        faults=(arguments.size((6,), "loss_reduce", 1, "loss_reduce"),), evidence=Evidence(torch="2.4"),
+        faults=(arguments.size((6,), "loss_reduce", 1, "longer"),), evidence=Evidence(torch="2.4"),
     ),
     Scenario(
         name="dtype-metrics", title="One rank's metrics are doubles", program=ddp.program, dims={"dp": 8},
-        faults=(arguments.dtype((2,), "loss_reduce", 2, "loss_reduce"),),
+        faults=(arguments.dtype((2,), "loss_reduce", 2, "double"),),
     ),
     Scenario(
         name="split-moe", title="One rank pads what it sends; its neighbour expects the unpadded rows",

@@ -31,12 +31,12 @@ SCENARIOS = [
     Scenario(
         name="peers-other-op", title="Rank 1 broadcasts where the others reduce",
         program=ddp.program, dims={"dp": 4},
-        faults=(paths.different((1,), "norm_reduce", 7, broadcast("world", 1, "best_broadcast"), "stop_if"),),
+        faults=(paths.different((1,), "norm_reduce", 7, broadcast("world", 1, "norm_broadcast"), "norm_if"),),
     ),
     Scenario(
         name="peers-other-size", title="Rank 3 reduces a longer tensor",
         program=ddp.program, dims={"dp": 4},
-        faults=(arguments.size((3,), "loss_reduce", 2, "loss_reduce", 2.0),),
+        faults=(arguments.size((3,), "loss_reduce", 2, "longer", 2.0),),
     ),
     Scenario(
         name="peers-device-stuck", title="All issued the call; rank 3's device never reaches it",
@@ -55,7 +55,7 @@ SCENARIOS = [
     Scenario(
         name="peers-unmatched-send", title="Rank 0 sends to rank 1, which never posts the receive",
         program=pipeline_1f1b.plain, dims={"pp": 4}, grows="pp",
-        faults=(paths.skipped((1,), "warm_recv_recv_prev", 9, "recv_forward"),),
+        faults=(paths.skipped((1,), "warm_recv_recv_prev", 9, "recv_forward_if"),),
     ),
     Scenario(
         name="peers-tp-dp-cascade", title="Rank 3 stalls before a TP call; DP carries it to the other replica",

@@ -76,7 +76,7 @@ SCENARIOS = [
     Scenario(
         name="raised-then-destroy", title="Rank 6 raised and sits in destroy_process_group: no dump of the guilty",
         program=moe.program, dims={"dp": 2, "ep": 4},
-        faults=(host.raised_then_destroy((6,), "read_batch", 7, "bad_raise", "BadSample: token 151936"),),
+        faults=(host.raised_then_destroy((6,), "read_batch", 7, "bad_if", "bad_raise", "BadSample: token 151936"),),
     ),
     Scenario(
         name="killed-oom", title="The kernel kills rank 9 for memory", program=megatron_3d.program, dims=_3D,
@@ -84,7 +84,7 @@ SCENARIOS = [
     ),
     Scenario(
         name="exited-3", title="Rank 1 calls sys.exit(3)", program=ddp.program, dims={"dp": 8},
-        faults=(host.exited((1,), "norm_reduce", 8, "nonfinite_if"),),
+        faults=(host.exited((1,), "norm_reduce", 8, "broken_if"),),
     ),
     Scenario(
         name="two-faults", title="In one step rank 2 is stuck in its loader and rank 7 dies of an exception",

@@ -64,7 +64,7 @@ def write(
         (evidence / "ras" / "ncclras.txt").write_text(ras.text(hosts, layout, now - 20 * SECOND, gone))
         (evidence / "ras" / "ncclras.json").write_text(ras.document(hosts, layout, now - 20 * SECOND, gone))
     _exits(end.exits, unreachable, evidence / "exits.json")
-    write_tree(out / "src")
+    write_tree(out / "src", tuple(fault.place for fault in scenario.faults))
     if layout.world_size <= _TRACE_UP_TO:
         _calls(layout, hosts, out / "calls.jsonl")
     return set(dumped), removed, now

@@ -1,4 +1,7 @@
-"""Call sites of the simulated jobs: which chain of lines, inner to outer, ends in which torch call."""
+"""Call sites of the simulated jobs: which chain of lines, inner to outer, ends in which torch call.
+
+A site that a schedule comes to in several phases is named with the phase: `stage_mlp@warm`.
+"""
 
 from __future__ import annotations
 
@@ -56,32 +59,16 @@ SITES: dict[str, Chain] = {
     "prepare_barrier": (op("barrier"), "prepare_barrier", *_PREPARE),
     "build_index": ("index_shard", "build_index", *_PREPARE),
     "ddp_bucket": (*_HOOK,),
-    "ddp_unused": (op("all_reduce"), "unused_reduce", "sync_unused", *_STEP),
-    "tp_gather": (op("all_gather_into_tensor"), "tp_gather", "embed_gather", _MODULE, "forward_call", *_WHOLE),
-    "tp_attention": (op("all_reduce"), "tp_reduce_forward", "tp_reduce_apply", "attention_reduce", *_ATTENTION),
-    "tp_mlp": (op("all_reduce"), "tp_reduce_forward", "tp_reduce_apply", "mlp_reduce", *_FFN),
     "tp_adapter": (
         op("all_reduce"), "tp_reduce_forward", "tp_reduce_apply", "adapter_reduce", _MODULE, "adapter_call",
-        _MODULE, *_FORWARD,
-    ),
-    "tp_backward": (op("all_reduce"), "tp_reduce_backward", *_BACKWARD),
-    "stage_attention": (
-        op("all_reduce"), "tp_reduce_forward", "tp_reduce_apply", "attention_reduce", _MODULE, "block_attention",
         _MODULE, "block_call", _MODULE, "stage_forward", *_STAGE,
-    ),
-    "stage_mlp": (
-        op("all_reduce"), "tp_reduce_forward", "tp_reduce_apply", "mlp_reduce", _MODULE, "block_ffn",
-        _MODULE, "block_call", _MODULE, "stage_forward", *_STAGE,
-    ),
-    "stage_backward": (
-        op("all_reduce"), "tp_reduce_backward", function_backward(), "stage_backward", "steady_backward", *_PIPE,
     ),
     "moe_counts": (op("all_to_all_single"), "a2a_counts", "a2a_apply", "moe_dispatch", *_FFN),
     "moe_dispatch": (op("all_to_all_single"), "a2a_forward", "a2a_apply", "moe_dispatch", *_FFN),
     "moe_combine": (op("all_to_all_single"), "a2a_forward", "a2a_apply", "moe_combine", *_FFN),
     "moe_backward": (op("all_to_all_single"), "a2a_backward", *_BACKWARD),
     "moe_tolist": ("a2a_tolist", "a2a_apply", "moe_dispatch", *_FFN),
-    "unit_gather": (op("all_gather_into_tensor"), "unit_gather", "forward_unshard", _MODULE, "forward_call", *_WHOLE),
+    "unit_gather": (op("all_gather_into_tensor"), "unit_gather", "forward_unshard", *_FORWARD),
     "unit_regather": (op("all_gather_into_tensor"), "unit_gather", *_HOOK),
     "unit_scatter": (op("reduce_scatter_tensor"), "unit_scatter", *_HOOK),
     "unit_replicate": (op("all_reduce"), "unit_replicate", *_HOOK),
@@ -93,26 +80,29 @@ SITES: dict[str, Chain] = {
     "ring_recv": (batch_frames("irecv"), "ring_batch", "ring_shift", "ring_attend", *_ATTENTION),
     "ring_close": (batch_frames("coalesced"), "ring_batch", "ring_shift", "ring_attend", *_ATTENTION),
     "dp_reduce": (op("all_reduce"), "dp_reduce", "reduce_gradients", *_STEP),
+    "late_reduce": (op("all_reduce"), "late_reduce", "optimizer_step", *_STEP),
     "tied_reduce": (op("all_reduce"), "tied_reduce", "reduce_gradients", *_STEP),
     "norm_reduce": (op("all_reduce"), "norm_reduce", "grad_norm_call", "optimizer_step", *_STEP),
+    "norm_broadcast": (op("broadcast"), "norm_broadcast", "grad_norm_call", "optimizer_step", *_STEP),
+    "window_reduce": (op("all_reduce"), "window_reduce", "grad_norm_call", "optimizer_step", *_STEP),
     "norm_item": ("norm_item", "grad_norm_call", "optimizer_step", *_STEP),
     "param_gather": (
         op("all_gather_into_tensor"), "param_gather", "gather_parameters_call", "optimizer_step", *_STEP,
     ),
     "loss_item": ("loss_item", *_STEP),
     "loss_reduce": (op("all_reduce"), "loss_reduce", "metrics_reduce", *_LOG),
-    "window_reduce": (op("all_reduce"), "window_reduce", "metrics_reduce", *_LOG),
+    "loss_broadcast": (op("broadcast"), "loss_broadcast", "metrics_reduce", *_LOG),
     "metric_item": ("metric_item", "metrics_reduce", *_LOG),
-    "split_reduce": (op("all_reduce"), "split_reduce", "metrics_reduce", *_LOG),
+    "split_reduce": (op("all_reduce"), "split_reduce", "split_means", *_STEP),
+    "split_item": ("split_item", "split_means", *_STEP),
+    "split_items": ("split_items", "split_means", *_STEP),
     "report_reduce": (op("all_reduce"), "report_reduce", "metrics_report", *_LOG),
     "predictions_gather": (op("all_gather"), "predictions_gather", "gather_predictions", *_EVALUATE),
     "predictions_cpu": ("predictions_cpu", "gather_predictions", *_EVALUATE),
     "best_broadcast": (op("broadcast"), "best_broadcast", "broadcast_best", *_EVALUATE),
     "checkpoint_barrier": (op("barrier"), "checkpoint_barrier", *_CHECKPOINT),
-    "shard_barrier": (op("barrier"), "shard_barrier", "save_rank0", *_CHECKPOINT),
     "save": ("torch_save", "save_rank0", *_CHECKPOINT),
     "read_batch": ("cache_wait", "read_batch", "next_batch", *_FIT),
-    "bad_sample": ("bad_raise", "read_batch", "next_batch", *_FIT),
     "kernel_build": (
         "sdpa", "attention_reduce", _MODULE, "block_attention", _MODULE, "block_call", _MODULE, "stage_forward",
         *_STAGE,
@@ -123,6 +113,25 @@ SITES: dict[str, Chain] = {
     "step": _STEP,
 }  # fmt: skip
 
+for _phase, _forward, _backward in (
+    ("warm", "warm_forward", ""),
+    ("steady", "steady_forward", "steady_backward"),
+    ("cool", "", "cool_backward"),
+):
+    if _forward:
+        for _what, _reduce, _layer in (
+            ("attention", "attention_reduce", "block_attention"),
+            ("mlp", "mlp_reduce", "block_ffn"),
+        ):
+            SITES[f"stage_{_what}@{_phase}"] = (
+                op("all_reduce"), "tp_reduce_forward", "tp_reduce_apply", _reduce, _MODULE, _layer, _MODULE,
+                "block_call", _MODULE, "stage_forward", _forward, *_PIPE,
+            )  # fmt: skip
+    if _backward:
+        SITES[f"stage_backward@{_phase}"] = (
+            op("all_reduce"), "tp_reduce_backward", function_backward(), "stage_backward", _backward, *_PIPE,
+        )  # fmt: skip
+
 for _what, _chain in _EXCHANGES.items():
     for _function, _suffix in (("isend", "send"), ("irecv", "recv"), ("coalesced", "close")):
         SITES[f"{_what}_{_suffix}"] = (batch_frames(_function), "pp_batch", *_chain, *_PIPE)
@@ -132,7 +141,6 @@ for _what, _chain in _EXCHANGES.items():
 #: The C++ autograd thread issues what backward hooks and autograd functions issue on a device.
 _FROM_BACKWARD = {
     "ddp_bucket",
-    "tp_backward",
     "stage_backward",
     "moe_backward",
     "unit_regather",
@@ -160,4 +168,4 @@ def user_place(site: str) -> Place:
 
 
 def thread_of(site: str) -> str:
-    return "pt_autograd_0" if site in _FROM_BACKWARD else "pt_main_thread"
+    return "pt_autograd_0" if site.partition("@")[0] in _FROM_BACKWARD else "pt_main_thread"

@@ -2,16 +2,19 @@
 
 Lines carry markers (`#@name`) in the stored text. Frames, and the places a truth names, are looked up by marker,
 so a stack always points at a line that says what the stack claims; the tree that an incident keeps has the
-markers removed and every line where it was.
+markers removed and every line where it was. It is a correct program, but for the bugs that the job's own faults need.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from rankandfile.lab.sim.bugs import BUGS
 
 _TREES = Path(__file__).parent / "sources"
 _MARKER = re.compile(r"\s*#@(\w+)\s*$")
@@ -28,14 +31,26 @@ class Place(NamedTuple):
 
 
 @cache
-def texts(tree: str = "trainkit") -> dict[str, str]:
-    """The files as an incident shows them: no markers."""
+def texts(faults: tuple[str, ...] = (), tree: str = "trainkit") -> dict[str, str]:
+    """The files as an incident shows them: no markers, and the bugs of these faults, given by their places."""
+    bugs = {marker: line for fault in faults for marker, line in BUGS.get(fault, {}).items()}
     return {
-        path.name.removesuffix(".txt"): "\n".join(
-            _MARKER.sub("", line) for line in path.read_text().split("\n")
-        )
+        path.name.removesuffix(".txt"): "\n".join(_shown(line, bugs) for line in path.read_text().split("\n"))
         for path in sorted((_TREES / tree).glob("*.py.txt"))
     }
+
+
+def _shown(line: str, bugs: Mapping[str, str]) -> str:
+    marker = _MARKER.search(line)
+    if marker is None or marker[1] not in bugs:
+        return _MARKER.sub("", line)
+    return line[: len(line) - len(line.lstrip())] + bugs[marker[1]]
+
+
+def place_of_fault(name: str) -> Place:
+    """Where the ranks part, with the line as the faulty tree has it."""
+    place = places()[name]
+    return place._replace(text=BUGS.get(name, {}).get(name, place.text))
 
 
 @cache
@@ -67,7 +82,7 @@ def _functions(text: str) -> dict[int, str]:
     return {line: name for first, last, name in spans for line in range(first, last + 1)}
 
 
-def write_tree(target: Path, tree: str = "trainkit") -> None:
+def write_tree(target: Path, faults: tuple[str, ...]) -> None:
     target.mkdir(parents=True, exist_ok=True)
-    for name, text in texts(tree).items():
+    for name, text in texts(faults).items():
         (target / name).write_text(text)

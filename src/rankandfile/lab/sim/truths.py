@@ -12,7 +12,7 @@ from rankandfile.lab.sim.layout import Group, Layout
 from rankandfile.lab.sim.ops import Batch, Call
 from rankandfile.lab.sim.scenario import Scenario
 from rankandfile.lab.sim.sites import user_place
-from rankandfile.lab.sim.sources import places
+from rankandfile.lab.sim.sources import place_of_fault
 from rankandfile.lab.truth import CohortTruth, DivergenceTruth, FixTruth, LocationTruth, Truth, short_ranks
 from rankandfile.model.diagnosis import CAUSES
 
@@ -95,7 +95,7 @@ def _tellable(scenario: Scenario, divergence: DivergenceTruth) -> DivergenceTrut
 def _location(fault: Fault) -> LocationTruth | None:
     if not fault.place:
         return None
-    place = places()[fault.place]
+    place = place_of_fault(fault.place)
     return LocationTruth(file=place.file, line=place.line, function=place.function, condition=place.text)
 
 

@@ -31,8 +31,9 @@ class Fault:
 
 
 def place_of(op: Op) -> str | None:
-    """The site by which faults address an operation."""
-    return op.doing if isinstance(op, Work) else getattr(op, "site", None)
+    """The site by which faults address an operation, in whatever phase of a schedule."""
+    site: str | None = op.doing if isinstance(op, Work) else getattr(op, "site", None)
+    return site.partition("@")[0] if site is not None else None
 
 
 def at(site: str, nth: int, act: Callable[[Op], Iterable[Op]]) -> Bend:

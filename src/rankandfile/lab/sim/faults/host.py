@@ -55,9 +55,10 @@ def raised(ranks: Ranks, site: str, nth: int, place: str, error: str) -> Fault:
     )  # fmt: skip
 
 
-def raised_then_destroy(ranks: Ranks, site: str, nth: int, place: str, error: str) -> Fault:
-    """The exception's `finally` destroys the groups, which waits for ever; this rank never dumps."""
-    said = Say(_traceback(place, error))
+def raised_then_destroy(ranks: Ranks, site: str, nth: int, place: str, raised_at: str, error: str) -> Fault:
+    """The process destroys the groups at its end, which waits for ever; this rank never dumps. `place`: upon what
+    it raises."""
+    said = Say(_traceback(raised_at, error))
     return Fault(
         "raised", ranks, place, "absent", ahead_of(site, nth, said, Leave("destroying", "destroy", 1, error)),
         fix="do not destroy the groups on the failing path", ranks_from_dumps=(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.lab.sim.faults.fault import Fault, at, cut, marked
+from rankandfile.lab.sim.faults.fault import Fault, at, cut, marked, place_of
 from rankandfile.lab.sim.ops import Batch, Call, Leave, Mark, Op, Program, Say, Transfer
 
 Ranks = tuple[int, ...]
@@ -52,20 +52,22 @@ def different(ranks: Ranks, site: str, nth: int, call: Call, place: str) -> Faul
 
 
 def swapped(
-    ranks: Ranks, site: str, nth: int, place: str, *, across_groups: bool, whole: bool = False
+    ranks: Ranks, site: str, nth: int, place: str, *, across_groups: bool, whole: bool = False, late: str = ""
 ) -> Fault:
     """A call and the next one change places; `whole`: with what follows each of them, such as a look at the
-    result."""
+    result; `late`: the site at which the first of them is made then."""
     kind = "cycle" if across_groups else "swapped"
 
     def bend(program: Program) -> Iterator[Op]:
         seen = 0
         for op in program:
-            seen += getattr(op, "site", None) == site
+            seen += place_of(op) == site
             if seen < nth:
                 yield op
                 continue
             yield marked(kind, op)
+            if late and isinstance(op, Call):
+                op = op._replace(site=late)
             first, following = _up_to_call(program)
             second, after = _up_to_call(program) if whole else ([], None)
             yield from (following, *second, op, *first) if whole else (*first, following, op)
@@ -102,7 +104,7 @@ def early_exit(ranks: Ranks, nth: int, place: str = "stop_if", site: str = "read
 def uneven(ranks: Ranks, nth: int, until: str = "predictions_gather") -> Fault:
     """A rank has fewer batches and goes on to what comes after the loop."""
     return Fault(
-        "uneven_inputs", ranks, "remaining_if", "absent", cut("read_batch", nth, until, (), "absent"),
+        "uneven_inputs", ranks, "next_batch", "absent", cut("read_batch", nth, until, (), "absent"),
         fix="give every rank the same number of batches, or agree on the last one",
         accepted=("early_exit", "skipped_collective", "different_collective"), from_dumps="skipped_collective",
     )  # fmt: skip

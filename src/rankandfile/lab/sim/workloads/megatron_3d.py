@@ -16,17 +16,17 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
     activations = 512 * size.width
     dp = layout.group("dp", rank).size
 
-    def forward() -> Iterator[Op]:
+    def forward(phase: str) -> Iterator[Op]:
         for _ in range(size.layers):
             yield Compute(0.002)
-            yield all_reduce("tp", activations, "stage_attention", "BFloat16")
+            yield all_reduce("tp", activations, f"stage_attention@{phase}", "BFloat16")
             yield Compute(0.002)
-            yield all_reduce("tp", activations, "stage_mlp", "BFloat16")
+            yield all_reduce("tp", activations, f"stage_mlp@{phase}", "BFloat16")
 
-    def backward() -> Iterator[Op]:
+    def backward(phase: str) -> Iterator[Op]:
         for _ in range(2 * size.layers):
             yield Compute(0.004)
-            yield all_reduce("tp", activations, "stage_backward", "BFloat16")
+            yield all_reduce("tp", activations, f"stage_backward@{phase}", "BFloat16")
 
     yield from prepare(rank)
     for step in range(1, size.steps + 1):
@@ -38,8 +38,8 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
             )
         else:
             for _ in range(size.micro_batches):
-                yield from forward()
-                yield from backward()
+                yield from forward("steady")
+                yield from backward("steady")
         for bucket in range(size.buckets):
             yield all_reduce("dp", (bucket + 1) * size.width * 256, "dp_reduce")
         yield from norm()

@@ -8,7 +8,8 @@ from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.ops import Batch, Compute, Op, Shape, Sync, Transfer, all_reduce
 from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
 
-Step = Callable[[], Iterator[Op]]
+Step = Callable[[str], Iterator[Op]]
+"""What a stage does for a micro-batch, in a phase of the schedule: warm, steady or cool."""
 
 
 def exchange(what: str, stage: int, shape: Shape, sides: tuple[str, ...], *, batched: bool) -> Iterator[Op]:
@@ -39,19 +40,19 @@ def one_forward_one_backward(
 
     for _ in range(warmup):
         yield from swap("warm_recv", "recv_prev")
-        yield from forward()
+        yield from forward("warm")
         yield from swap("warm_send", "send_next")
     steady = micro_batches - warmup
     if steady:
         yield from swap("steady_recv", "recv_prev")
     for i in range(steady):
-        yield from forward()
+        yield from forward("steady")
         yield from swap("steady_exchange", "send_next", "recv_next")
-        yield from backward()
+        yield from backward("steady")
         yield from swap("steady_return", "send_prev", *(("recv_prev",) if i < steady - 1 else ()))
     for _ in range(warmup):
         yield from swap("cool_recv", "recv_next")
-        yield from backward()
+        yield from backward("cool")
         yield from swap("cool_send", "send_prev")
 
 
@@ -69,11 +70,11 @@ def all_forward_all_backward(
                 if not edge:
                     yield from exchange(what, stage, shape, (side,), batched=False)
                 if act is not None:
-                    yield from act()
+                    yield from act(what_in.partition("_")[0])
 
 
 def _compute(seconds: float) -> Step:
-    def step() -> Iterator[Op]:
+    def step(_phase: str) -> Iterator[Op]:
         yield Compute(seconds)
 
     return step

@@ -26,9 +26,8 @@ def program(rank: int, layout: Layout, size: Size, *, at_once: bool = False) -> 
             if rank in members:
                 yield all_reduce(side, 64, "split_reduce")
                 if not at_once:
-                    yield Sync("metric_item")
-        if at_once:
-            yield Sync("metric_item")
+                    yield Sync("split_item")
+        yield Sync("split_items")
         yield from norm()
         yield from log(step, size, rank)
     yield from wind_up(rank, layout)
