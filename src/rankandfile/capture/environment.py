@@ -1,0 +1,46 @@
+"""The environment that a job gets under `raf run`: the recorder's way in, and settings that the user has not made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import rankandfile
+
+INJECT = Path(rankandfile.__file__).resolve().parent / "runtime" / "inject"
+
+#: What a hang is better diagnosed with, and what costs nothing; torch's recorder is set in the rank, by its release.
+DEFAULTS = {
+    "TORCH_NCCL_DUMP_ON_TIMEOUT": "1",
+    "PYTHONFAULTHANDLER": "1",
+    "NCCL_DEBUG": "WARN",
+}
+#: Where torch's watchdog writes its dump; a job that names either has said where it wants it.
+_DUMP_FILES = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")
+
+
+def job_environment(base: Mapping[str, str], rings: Path, dumps: Path, watcher: int) -> dict[str, str]:
+    """`base`, so that each rank records into `rings`; the user's own settings stand."""
+    made = dict(base)
+    for name, value in DEFAULTS.items():
+        made.setdefault(name, value)
+    if not any(name in base for name in _DUMP_FILES):
+        # Releases before 2.8 know the second name only, later ones both.
+        made["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] = f"{dumps}/nccl_trace_rank_"
+    made["RAF_RUN"] = str(watcher)
+    made["RAF_RING_DIR"] = str(rings)
+    before = base.get("PYTHONPATH")
+    made["PYTHONPATH"] = os.pathsep.join([str(INJECT), before]) if before else str(INJECT)
+    return made
+
+
+def cannot_inject(base: Mapping[str, str]) -> str:
+    """Why no rank will record; empty if they will."""
+    if any(
+        base.get(name, "").strip().lower() in ("0", "off", "no", "false") for name in ("RAF", "RAF_RECORDER")
+    ):
+        return "RAF=0 or RAF_RECORDER=0 turns the recorder off"
+    if not (INJECT / "sitecustomize.py").is_file():
+        return f"{INJECT / 'sitecustomize.py'} is missing"
+    return ""

@@ -1,0 +1,86 @@
+"""A command and everything below it: its output is kept, signals reach it, and nothing outlives it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rankandfile.capture import processes
+from rankandfile.capture.streams import Tee
+
+#: Signals that end things, and that the job gets when we do.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+PASSED_ON = (*ENDING, signal.SIGUSR1, signal.SIGUSR2)
+HEARD = (*PASSED_ON, signal.SIGCHLD, signal.SIGWINCH)
+
+#: `siginfo.si_code` of a signal that a terminal sent, to the whole foreground group.
+_FROM_KERNEL = 0x80
+#: What outlives an interrupted job gets so long for its own end.
+LEFT_S = 5.0
+
+
+class Job:
+    """Made and fed by one thread, the main one: signals are blocked and waited for, never handled."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
+        self.logs = [folder / "stdout.log", folder / "stderr.log"]
+        self._tees = [Tee(stream, log) for stream, log in zip((1, 2), self.logs, strict=True)]
+        # With a terminal it stays in our group, as it would be without us: Ctrl-C, Ctrl-Z and reading work.
+        self._shares_group = os.isatty(0)
+        self._adopts = processes.adopt_orphans()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
+
+        def in_child() -> None:
+            if not self._shares_group:
+                os.setpgid(0, 0)
+            processes.end_with_parent()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+        self._process = subprocess.Popen(
+            list(command),
+            env=dict(env),
+            stdout=self._tees[0].job_end,
+            stderr=self._tees[1].job_end,
+            preexec_fn=in_child,
+        )
+        self.pid = self._process.pid
+        for tee in self._tees:
+            tee.start()
+        self.endings = 0
+        """How many signals have asked for its end."""
+
+    def wait(self, seconds: float) -> int | None:
+        """Wait a moment, or until something happens; the exit code if the job has ended, negative for a signal."""
+        heard = signal.sigtimedwait(HEARD, seconds)
+        if heard is not None:
+            self._hear(heard)
+        return self._process.poll()
+
+    def _hear(self, heard: signal.struct_siginfo) -> None:
+        if heard.si_signo == signal.SIGWINCH:
+            for tee in self._tees:
+                tee.resize()
+        if heard.si_signo not in PASSED_ON:
+            return
+        if heard.si_signo in ENDING:
+            self.endings += 1
+        if self.endings > 1:
+            processes.end_all_below(os.getpid(), LEFT_S)
+        elif not (self._shares_group and heard.si_code == _FROM_KERNEL):
+            processes.send([self.pid], heard.si_signo)
+
+    def terminate(self) -> None:
+        processes.send([self.pid], signal.SIGTERM)
+
+    def finish(self, code: int) -> None:
+        """After its end: nothing of a job that was ended remains, and all of its output has been passed on."""
+        if self._adopts and (self.endings or code < 0):
+            processes.end_all_below(os.getpid(), LEFT_S)
+        for tee in self._tees:
+            tee.finish(2.0)
+        with contextlib.suppress(ChildProcessError):
+            processes.reap()

@@ -1,0 +1,37 @@
+"""Where the rings of one run lie."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from rankandfile.capture.processes import alive, status
+
+
+def folder_for_rings(environment: Mapping[str, str]) -> Path:
+    """A new folder for this process's job, in `RAF_RING_DIR` or this user's part of shared memory. Raises OSError."""
+    wanted = environment.get("RAF_RING_DIR")
+    shared = Path("/dev/shm")
+    home = Path(wanted) if wanted else (shared if shared.is_dir() else Path("/tmp")) / f"raf-{os.getuid()}"
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not wanted and home.stat().st_uid != os.getuid():
+        raise PermissionError(f"{home} belongs to another user")
+    _sweep(home)
+    own = status(os.getpid())
+    folder = home / f"run-{os.getpid()}-{own.started if own else 0}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _sweep(home: Path) -> None:
+    """Remove what runs have left whose watcher was killed, and whose ranks are gone too."""
+    from rankandfile.capture.rings import look
+
+    for old in home.glob("run-*-*"):
+        words = old.name.split("-")
+        if not (words[1].isdigit() and words[2].isdigit()) or alive(int(words[1]), int(words[2])):
+            continue
+        if not any(one.lives for one in look(old)):
+            shutil.rmtree(old, ignore_errors=True)

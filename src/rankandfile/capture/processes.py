@@ -1,0 +1,109 @@
+"""Processes as the kernel shows them in /proc: who is alive, whose child, and how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+class Status(NamedTuple):
+    """A process, from /proc/PID/stat."""
+
+    state: str
+    parent: int
+    started: int
+    """In the kernel's ticks since boot: with the pid, an identity."""
+    wait_status: int
+    """As `waitpid` gives it; of a zombie, and only where we may see it."""
+
+
+def status(pid: int) -> Status | None:
+    """None for a process that is gone."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return Status(words[0], int(words[1]), int(words[19]), int(words[49]))
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def alive(pid: int, started: int) -> bool:
+    """Whether the very process runs: its number may be another's by now."""
+    found = status(pid)
+    return found is not None and found.state not in "ZX" and found.started == started
+
+
+def descendants(root: int) -> list[int]:
+    """Every living process below `root`, parents before children."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (found := status(int(entry.name))) and found.state not in "ZX":
+            children.setdefault(found.parent, []).append(int(entry.name))
+    out: list[int] = []
+    next_ones = [root]
+    while next_ones:
+        pid = next_ones.pop()
+        out.extend(children.get(pid, ()))
+        next_ones.extend(children.get(pid, ()))
+    return out
+
+
+def adopt_orphans() -> bool:
+    """Become the parent of whatever is left below this process; false where the system has no such thing."""
+    try:
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    except (OSError, AttributeError):
+        return False
+
+
+def end_with_parent() -> None:
+    """To be called in a child: a watcher that is killed does not leave its job alone with broken pipes."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def send(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def end_all_below(root: int, patience_s: float) -> None:
+    """SIGTERM, then SIGKILL, until nothing is left below `root`, which must be this process."""
+    send(descendants(root), signal.SIGTERM)
+    end = time.monotonic() + patience_s
+    while descendants(root) and time.monotonic() < end:
+        reap()
+        time.sleep(0.05)
+    end = time.monotonic() + 5
+    while (left := descendants(root)) and time.monotonic() < end:
+        send(left, signal.SIGKILL)
+        reap()
+        time.sleep(0.05)
+
+
+def reap(wanted: Collection[int] | None = None) -> dict[int, int]:
+    """Exit codes of children that have ended, negative for a signal. Children that others wait for are not `wanted`."""
+    found = {}
+    for pid in _children():
+        if wanted is None or pid in wanted:
+            with contextlib.suppress(ChildProcessError):
+                ended, told = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    found[pid] = os.waitstatus_to_exitcode(told)
+    return found
+
+
+def _children() -> set[int]:
+    found: set[int] = set()
+    for task in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError, ValueError):
+            found.update(map(int, task.read_text().split()))
+    return found

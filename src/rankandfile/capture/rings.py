@@ -1,0 +1,91 @@
+"""Rings of a running job, seen from outside: which rank has moved, and which has something open."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+from rankandfile.capture.processes import alive
+from rankandfile.wire import layout
+from rankandfile.wire.layout import Header, Record
+
+#: Newest records that are looked at; a completion that is seen later than this many calls is no progress.
+NEWEST = 64
+
+
+class Seen(NamedTuple):
+    """One process's ring, at a moment."""
+
+    path: Path
+    rank: int
+    pid: int
+    started: int
+    attempt: int
+    host: str
+    lives: bool
+    closed: bool
+    """The process ended by itself, and in order."""
+    progress: tuple[tuple[int, int, int], ...]
+    """Number and end of each of the newest records; equal means that nothing has happened."""
+    calls: int
+    """Number of the newest record, 0 for none: without what it writes because nothing happens."""
+    open: bool
+    """The newest call has not been seen to be complete."""
+
+
+def look(folder: Path) -> list[Seen]:
+    """Every ring in the folder that can be read, the latest attempt only; files that cannot are left out."""
+    found = [seen for path in sorted(folder.glob("raf-rank*.ring")) if (seen := _look_at(path)) is not None]
+    latest = max((seen.attempt for seen in found), default=0)
+    return [seen for seen in found if seen.attempt == latest]
+
+
+def _look_at(path: Path) -> Seen | None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(layout.HEADER.size)
+            if len(head) < layout.HEADER.size or head[:8] != layout.MAGIC:
+                return None
+            header = Header(*layout.HEADER.unpack(head))
+            if header.version != layout.VERSION or not 0 < header.capacity <= 1 << 20:
+                return None
+            newest = _newest(file.fileno(), header)
+    except OSError:
+        return None
+    kept = [(record, left, done) for record, left, done in newest if record.kind != layout.PULSE]
+    calls = [one for one in kept if one[0].kind == layout.CALL]
+    return Seen(
+        path,
+        header.rank,
+        header.pid,
+        header.started,
+        max(header.attempt, 0),
+        header.host.split(b"\0")[0].decode("utf-8", "replace"),
+        alive(header.pid, header.started),
+        header.state == layout.CLOSED,
+        tuple((record.number, left, done) for record, left, done in kept),
+        kept[0][0].number if kept else 0,
+        bool(calls) and calls[0][2] == 0 and calls[0][1] != layout.RAISED,
+    )
+
+
+def _newest(fd: int, header: Header) -> list[tuple[Record, int, int]]:
+    """Whole records, the newest first."""
+    found = []
+    # The header's number may lag behind by one.
+    first = max(header.last + 1, 1)
+    for number in range(first, max(first - NEWEST, 0), -1):
+        at = header.header_size + (number - 1) % header.capacity * layout.RECORD_SIZE
+        data = os.pread(fd, layout.RECORD_SIZE, at)
+        if len(data) < layout.RECORD_SIZE:
+            continue
+        body = data[: layout.BODY_SIZE]
+        record = Record(*layout.BODY.unpack(body))
+        if record.number != number or zlib.crc32(body) != layout.U32.unpack_from(data, layout.CHECK_AT)[0]:
+            continue
+        (left,) = layout.U32.unpack_from(data, layout.LEFT_AT)
+        (done,) = layout.U32.unpack_from(data, layout.DONE_AT)
+        found.append((record, left, done))
+    return found

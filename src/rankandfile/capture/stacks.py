@@ -1,0 +1,104 @@
+"""Stacks of other processes by py-spy, which needs no help of theirs: they may hold Python's lock."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+#: A process of many threads on a busy machine; native stacks read symbols first.
+ANSWER_S, NATIVE_S = 20.0, 40.0
+
+
+def program() -> str | None:
+    """Where py-spy is; beside this Python, or on PATH."""
+    beside = Path(sysconfig.get_path("scripts")) / "py-spy"
+    return str(beside) if beside.exists() else shutil.which("py-spy")
+
+
+def take(processes: Mapping[str, int], folder: Path, ending: str = "", native: bool = False) -> list[str]:
+    """Write one file per process, named after the keys (`rank_3`); returns why there is none where there is none."""
+    py_spy = program()
+    if py_spy is None:
+        return ["no stacks: py-spy is not installed (pip install py-spy)"]
+    folder.mkdir(parents=True, exist_ok=True)
+    running = {}
+    for name, pid in processes.items():
+        command = [py_spy, "dump", "--pid", str(pid), *(["--native"] if native else ["--json"])]
+        target = folder / (f"pyspy_native_{name}{ending}.txt" if native else f"pyspy_{name}{ending}.json")
+        running[name] = _start(command), target, pid
+    notes: list[str] = []
+    for name, (started, target, pid) in running.items():
+        why = (
+            started
+            if isinstance(started, str)
+            else _finish(started, target, NATIVE_S if native else ANSWER_S)
+        )
+        if why:
+            notes.append(
+                f"no {'native ' if native else ''}stack of {name.replace('_', ' ')}: {denied(pid) or why}"
+            )
+    return notes
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes] | str:
+    try:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    except OSError as error:
+        return f"py-spy does not start: {error.strerror or error}"
+
+
+def _finish(process: subprocess.Popen[bytes], target: Path, seconds: float) -> str:
+    """Empty if the stack is in the file, else why it is not."""
+    try:
+        out, told = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return f"py-spy gave no answer for {seconds:.0f} s"
+    if process.returncode != 0 or not out:
+        return (
+            " ".join(told.decode("utf-8", "replace").split())[:200]
+            or f"py-spy ended with {process.returncode}"
+        )
+    target.write_bytes(out)
+    return ""
+
+
+def denied(pid: int) -> str:
+    """Which permission to look into the process is lacking; empty if none is known to be."""
+    try:
+        owner = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return "the process is gone"
+    if os.geteuid() != 0 and owner != os.geteuid():
+        return f"it belongs to user {owner}: run as that user or as root"
+    if _traceable(pid):
+        return ""
+    scope = _read("/proc/sys/kernel/yama/ptrace_scope").strip()
+    if scope not in ("", "0"):
+        return (
+            f"/proc/sys/kernel/yama/ptrace_scope is {scope}: needs CAP_SYS_PTRACE or root, or 0 in that file"
+        )
+    return "needs CAP_SYS_PTRACE (in a container: docker run --cap-add SYS_PTRACE)"
+
+
+def _traceable(pid: int) -> bool:
+    """The kernel asks for the same right to read a process's memory as py-spy needs."""
+    try:
+        with Path(f"/proc/{pid}/mem").open("rb"):
+            return True
+    except OSError:
+        return False
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

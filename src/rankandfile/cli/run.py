@@ -1,0 +1,95 @@
+"""``raf run``: the black box, in one word in front of the launch command."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import err
+from .errors import UserError
+from .help import examples
+
+EXAMPLES = examples(
+    "raf run -- torchrun --nproc-per-node 8 train.py",
+    "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
+    "raf run --src train/ --on-hang dump-and-kill -- torchrun --nproc-per-node 8 train/main.py",
+)
+CONTEXT = {"allow_interspersed_args": False}
+
+
+class OnHang(str, Enum):
+    report = "report"
+    dump_and_kill = "dump-and-kill"
+    kill = "kill"
+
+
+def run(
+    command: Annotated[
+        list[str], typer.Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
+    ],
+    stall: Annotated[
+        float | None,
+        typer.Option(
+            "--stall",
+            min=0.5,
+            metavar="SECONDS",
+            help="Look why when nothing has moved for so long. Default: 10 s, or five times the longest pause so far.",
+            show_default=False,
+        ),
+    ] = None,
+    on_hang: Annotated[
+        OnHang,
+        typer.Option(
+            "--on-hang",
+            help="report: tell, and let the job's own watchdog act. dump-and-kill: tell, then end the job. "
+            "kill: end it at once, without stacks.",
+        ),
+    ] = OnHang.report,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for the case. Default: raf-case-TIME, made when there is one.",
+            show_default=False,
+        ),
+    ] = None,
+    src: Annotated[
+        Path | None,
+        typer.Option(
+            "--src", help="The program's source: name the line and the condition.", show_default=False
+        ),
+    ] = None,
+    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+) -> None:
+    """Run a job with the black box on: it records every call, notices a hang early, and says why.
+
+    No change of code: every Python that makes a process group records. The job's output, signals and exit code pass
+    through; what this command says goes to stderr.
+    """
+    if sys.platform != "linux":
+        raise UserError("raf run watches processes through Linux's /proc; run the command without it here")
+    if src is not None and not src.exists():
+        raise UserError(f"{src}: no such file or directory")
+    from rankandfile.capture.case import Wishes
+    from rankandfile.capture.run import Options, run
+
+    wishes = Wishes(out, src, unicode and (err.encoding or "").startswith("utf"), min(err.width, 100), _show)
+    try:
+        code = run(Options(command, wishes, stall, on_hang.value), _say)
+    except OSError as error:
+        raise UserError(f"cannot run {command[0]}: {error.strerror or error}") from error
+    raise typer.Exit(code)
+
+
+def _say(message: str) -> None:
+    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+
+
+def _show(card: str) -> None:
+    err.file.write(card)
+    err.file.flush()

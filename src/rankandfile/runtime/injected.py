@@ -1,0 +1,64 @@
+"""What `raf run` does inside a rank: start the recorder, and let itself be looked at, just before the first group."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import sys
+from typing import Any
+
+_PR_SET_PTRACER = 0x59616D61
+#: The recorder of torch kept nothing by default before this release, and had another name before the second.
+_KEEPS_BY_ITSELF, _NEW_NAME = (2, 11), (2, 8)
+_ENTRIES = "2000"
+
+
+def before_first_group(c10d: Any) -> None:
+    """Let the first `init_process_group` of this process start the recorder; later ones are torch's own."""
+    init = c10d.init_process_group
+
+    @functools.wraps(init)
+    def init_process_group(*arguments: Any, **named: Any) -> Any:
+        if c10d.init_process_group is init_process_group:
+            c10d.init_process_group = init
+            dist: Any = sys.modules.get("torch.distributed")
+            if getattr(dist, "init_process_group", None) is init_process_group:
+                dist.init_process_group = init
+            begin()
+        return init(*arguments, **named)
+
+    c10d.init_process_group = init_process_group
+
+
+def begin() -> None:
+    """Raises nothing."""
+    with contextlib.suppress(Exception):
+        _allow_stacks()
+    with contextlib.suppress(Exception):
+        _settings_of_this_torch()
+    try:
+        from rankandfile.runtime.recorder.start import start
+
+        start()
+    except Exception as error:
+        sys.stderr.write(f"raf: not recording: {type(error).__name__}: {error}\n")
+
+
+def _allow_stacks() -> None:
+    """Where the kernel lets only ancestors look (Yama), `raf run` and what it starts may too: it is an ancestor
+    itself, but py-spy is not."""
+    watcher = os.environ.get("RAF_RUN", "")
+    if watcher.isdigit() and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(int(watcher)), 0, 0, 0)
+
+
+def _settings_of_this_torch() -> None:
+    """Have torch's own recorder keep calls; the variable's name depends on the release."""
+    import torch
+
+    release = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    names = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
+    if release < _KEEPS_BY_ITSELF and not any(name in os.environ for name in names):
+        os.environ[names[0] if release >= _NEW_NAME else names[1]] = _ENTRIES
