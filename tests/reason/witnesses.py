@@ -103,7 +103,12 @@ class Witnesses:
         )  # fmt: skip
 
     def stack(
-        self, rank: int, *snapshots: list[Frame], running: bool | None = None, role: str = "main"
+        self,
+        rank: int,
+        *snapshots: list[Frame],
+        running: bool | None = None,
+        role: str = "main",
+        asked: str | None = None,
     ) -> Witnesses:
         """Its main thread in as many snapshots as there are stacks, in order of time."""
         for frames in snapshots:
@@ -114,7 +119,7 @@ class Witnesses:
             row = {
                 "file": self.case.stack_files.height - 1, "line": 1, "rank": rank, "pid": 1000 + rank,
                 "ordinal": seen, "shows": "now", "role": role, "thread_name": "MainThread", "active": running,
-                "stack": self._stack(frames),
+                "stack": self._stack(frames), "asked": asked,
             }  # fmt: skip
             self._with("snapshots", [row])
         return self

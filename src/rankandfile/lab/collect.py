@@ -37,7 +37,7 @@ _ENV_PREFIXES = (
 
 
 def stacks(ranks: Ranks, out: Path, evidence: Evidence) -> None:
-    """py-spy text and JSON, faulthandler text, and the debug server's file, of every living rank."""
+    """py-spy text, py-spy JSON with variables, faulthandler text, and the debug server's file, of each living rank."""
     out.mkdir(parents=True, exist_ok=True)
     _py_spy(ranks, out, "")
     if evidence.twice:
@@ -65,7 +65,7 @@ def _py_spy(ranks: Ranks, out: Path, suffix: str) -> None:
     if not Path(program).exists():
         return
     for rank, pid in _living(ranks).items():
-        for option, ending in (([], "txt"), (["--json"], "json")):
+        for option, ending in (([], "txt"), (["--json", "--locals"], "json")):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 done = subprocess.run(
                     [program, "dump", "--pid", str(pid), *option],

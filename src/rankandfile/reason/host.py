@@ -12,6 +12,7 @@ from rankandfile.model.diagnosis import Location
 from rankandfile.model.snapshots import stack_id
 
 from .activity import activities, short_function
+from .asked import NOTHING, Asked, asked
 from .motion import Motion, motions
 from .threads import last_of_each_rank, telling
 
@@ -40,6 +41,8 @@ class Stand:
     """Other frames in another snapshot. None: seen once."""
     snapshots: int
     evidence: tuple[str, ...]
+    asked: Asked = NOTHING
+    """What the function was asked for, where a snapshot shows it."""
 
     @property
     def words(self) -> str:
@@ -61,11 +64,15 @@ def stands(case: Case) -> dict[int, Stand]:
     motion = {m.rank: m for m in motions(rows, case.stacks, case.frames) if m.rank is not None}
     workers = _busy_workers(rows, doings)
     frames = _frames(case, doings)
+    asked_of = asked(rows)
     out: dict[int, Stand] = {}
     for row in last.iter_rows(named=True):
         doing = doings.get(row["stack"])
         if doing is not None:
             stand = _stand(row, doing, motion.get(row["rank"]), frames)
+            known = asked_of.get((row["rank"], stand.op))
+            if known is not None and not stand.moving:
+                stand = replace(stand, asked=known, evidence=(*stand.evidence, known.evidence))
             worker = workers.get(row["rank"])
             if doing["activity"] == "data_loader" and worker is not None:
                 stand = _with_worker(stand, worker, doings[worker["stack"]], frames)

@@ -39,7 +39,10 @@ def odd_one_out(facts: Facts, group: int, slot: int) -> tuple[int, ...]:
         there = _sizes(facts, group, slot + way)
         if here is None or there is None or not _mirrored_before(facts, group, slot, way):
             continue
-        odd = tuple(r for r in sorted(here.keys() & there.keys()) if here[r] != there[r][::-1])
+        if here.keys() != there.keys():
+            # Whoever went on alone is compared with nobody.
+            continue
+        odd = tuple(r for r in sorted(here) if here[r] != there[r][::-1])
         if odd and 2 * len(odd) < len(here):
             return odd
     return ()

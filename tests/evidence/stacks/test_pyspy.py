@@ -123,6 +123,40 @@ Thread 0x7F45E4F7 (active+gil)
     assert one.process.pid == 7
 
 
+def test_what_torch_was_asked_for_is_kept_and_nothing_else(tmp_path: Path) -> None:
+    c10d = "/env/torch/distributed/distributed_c10d.py"
+    shown = {
+        "src": "1",
+        "group": "<ProcessGroup at 0x7f>",
+        "tag": "0",
+        "group_src": "None",
+        "input_split_sizes": "[5, 9]",
+    }
+    mine = {"src": "7", "dst": "'hunter2'", "ranks": "[3, ...]"}
+    frames = [
+        {"name": name, "filename": file, "line": 1, "locals": [{"name": k, "repr": v} for k, v in given.items()]}
+        for name, file, given in (("recv", c10d, shown), ("new_group", c10d, {"ranks": mine["ranks"]}),
+                                  ("exchange", "/home/me/distributed_c10d.py", mine))
+    ]  # fmt: skip
+    (one,) = seen(
+        read(tmp_path, json.dumps([{"pid": 7, "thread_name": "MainThread", "frames": frames}]).encode())
+    )
+    assert one.thread.asked == "recv: src=1\nrecv: tag=0\nrecv: input_split_sizes=[5,9]"
+    text = """Process 7: python train.py
+
+Thread 7 (idle): "MainThread"
+    broadcast (torch/distributed/distributed_c10d.py:3151)
+        Arguments:
+            tensor: <Tensor at 0x7f>
+            src: 2
+    adopt (inventory.py:29)
+        Arguments:
+            src: 3
+"""
+    (one,) = seen(read(tmp_path, text.encode()))
+    assert one.thread.asked == "broadcast: src=2"
+
+
 def test_variables_are_bounded(tmp_path: Path) -> None:
     lines = "".join(f"            v{n}: {'x' * 500}\n" for n in range(500))
     head = 'Process 7: python\n\nThread 7 (idle): "MainThread"\n    f (a.py:1)\n        Locals:\n'

@@ -21,7 +21,7 @@ from .text import Redactor
 _OWN = (
     "calls.op", "groups.members_from", "dumps.format", "dumps.rank_from", "snapshots.rank_from", "stack_files.format",
     "events.kind", "events.shape", "events.rank_from", "events.signal", "logs.rank_from", "logs.prefixes",
-    "logs.torch", "exits.state", "exits.signal", "exits.kind", "exits.evidence", "shapes.in_dtypes",
+    "logs.torch", "snapshots.asked", "exits.state", "exits.signal", "exits.kind", "exits.evidence", "shapes.in_dtypes",
     "shapes.out_dtypes",
 )  # fmt: skip
 _RULES: dict[str, Callable[[Redactor], Callable[[str], str]]] = {

@@ -61,6 +61,7 @@ def _row(file: int, part: StackPart, thread: RawThread, ordinal: int, stacks: li
         thread.error or process.error or None,
         thread.follows,
         thread.locals or None,
+        thread.asked or None,
     )
 
 

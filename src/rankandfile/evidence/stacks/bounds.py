@@ -15,6 +15,8 @@ FRAMES = 500_000
 STACK_FRAMES = 4_000_000
 #: Bytes of variables kept of one thread, and of one value.
 LOCALS, VALUE = 4096, 160
+#: Arguments kept of the functions of torch.distributed in one stack.
+ASKED = 16
 #: Writers that may take turns in one file.
 STREAMS = 40_000
 #: Bytes of a file of stacks that are read, and of one in JSON, which is decoded as a whole.

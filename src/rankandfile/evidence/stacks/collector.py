@@ -35,6 +35,7 @@ class Draft:
     error: str = ""
     follows: int | None = None
     locals: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
 
 class Collector:
@@ -88,6 +89,7 @@ class Collector:
                 error=bounds.short(draft.error),
                 follows=draft.follows,
                 locals="\n".join(draft.locals)[: bounds.LOCALS],
+                asked="\n".join(draft.asked[: bounds.ASKED]),
             )
         )
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from . import bounds
+from .asked import asked
 from .collector import Collector, Draft, frame
 from .pyspy_text import is_native
 from .stream import Stream
@@ -124,7 +125,10 @@ def _draft(thread: dict[str, Any], line: int) -> Draft:
         if type(variables) is list and room > 0:
             for variable in variables[:64]:
                 if type(variable) is dict and room > 0:
-                    shown = f"{_text(variable.get('name'))}: {_text(variable.get('repr'))}"
+                    name, said = _text(variable.get("name")), _text(variable.get("repr"))
+                    if kept := asked(made, name, said):
+                        draft.asked.append(kept)
+                    shown = f"{name}: {said}"
                     draft.locals.append(f"{made.function}: {bounds.short(shown, bounds.VALUE)}")
                     room -= len(draft.locals[-1]) + 1
     return draft

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 
 from . import bounds
+from .asked import asked
 from .collector import Draft, frame
 from .stream import Block, Stream
 
@@ -77,6 +78,9 @@ class _Thread:
     def _variable(self, text: str) -> None:
         if self._room > 0 and self.draft.frames:
             inside = self.draft.frames[-1]
+            name, _, value = text.partition(": ")
+            if kept := asked(inside, name, value):
+                self.draft.asked.append(kept)
             self.draft.locals.append(f"{inside.function}: {bounds.short(text, bounds.VALUE)}")
             self._room -= len(self.draft.locals[-1]) + 1
 

@@ -46,6 +46,7 @@ class RawThread(msgspec.Struct, array_like=True):
     error: str = ""
     follows: int | None = None
     locals: str = ""
+    asked: str = ""
 
 
 class RawStacks(msgspec.Struct, array_like=True):

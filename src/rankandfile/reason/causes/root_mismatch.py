@@ -1,7 +1,8 @@
 """A gather or scatter in which more than one member believes to be its root, or none.
 
 The root of a collective is not recorded. In a gather only the root gives room for the result, and in a scatter only
-the root gives something to send: that tells who believed it was. For a broadcast or a reduce nothing does.
+the root gives something to send: that tells who believed it was. For a broadcast or a reduce only stacks with their
+variables do.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
+from .named_roots import differently_named, named_roots
 
 CAUSE = "root_mismatch"
 _ROUNDS = 2
@@ -29,6 +31,9 @@ def find(facts: Facts, root: Root) -> Finding | None:
     if call is None or call.slot is None:
         return None
     members = facts.membership.members[call.group]
+    named = named_roots(facts, call)
+    if len(named) > 1:
+        return differently_named(facts, root, call, named)
     roots = _believers(facts, call.group, call.slot)
     if roots is None and root.kind == "joined":
         return _finished_early(facts, root, call)

@@ -7,14 +7,14 @@ is, announced one thing and sent another.
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import parted
-from rankandfile.reason.splits import exchange, odd_one_out
+from rankandfile.reason.splits import Exchange, exchange, odd_one_out
 from rankandfile.reason.waiting import call_phrase, first_pending
-from rankandfile.reason.waits import Root
+from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
@@ -32,7 +32,9 @@ def find(facts: Facts, root: Root) -> Finding | None:
     if sums is None or sums.agrees:
         return None
     culprits = odd_one_out(facts, call.group, call.slot)
-    if not culprits or _out_of_step(facts, root, culprits):
+    if not culprits:
+        return _nobody_known(facts, root, call, sums)
+    if _out_of_step(facts, root, culprits):
         return None
     rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
     rows = [look.call_at(facts, ranks[0], call.group, call.slot) for ranks in (rest, culprits) if ranks]
@@ -76,6 +78,36 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 confidence="hypothesis",
                 sentence="A member a call ahead or behind would make the sums disagree as well.",
                 decided_by="the calls before, with their sizes",
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange) -> Finding:
+    """Some pair disagrees, or the members are not in the same call: better than nothing, and worse than all else."""
+    row = look.call_at(facts, call.waiting[0], call.group, call.slot or 0)
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        sentence=(
+            f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
+            f"{sums.expected:,}. Which of them announced another number than it sends, the sums do not tell."
+        ),
+        location=look.location_of(facts, row),
+        evidence=(look.evidence_of(row),) if row else (),
+        contradicted_by="split sizes in a log that agree between all pairs",
+        alternatives=(
+            Alternative(
+                cause="skipped_collective",
+                confidence="hypothesis",
+                sentence="A member a call ahead or behind would make the sums disagree as well.",
+                decided_by="the calls before, with their sizes",
+            ),
+        ),
+        missing=(
+            Missing(
+                what="the sizes that each member sends to each other", how="TORCH_DISTRIBUTED_DEBUG=DETAIL"
             ),
         ),
         explains=len(root.victims),

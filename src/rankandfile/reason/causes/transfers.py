@@ -1,7 +1,9 @@
 """No recorded call waits, and every rank sits in a transfer, by its stack: gloo records no sends and receives.
 
 Whoever sits in a receive has not been sent to. If all do, they wait in a circle: some send was left out, or all
-receive before they send. Which peer each of them waits for, a stack does not show: nobody is blamed.
+receive before they send. Which peer each of them waits for, a stack shows only with its variables. Without them
+nobody is blamed; nor in a single circle, which a send that was left out explains as well. Where several circles that
+share no rank stand on the same line, that line is what they have in common.
 """
 
 from __future__ import annotations
@@ -37,11 +39,17 @@ def settle(facts: Facts) -> Finding | None:
         )
     elif alike:
         sentence += " All of them wait at the same line: each may receive before it sends."
+    circles = _circles(stands)
+    sentence += _shown(stands, circles)
+    proved = alike and len(circles) > 1 and sum(map(len, circles)) == world
     other = "skipped_collective" if alike else "order_inversion"
     return Finding(
         cause="order_inversion" if alike else "skipped_collective",
-        confidence="supported" if misfits else "hypothesis",
+        confidence="supported" if misfits or proved else "hypothesis",
         sentence=sentence,
+        culprits=tuple(sorted(stands)) if proved else (),
+        doing=dict.fromkeys(sorted(stands), "receives before it sends") if proved else {},
+        location=stands[0].location if proved else None,
         evidence=tuple(
             dict.fromkeys(
                 [
@@ -61,9 +69,39 @@ def settle(facts: Facts) -> Finding | None:
                 decided_by="the source at these lines: who sends to whom, and when",
             ),
         ),
-        missing=(Missing(what="the peer that each rank waits for", how="py-spy dump --locals --pid PID"),),
+        missing=()
+        if all(stand.asked.awaited is not None for stand in stands.values())
+        else (Missing(what="the peer that each rank waits for", how="py-spy dump --locals --pid PID"),),
         explains=world,
     )
+
+
+def _circles(stands: dict[int, Stand]) -> list[list[int]]:
+    """Ranks of which each waits for a message of the next, and the last for one of the first."""
+    awaited = {rank: stand.asked.awaited for rank, stand in stands.items()}
+    found: list[list[int]] = []
+    seen: set[int] = set()
+    for start in awaited:
+        path: list[int] = []
+        rank: int | None = start
+        while rank is not None and rank in awaited and rank not in seen:
+            seen.add(rank)
+            path.append(rank)
+            rank = awaited[rank]
+        if rank in path:
+            found.append(path[path.index(rank) :])
+    return found
+
+
+def _shown(stands: dict[int, Stand], circles: list[list[int]]) -> str:
+    """Who waits for whom, as far as stacks show it."""
+    words = [
+        " and ".join(f"rank {rank} for one of rank {stands[rank].asked.awaited}" for rank in circle[:4])
+        for circle in circles[:3]
+    ]
+    if not words:
+        return ""
+    return f" By the arguments of their calls, {'; '.join(words)}: who waits in a circle has not sent."
 
 
 def _in_a_transfer(stand: Stand) -> bool:
