@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Hashable
 
@@ -20,7 +19,7 @@ STREAMS = 256
 #: Distinct lines remembered for telling repeats. Beyond it a repeat may be kept twice.
 _REMEMBERED = 60_000
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = b"0123456789"
 _TELLING = frozenset(
     (
         "code",
@@ -124,7 +123,7 @@ def _key(event: Event) -> Hashable:
         return (event.kind, event.writer, event.pg_id, event.group_name, event.seq, event.op, about)
     peer = event.peer.rstrip("0123456789>").rstrip("<:") if event.peer else None
     telling = tuple([str(value) for name, value in event.fields.items() if name in _TELLING])
-    words = _DIGITS.sub("#", event.text[:120])
+    words = event.text[:120].encode("utf-8", "replace").translate(None, _DIGITS)
     return (
         event.kind,
         event.writer,

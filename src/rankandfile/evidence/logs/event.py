@@ -80,7 +80,8 @@ def integer(text: str, *, narrow: bool = False) -> int | None:
 
 def clean(text: str, limit: int = TEXT) -> str:
     """Bounded, and harmless on a terminal and in a report."""
-    text = text[: limit + 1]
+    if len(text) > limit:
+        text = text[: limit + 1]
     if not text.isprintable():
         text = _CONTROL.sub(" ", text)
     text = text.strip()

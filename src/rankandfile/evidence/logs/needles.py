@@ -13,15 +13,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from typing import Any
 
 from .shape import SHORTEST
 from .shapes import by_needle
+
+#: An array of NumPy's, which is loaded only where it is worth it.
+Words = Any
 
 #: Positions in `buffer[begin:end]` inside literals (or where one may be), ascending.
 Finder = Callable[[bytes, int, int], Sequence[int]]
 
 _BITS = 18
-_MULTIPLIER = 2_654_435_769
+_MULTIPLIER, _OTHER = 2_654_435_769, 2_246_822_519
+
+#: Words looked up at a time.
+_BLOCK = 1 << 16
 
 #: Below this size the plain way is as fast.
 SMALL = 1 << 20
@@ -56,36 +63,55 @@ def sampled(literals: Sequence[bytes]) -> Finder:
         raise ValueError(f"a literal is shorter than {SHORTEST} bytes")
     # A word that lies inside a literal begins at one of its first four bytes, if it is the first such word.
     heads = {literal[i : i + 8] for literal in literals for i in range(4)}
-    multiplier, shift = np.uint32(_MULTIPLIER), np.uint32(32 - _BITS)
-    table = np.zeros(1 << _BITS, np.bool_)
+    multiplier, other, shift = np.uint32(_MULTIPLIER), np.uint32(_OTHER), np.uint32(32 - _BITS)
+
+    def hashed(first: Words, second: Words) -> Words:
+        return (first * multiplier + second * other) >> shift
+
+    table, pairs, alone = (np.zeros(1 << _BITS, np.bool_) for _ in range(3))
     words = np.frombuffer(b"".join({head[:4] for head in heads}), "<u4")
     table[(words * multiplier) >> shift] = True
+    both = np.frombuffer(b"".join(head for head in heads if len(head) == 8), "<u4")
+    pairs[hashed(both[::2], both[1::2])] = True
+    short = np.frombuffer(b"".join(head[:4] for head in heads if len(head) < 8), "<u4")
+    alone[(short * multiplier) >> shift] = True
     known = [
         (np.uint64((1 << 8 * length) - 1), np.sort(np.frombuffer(b"".join(same), "<u8")))
         for length in sorted({len(head) for head in heads})
         if (same := [head.ljust(8, b"\0") for head in heads if len(head) == length])
     ]
-    scratch = np.empty(0, np.uint32)
+    scratch = np.empty(_BLOCK, np.uint32)
+
+    def look_up(chunk: Words) -> Words:
+        """Places of words that are some literal's: block by block, each of which stays in the processor's cache."""
+        found = []
+        for start in range(0, len(chunk), _BLOCK):
+            block = chunk[start : start + _BLOCK]
+            keys = scratch[: len(block)]
+            np.multiply(block, multiplier, out=keys)
+            np.right_shift(keys, shift, out=keys)
+            hits = np.flatnonzero(table.take(keys))
+            hits += start
+            found.append(hits)
+        return np.concatenate(found)
 
     def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
-        nonlocal scratch
         count = (end - begin) // 4
         if count <= 0:
             return []
         chunk = np.frombuffer(buffer, "<u4", count, begin)
-        if len(scratch) < count:
-            scratch = np.empty(count, np.uint32)
-        hashed = scratch[:count]
-        np.multiply(chunk, multiplier, out=hashed)
-        np.right_shift(hashed, shift, out=hashed)
-        hits = np.flatnonzero(table.take(hashed))
+        hits = look_up(chunk)
         if not len(hits):
             return []
-        second = chunk[np.minimum(hits + 1, count - 1)].astype(np.uint64)
+        first, second = chunk[hits], chunk[np.minimum(hits + 1, count - 1)]
         if hits[-1] == count - 1:
             rest = buffer[begin + 4 * count : min(end, begin + 4 * count + 4)]
             second[-1] = int.from_bytes(rest, "little")
-        eight = chunk[hits] | (second << np.uint64(32))
+        maybe = pairs[hashed(first, second)] | alone[(first * multiplier) >> shift]
+        hits, first, second = hits[maybe], first[maybe], second[maybe]
+        if not len(hits):
+            return []
+        eight = first.astype(np.uint64) | (second.astype(np.uint64) << np.uint64(32))
         sure = np.zeros(len(hits), np.bool_)
         for mask, ones in known:
             masked = eight & mask

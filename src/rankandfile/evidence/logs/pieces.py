@@ -31,11 +31,13 @@ def pieces(line: str) -> Sequence[str]:
 
 def _split(part: str) -> list[str]:
     cuts = [0]
-    for match in _BEGINNING.finditer(part):
+    for match in _BEGINNING.finditer(part, 1):
         before = part[cuts[-1] : match.start()]
         # Behind nothing but a carrier's prefixes it is still the same line.
         if before and not before.rstrip().endswith("]:") and peel(before).body.strip():
             cuts.append(match.start())
             if len(cuts) == _MOST:
                 break
+    if len(cuts) == 1:
+        return [part]
     return [part[a:b] for a, b in zip(cuts, [*cuts[1:], len(part)], strict=True)]

@@ -8,14 +8,19 @@ keeps a line of ordinary text cheap.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import msgspec
 
 from .stamps import Stamp, month, since_boot, stamp, time_of_day
 
-_Match = re.Match[str]
+
+class _Match(Protocol):
+    """What a layer's pattern has found; its groups count from one."""
+
+    def __getitem__(self, group: int, /) -> Any: ...
 
 
 @dataclass(slots=True)
@@ -224,12 +229,36 @@ _LAYERS: tuple[tuple[str, str, str, Callable[[Peeled, _Match], None]], ...] = (
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 _CLASSES = {"digit": "0123456789", " digit": " 0123456789", "word": _WORD}
-_Layer = tuple[str, re.Pattern[str], Callable[[Peeled, _Match], None]]
-_BY_FIRST: dict[str, list[_Layer]] = {}
-for _first, _name, _pattern, _give in _LAYERS:
-    _layer = (_name, re.compile(_pattern), _give)
-    for _character in _CLASSES.get(_first, _first):
-        _BY_FIRST.setdefault(_character, []).append(_layer)
+_Give = Callable[[Peeled, _Match], None]
+
+
+class _Choice:
+    """All layers that may begin with a character, as one pattern: most lines' own text is none of them, and learns
+    so at once. An empty group behind each tells which of them it was, and how many groups lie before its own."""
+
+    def __init__(self, layers: Sequence[tuple[str, str, _Give]]) -> None:
+        self.pattern = re.compile("|".join(f"{pattern}()" for _, pattern, _ in layers))
+        self.layer: dict[int | None, tuple[str, int, _Give]] = {}
+        before = 0
+        for name, pattern, give in layers:
+            last = before + re.compile(pattern).groups + 1
+            self.layer[last] = (name, before, give)
+            before = last
+
+
+def _choices() -> dict[str, _Choice]:
+    by_first: dict[str, list[tuple[str, str, _Give]]] = {}
+    for first, name, pattern, give in _LAYERS:
+        for character in _CLASSES.get(first, first):
+            by_first.setdefault(character, []).append((name, pattern, give))
+    alike: dict[tuple[str, ...], _Choice] = {}
+    return {
+        character: alike.setdefault(tuple(pattern for _, pattern, _ in layers), _Choice(layers))
+        for character, layers in by_first.items()
+    }
+
+
+_BY_FIRST = _choices()
 
 #: More layers than any stack of carriers has; a line of nothing but prefixes stays bounded.
 _DEEPEST = 24
@@ -247,18 +276,14 @@ def peel(line: str) -> Peeled:
     peeled = Peeled()
     position = 0
     for _ in range(_DEEPEST):
-        layers = _BY_FIRST.get(line[position : position + 1])
-        if layers is None:
+        choice = _BY_FIRST.get(line[position : position + 1])
+        match = choice and choice.pattern.match(line, position)
+        if not choice or not match:
             break
-        for name, pattern, give in layers:
-            match = pattern.match(line, position)
-            if match is not None:
-                give(peeled, match)
-                peeled.layers.append(name)
-                position = match.end()
-                break
-        else:
-            break
+        name, before, give = choice.layer[match.lastindex]
+        give(peeled, match.groups()[before - 1 : match.lastindex] if before else match)
+        peeled.layers.append(name)
+        position = match.end()
     peeled.body = line[position:]
     return peeled
 

@@ -107,7 +107,8 @@ class _Reader:
             peeled = peel(piece)
             if "cri" in peeled.layers:
                 peeled = whole(line, peeled, self._memory.consumed)
-            self.layers.update(set(peeled.layers))
+            for layer in set(peeled.layers):
+                self.layers[layer] += 1
             found += self._recognise(line, peeled)
         if (not found or self._headless(line, found)) and self._tries > 0:
             found = self._wrapped(line, {event.kind for event in found}) or found
@@ -115,7 +116,11 @@ class _Reader:
 
     def _headless(self, line: Line, found: list[Event]) -> bool:
         """A line of torch's that lacks what torch puts before it is the rest of a wrapped one."""
-        return found[0].shape in _WITH_HEAD and line.text[:1] not in "[ \t" and not peel(line.text).layers
+        return (
+            found[0].shape in _WITH_HEAD
+            and (text := line.text)[:1] not in ("[", " ", "\t", "")
+            and not peel(text).layers
+        )
 
     def _recognise(self, line: Line, peeled: Peeled) -> list[Event]:
         return recognise(peeled, line.number, line.offset, line.after, line.before, self._memory)

@@ -21,8 +21,10 @@ _GROUP = re.compile(
 _FIRST_GROUP = re.compile(r"\[Rank (\d{1,7})\]\s")
 _REPEATED = re.compile(r"\s*\[repeated (\d{1,9})x across cluster\]")
 
-#: A digit stays a place in the line: taken away, its neighbours would meet.
-_NO_DIGITS = str.maketrans("123456789", "0" * 9)
+_ACROSS = "x across cluster]"
+
+#: A digit stays a place in the line: taken away, its neighbours would meet. Bytes are translated faster than text.
+_NO_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG = 1000
 
 Lines = Callable[[], Iterator[tuple[int, str]]]
@@ -54,11 +56,15 @@ def recognise(
         event = begin(shape.kind, shape.id, shape.role, peeled, line, offset)
         _group(event, body[: match.start()], peeled)
         shape.fill(event, match)
-        context = Context(peeled, body[:start], body[end:], after, before, memory.chained, memory.consumed)
-        if shape.then is not None:
-            shape.then(event, context)
-        if event.time_ns is None and event.role == "origin":
-            _time_near(event, context)
+        timeless = event.time_ns is None
+        if shape.then is not None or timeless:
+            context = Context(
+                peeled, body[:start], body[end:], after, before, memory.chained, memory.consumed
+            )
+            if shape.then is not None:
+                shape.then(event, context)
+            if event.time_ns is None and event.role == "origin":
+                _time_near(event, context)
         _settle(event, body)
         events.append(event)
     return events
@@ -82,12 +88,16 @@ def _candidates(body: str) -> Sequence[Shape]:
 
     Lines of a log differ in their numbers, and no literal has a digit: what one line may be, all like it may be.
     """
-    return _announced(body) if len(body) > _LONG else _alike(body.translate(_NO_DIGITS))
+    return (
+        _announced(body)
+        if len(body) > _LONG
+        else _alike(body.encode("utf-8", "replace").translate(_NO_DIGITS))
+    )
 
 
 @lru_cache(maxsize=4096)
-def _alike(words: str) -> Sequence[Shape]:
-    return _announced(words)
+def _alike(words: bytes) -> Sequence[Shape]:
+    return _announced(words.decode("utf-8", "replace"))
 
 
 def _announced(text: str) -> Sequence[Shape]:
@@ -103,7 +113,7 @@ def _announced(text: str) -> Sequence[Shape]:
 
 def _group(event: Event, before: str, peeled: Peeled) -> None:
     """The group that the line names before its own words."""
-    groups = list(_GROUP.finditer(before))
+    groups = list(_GROUP.finditer(before)) if "[PG" in before else ()
     if groups:
         found = groups[-1]
         event.pg_id = integer(found["id"] or found["id4"], narrow=True)
@@ -113,7 +123,12 @@ def _group(event: Event, before: str, peeled: Peeled) -> None:
                 put(event, column, value)
         if event.rank is None and event.group_desc == "default_pg" and event.group_rank is not None:
             event.rank, event.rank_from = event.group_rank, "default_group"
-    if event.rank is None and not peeled.nccl and (first := _FIRST_GROUP.search(before)):
+    if (
+        event.rank is None
+        and not peeled.nccl
+        and "[Rank " in before
+        and (first := _FIRST_GROUP.search(before))
+    ):
         # The rank in the first group that logged in this process: nearly always the default group.
         event.rank, event.rank_from = int(first[1]), "first_group"
 
@@ -131,7 +146,7 @@ def _time_near(event: Event, context: Context) -> None:
 
 
 def _settle(event: Event, body: str) -> None:
-    if match := _REPEATED.search(body):
+    if _ACROSS in body and (match := _REPEATED.search(body)):
         # Ray has taken out the lines of other ranks.
         event.fields["left_out"] = int(match[1])
     if event.signal is not None:

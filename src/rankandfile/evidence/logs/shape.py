@@ -78,9 +78,11 @@ def bounded(pattern: str) -> str:
 
 def put(event: Event, name: str, value: str) -> None:
     """One value by the name of its column; by any other name it goes to `fields`."""
-    if name in WIDE or name in NARROW:
-        number = integer(value, narrow=name in NARROW)
-        if number is not None:
+    if name in WIDE:
+        if (number := integer(value)) is not None:
+            setattr(event, name, number)
+    elif name in NARROW:
+        if (number := integer(value, narrow=True)) is not None:
             setattr(event, name, number)
             if name == "rank":
                 event.rank_from = "line"
@@ -98,6 +100,6 @@ def put(event: Event, name: str, value: str) -> None:
 
 def value_of(text: str) -> Any:
     """A short decimal number as a number, anything else as bounded text."""
-    if len(text) <= 15 and text.lstrip("-").isascii() and text.lstrip("-").isdigit():
+    if len(text) <= 15 and (bare := text.lstrip("-")).isdigit() and bare.isascii():
         return integer(text)
     return clean(text, 400)
