@@ -8,6 +8,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, Location, Verdict
 from rankandfile.model.ledger import Note
 
+from .blame import blamed
 from .excerpt import excerpts
 from .finder import find
 from .found import Found, Search
@@ -33,7 +34,7 @@ def _located(search: Search, verdict: Verdict) -> Verdict:
     found = find(search, verdict)
     if found is None:
         return msgspec.structs.replace(verdict, location=None)
-    verdict = refined(verdict, found)
+    verdict = refined(blamed(verdict, found, search), found)
     words = sentence(found, search.places)
     return msgspec.structs.replace(
         verdict,

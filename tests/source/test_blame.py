@@ -1,0 +1,99 @@
+"""Where the evidence shows two ways and nobody who departed: whom the code names, and whom it does not."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from toy_runs import case_of, diagnosis_of, play, tree, verdict_of
+
+from rankandfile.model.diagnosis import Alternative, Verdict
+from rankandfile.source.locate import locate
+
+PROGRAM = """
+    import torch.distributed as dist
+    import random
+
+    CHANCE = random.Random(dist.get_rank())
+
+    class Parameter:
+        def __init__(self, grad):
+            self.grad = grad
+
+    def step(n):
+        dist.broadcast(n, src=0)
+        {body}
+        dist.all_reduce(n)
+
+    def main():
+        for n in range(4):
+            step(n)
+        dist.barrier()
+"""
+
+
+def tie(body: str, cause: str = "rank_conditional") -> Verdict:
+    """Two ranks went two ways at this place, and the dumps do not tell which way is right."""
+    indented = body.replace("\n", "\n        ")
+    run = play(2, train=PROGRAM.format(body=indented))
+    verdict = msgspec.structs.replace(
+        verdict_of(run, 1, cause),
+        culprits=[],
+        victims="0,1",
+        alternatives=[
+            Alternative(cause="different_collective", confidence="hypothesis", sentence="", culprits=rank)
+            for rank in ("0", "1")
+        ],
+    )
+    return locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+
+
+def blamed(verdict: Verdict) -> list[int]:
+    return [culprit.rank for culprit in verdict.culprits]
+
+
+@pytest.mark.parametrize(
+    ("body", "culprits"),
+    [
+        ("if dist.get_rank() == 0:\n    dist.all_gather(n)", [0]),
+        ("if dist.get_rank() == 1:\n    dist.all_gather(n)", [1]),
+        ("if dist.get_rank() in (1,):\n    return", [1]),
+        ("if dist.get_rank() != 0:\n    dist.all_gather(n)", [0]),
+        ("if n == 2 and dist.get_rank() * CHANCE.random() > 0:\n    return", [1]),
+    ],
+    ids=["alone into a call", "the other one", "out before a call", "all but one", "left by chance"],
+)
+def test_the_test_tells_who_departed(body: str, culprits: list[int]) -> None:
+    verdict = tie(body)
+    assert blamed(verdict) == culprits, verdict.sentence
+    assert verdict.confidence == "supported"
+    assert "The code decides it" in verdict.sentence
+    assert verdict.victims == ("1" if culprits == [0] else "0")
+    assert [other.culprits for other in verdict.alternatives] == ["1" if culprits == [0] else "0"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if n == 2 and not dist.get_rank() * CHANCE.random() > 0:\n    return",
+        "if dist.get_rank() * CHANCE.random() > 0:\n    dist.all_gather(n)",
+        "if n > 2:\n    dist.all_gather(n)",
+    ],
+    ids=["turned round", "a call under a test of the rank's own state", "equal on all ranks"],
+)
+def test_what_fits_both_sides_blames_nobody(body: str) -> None:
+    assert blamed(tie(body)) == []
+
+
+def test_who_has_no_gradient_leaves_the_call_out() -> None:
+    body = (
+        "parameter = Parameter(None if dist.get_rank() == 1 else 1.0)\n"
+        "if parameter.grad is not None:\n    dist.all_gather(n)"
+    )
+    assert blamed(tie(body)) == [1]
+
+
+def test_the_evidences_own_culprits_stay() -> None:
+    run = play(2, train=PROGRAM.format(body="if dist.get_rank() == 0:\n            dist.all_gather(n)"))
+    verdict = verdict_of(run, 1, "rank_conditional")
+    placed = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert blamed(placed) == blamed(verdict) == [1]
