@@ -28,6 +28,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     quote: str
 
 
+#: The place in notes on sources that say of one rank what cannot both be so.
+DISAGREE = "sources disagree"
+
+
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """Something that could not be read, was kept in part, or was set aside: one clear line."""
 

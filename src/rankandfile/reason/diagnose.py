@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
-from rankandfile.model.ledger import Note
+from rankandfile.model.ledger import DISAGREE, Note
 from rankandfile.model.ranks import format_ranks
 
 from .facts import Facts, OnStep, gather
@@ -26,10 +26,22 @@ def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
 
 def conclude(facts: Facts) -> Diagnosis:
     verdicts = _verdicts(facts)
-    ids = dict.fromkeys(i for v in verdicts for i in _cited(v))
+    disagreeing = [i for one in facts.contradictions for i in one.evidence]
+    ids = dict.fromkeys([*(i for v in verdicts for i in _cited(v)), *disagreeing])
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
-    notes = [*facts.case.notes, *_clock_notes(facts)]
+    notes = [*_contradictions(facts), *facts.case.notes, *_clock_notes(facts)]
     return Diagnosis(job=_job(facts), verdicts=verdicts, evidence=evidence, notes=notes)
+
+
+def _contradictions(facts: Facts) -> list[Note]:
+    return [
+        Note(
+            file=ranks_words(one.ranks),
+            where=DISAGREE,
+            what=f"{one.what} ({' against '.join(one.evidence[:2])})",
+        )
+        for one in facts.contradictions
+    ]
 
 
 def _clock_notes(facts: Facts) -> list[Note]:

@@ -10,6 +10,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
+from .contradictions import Contradiction, contradictions
 from .counters import stand_in, users_by_log
 from .deaths import with_deaths
 from .failed_waits import with_failed_waits
@@ -63,6 +64,8 @@ class Facts:
     """Where each rank's host is, by its stack."""
     clocks: dict[int, int] = field(default_factory=dict)
     """By how much a rank's clock was ahead of the one that its calls' times are given in."""
+    contradictions: tuple[Contradiction, ...] = ()
+    """What two sources say of one rank, and cannot both be so."""
     hung: bool = False
     """The person says that the job hung: that files have lost their times proves nothing against it."""
 
@@ -125,6 +128,9 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
             f"Hidden: {sum(hidden.values()):,} sends and receives known that were not recorded; {len(hidden):,} ranks "
             "may wait in one"
         )
+    against = contradictions(case, working, belongs, testimony, hosts, hidden)
+    for one in against:
+        step(f"Contradiction: {one}")
     order = Order(working, belongs.families)
     return Facts(
         case,
@@ -145,6 +151,7 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         testimony,
         hosts,
         clocks,
+        against,
         hung,
     )
 

@@ -96,6 +96,7 @@ def _end(rows: list[tuple[EndKind, Row]]) -> End:
         words,
         tuple(dict.fromkeys(row["evidence"] for row in same[:3])),
         tuple(f"{row['evidence']} says {_words(_kind(row), row)}" for row in against[:2]),
+        tuple(End(_kind(row), _words(_kind(row), row), (row["evidence"],)) for row in against[:2]),
     )
 
 

@@ -27,6 +27,8 @@ class End:
     evidence: tuple[str, ...]
     contradicted: tuple[str, ...] = ()
     """What other sources say of the same process, where they disagree."""
+    others: tuple[End, ...] = ()
+    """The same, one by one."""
 
 
 @dataclass(frozen=True)

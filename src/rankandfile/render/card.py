@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Cohort, Diagnosis, Wait
+from rankandfile.model.ledger import DISAGREE, Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .source import draw, shortened
@@ -173,9 +174,17 @@ class _Card:
         if others:
             lines = [self._text(f"{other.cause}: {other.sentence}") for other in others[: room.others]]
             yield "also", [*lines, *self._more(len(others) - room.others, "verdicts")]
-        if self.diagnosis.notes:
-            first, *rest = self.diagnosis.notes
-            yield "unread", [self._cut(str(first)), *self._more(len(rest), "notes")]
+        for label, notes in self._notes():
+            first, *rest = notes
+            yield label, [self._cut(str(first)), *self._more(len(rest), "notes")]
+
+    def _notes(self) -> Iterator[tuple[str, list[Note]]]:
+        against = [note for note in self.diagnosis.notes if note.where == DISAGREE]
+        others = [note for note in self.diagnosis.notes if note.where != DISAGREE]
+        if against:
+            yield "against", against
+        if others:
+            yield "unread", others
 
     def _advice(self) -> Iterator[tuple[str, list[Text]]]:
         verdict, room = self.verdict, self.room
