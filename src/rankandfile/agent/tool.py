@@ -1,0 +1,50 @@
+"""What a tool is: a name, what it is for, typed arguments, and a function of the bench."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from .bench import Bench
+from .result import Line, Page, page
+
+
+class ToolError(ValueError):
+    """The question cannot be answered as it was asked; the text says how to ask."""
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every tool takes."""
+
+    cursor: int = 0
+    """Where to go on: the number that a longer answer ended with."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    description: str
+    arguments: type[Arguments]
+    answer: Callable[[Bench, Any], Iterable[Line]]
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments, on one level."""
+        whole = msgspec.json.schema(self.arguments)
+        defined: dict[str, Any] = whole.pop("$defs")
+        own: dict[str, Any] = defined.pop(self.arguments.__name__)
+        own.pop("title", None)
+        own.pop("description", None)
+        return own | ({"$defs": defined} if defined else {})
+
+    def call(self, bench: Bench, arguments: dict[str, Any]) -> Page:
+        """Raises ToolError with a sentence that whoever asks can act on."""
+        try:
+            asked = msgspec.convert(arguments, self.arguments, strict=False)
+        except msgspec.ValidationError as error:
+            raise ToolError(f"{self.name}: {error}") from error
+        if asked.cursor < 0:
+            raise ToolError(f"{self.name}: a cursor is the number that an answer ended with")
+        return page(self.answer(bench, asked), asked.cursor)

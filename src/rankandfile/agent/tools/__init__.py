@@ -1,0 +1,1 @@
+"""The tools of an investigation, one a module: read-only, bounded, each line with its evidence."""

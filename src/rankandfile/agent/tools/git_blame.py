@@ -1,0 +1,43 @@
+"""Who changed lines of a file last, and with which commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rankandfile.agent.bench import Bench
+from rankandfile.agent.repository import tracked
+from rankandfile.agent.result import Line, line
+from rankandfile.agent.tool import Arguments, Tool, ToolError
+
+from .source import file_of
+
+_MOST_LINES = 200
+
+
+class Blame(Arguments, frozen=True):
+    file: str
+    first: int
+    last: int | None = None
+
+
+def git_blame(bench: Bench, asked: Blame) -> Iterator[Line]:
+    path, _ = file_of(bench, asked.file)
+    last = asked.last if asked.last is not None else asked.first
+    if not 1 <= asked.first <= last:
+        raise ToolError("first and last are lines of the file, from 1")
+    last = min(last, asked.first + _MOST_LINES - 1)
+    file = tracked(bench, path)
+    spans = f"{asked.first},{last}"
+    printed = file.ask("blame", "--no-textconv", "--date=short", "-L", spans, file.revision, "--", file.name)
+    if printed is None:
+        raise ToolError(f"git has no answer for lines {asked.first}-{last} of {path}")
+    for one in printed.splitlines():
+        yield line(one)
+
+
+TOOL = Tool(
+    "git_blame",
+    "Who changed these lines last, and when, as the repository of the source has it.",
+    Blame,
+    git_blame,
+)

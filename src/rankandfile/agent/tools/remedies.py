@@ -1,0 +1,39 @@
+"""The smallest fix, what not to do, and the probes that would confirm the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rankandfile.agent.bench import Bench
+from rankandfile.agent.result import Line, line
+from rankandfile.agent.tool import Arguments, Tool
+
+
+class Remedies(Arguments, frozen=True):
+    pass
+
+
+def remedies(bench: Bench, _: Remedies) -> Iterator[Line]:
+    found = False
+    for verdict in bench.diagnosis.verdicts:
+        parts = (
+            *((f"Fix: {one.title}: {one.text}", one.diff) for one in verdict.remedies),
+            *((f"Not: {words}", None) for words in verdict.anti_advice),
+            *((f"Probe: {one.title}: {one.text}", one.diff) for one in verdict.probes),
+        )
+        for words, diff in parts:
+            found = True
+            yield line(words, *verdict.evidence)
+            for text in (diff or "").splitlines():
+                yield line(f"    {text}")
+    if not found:
+        yield line("The rules know no fix for this.")
+
+
+TOOL = Tool(
+    "remedies",
+    "The smallest change that mends what the rules found, as a diff where the source is at hand; what not to do; and "
+    "two or three probes that would confirm it.",
+    Remedies,
+    remedies,
+)
