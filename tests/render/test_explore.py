@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hostile
@@ -30,7 +31,9 @@ def play(of: Subject, script: Play, size: tuple[int, int] = (120, 30)) -> None:
             await pilot.pause()
             await script(pilot, app)
 
-    asyncio.run(run())
+    # In a thread of its own: the main one may already run a loop, that of the tests which drive a browser.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, run()).result()
 
 
 def from_case(scenario: str, folder: Path) -> Subject:

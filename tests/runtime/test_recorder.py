@@ -101,7 +101,9 @@ def _same_history(both: list[reading.Contents]) -> None:
 def _describes_steps_and_decisions(found: reading.Contents) -> None:
     texts = found.table[layout.TEXT]
     notes = [
-        (k.record.kind, texts[k.record.in_elements]) for k in found.records if k.record.kind != layout.CALL
+        (k.record.kind, texts[k.record.in_elements])
+        for k in found.records
+        if k.record.kind in (layout.STEP, layout.DECISION)
     ]
     assert (layout.STEP, ["11"]) in notes
     assert (layout.DECISION, ["agree any", "stop", "True"]) in notes
