@@ -185,3 +185,61 @@ def test_explain_says_why_a_rank_is_not_seen() -> None:
 def test_explain_blames_a_rank_without_a_dump_where_its_end_is_known() -> None:
     explanation = explain(gather(lost().exit(2, "SIGKILL").case), 2)
     assert explanation.role == "culprit"
+
+
+def on_hosts(witnesses: Witnesses, hosts: dict[int, str]) -> Witnesses:
+    for rank in hosts:
+        witnesses.exit(rank, "running")
+    named = pl.col("rank").replace_strict(hosts, default=None, return_dtype=pl.String)
+    witnesses.case = replace(witnesses.case, exits=witnesses.case.exits.with_columns(host=named))
+    return witnesses
+
+
+def two_lost() -> Witnesses:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    stalled = frozenset({(WORLD, 11)})
+    return Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=stalled), lost=[2, 3]))
+
+
+def test_a_whole_host_is_missing() -> None:
+    facts = gather(on_hosts(two_lost(), {0: "node01", 1: "node01", 2: "node02", 3: "node02"}).case)
+    found = reasons(facts, [2, 3])
+    assert {reason.why for reason in found.values()} == {"not_collected"}
+    assert "none of the 2 dumps of host node02" in found[2].words
+
+
+def test_some_of_a_host_are_missing() -> None:
+    facts = gather(on_hosts(two_lost(), {0: "node01", 2: "node01", 1: "node02", 3: "node02"}).case)
+    assert {reason.why for reason in reasons(facts, [2, 3]).values()} == {"unknown"}
+
+
+def test_a_rank_that_was_ended_before_it_wrote() -> None:
+    reason = reasons(gather(lost().exit(2, "SIGTERM").case), [2])[2]
+    assert (reason.why, reason.evidence) == ("ended", ("X0",))
+    assert "ended from outside by SIGTERM" in reason.words
+
+
+def holding(file: str) -> Witnesses:
+    witnesses = lost().stack(2, [("spin", file, 0), *at(41, "check")])
+    snapshots = witnesses.case.snapshots.with_columns(owns_gil=pl.lit(True))
+    witnesses.case = replace(witnesses.case, snapshots=snapshots)
+    return witnesses
+
+
+def test_native_code_that_keeps_the_interpreters_lock() -> None:
+    reason = reasons(gather(holding("/opt/app/kernels.so").case), [2])[2]
+    assert (reason.why, reason.evidence[0][0]) == ("gil", "S")
+    assert "which spin holds" in reason.words
+
+
+def test_python_code_gives_the_lock_away() -> None:
+    assert reasons(gather(holding("/workspace/data.py").case), [2])[2].why == "unknown"
+
+
+def test_who_does_not_answer_the_debug_server_may_lack_the_lock() -> None:
+    witnesses = lost().stack(0, LEAVING)
+    files = witnesses.case.stack_files.with_columns(unanswered=pl.lit([2], dtype=pl.List(pl.Int32)))
+    witnesses.case = replace(witnesses.case, stack_files=files)
+    reason = reasons(gather(witnesses.case), [2])[2]
+    assert reason.why == "gil"
+    assert "did not answer" in reason.words

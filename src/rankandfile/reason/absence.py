@@ -1,8 +1,8 @@
 """Why a rank left no dump, as far as anything tells. A missing dump is not a missing rank.
 
 The best-supported reason comes first: an end of the process, then what its log says of its dump, then what is known
-of the file. A rank that raised and sits in its teardown has stopped its monitor before, and never dumps: often just
-the guilty one.
+of the file, then of its host and of the interpreter's lock. A rank that raised and sits in its teardown has stopped its
+monitor before, and never dumps: often just the guilty one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rankandfile.model.events import event_id
 from rankandfile.model.ledger import dump_id
 
 from .facts import Facts
+from .lock import Held, held
 from .testimony import fields_of
 from .words import ranks_words
 
@@ -29,6 +30,7 @@ Why = Literal[
     "truncated",
     "set_aside",
     "not_collected",
+    "ended",
     "unreachable",
     "no_part",
     "unknown",
@@ -42,11 +44,14 @@ _HOW: dict[Why, str] = {
     "truncated": "leave the process time to write before it is killed, and look for a full disk",
     "set_aside": "empty the dump folder before each attempt, or put the job's id into the dump path",
     "not_collected": "point TORCH_FR_DUMP_TEMP_FILE to storage that all hosts share and that outlives the job",
+    "ended": "let every rank write before the job is ended: the first failure makes a launcher end all others",
     "unreachable": "collect again once the host is back, or ask its administrator for its state",
     "no_part": "nothing to do: it is a member of no group of this job",
     "unknown": "point TORCH_FR_DUMP_TEMP_FILE to shared storage, and collect from every rank before the teardown",
 }
 _MOST, _MOST_IDS = 4, 8
+_FEWEST = 2
+"""Ranks that a host must have before their absence together says something of the host."""
 _SAID = {"gil_not_acquired": "gil", "dump_late": "late", "dump_written": "written", "dump_started": "started"}
 
 
@@ -66,8 +71,8 @@ def absent_ranks(facts: Facts) -> list[int]:
 
 
 def reasons(facts: Facts, ranks: list[int]) -> dict[int, Reason]:
-    said = _said(facts, ranks)
-    return {rank: _reason(facts, rank, said[rank]) for rank in ranks}
+    said, locks, left = _said(facts, ranks), held(facts.case, ranks), _left_behind(facts, ranks)
+    return {rank: _reason(facts, rank, said[rank], locks.get(rank), left.get(rank)) for rank in ranks}
 
 
 def missing_dumps(facts: Facts, ranks: list[int]) -> tuple[list[Missing], list[str]]:
@@ -99,7 +104,32 @@ def _said(facts: Facts, ranks: list[int]) -> dict[int, dict[str, Reason]]:
     return out
 
 
-def _reason(facts: Facts, rank: int, said: dict[str, Reason]) -> Reason:
+def _left_behind(facts: Facts, ranks: list[int]) -> dict[int, Reason]:
+    """Ranks of hosts from which nobody's dump came, while those of other hosts did."""
+    hosts, absent = facts.testimony.hosts, set(ranks)
+    on: dict[str, set[int]] = defaultdict(set)
+    for rank, host in hosts.items():
+        on[host].add(rank)
+    out: dict[int, Reason] = {}
+    for host, there in on.items():
+        if there <= absent and len(there) >= _FEWEST and set(hosts) - absent:
+            words = f"none of the {len(there)} dumps of host {host} is here: its folder was not collected"
+            out.update({rank: Reason("not_collected", words) for rank in there})
+    return out
+
+
+def _lock(lock: Held) -> Reason:
+    if lock.function is not None:
+        words = f"its dump needs the interpreter's lock, which {lock.function} holds and does not give away"
+        return Reason("gil", words, lock.evidence)
+    return Reason(
+        "gil", "it did not answer the debug server either, as one that lacks the interpreter's lock"
+    )
+
+
+def _reason(
+    facts: Facts, rank: int, said: dict[str, Reason], lock: Held | None, left_behind: Reason | None
+) -> Reason:
     testimony = facts.testimony
     end, stand = testimony.ends.get(rank), facts.hosts.get(rank)
     if end is not None and testimony.gone(rank):
@@ -116,6 +146,8 @@ def _reason(facts: Facts, rank: int, said: dict[str, Reason]) -> Reason:
         return Reason(
             "gil", "its dump needed the interpreter's lock, and did not get it", said["gil"].evidence
         )
+    if lock is not None and lock.function is not None:
+        return _lock(lock)
     if "late" in said:
         return Reason("late", "it was still writing when its time was up", said["late"].evidence)
     file = _file(facts, rank)
@@ -133,6 +165,12 @@ def _reason(facts: Facts, rank: int, said: dict[str, Reason]) -> Reason:
         return Reason("not_collected", words, said["started"].evidence)
     if not any(rank in ranks for ranks in facts.membership.members.values()):
         return Reason("no_part", "it is in no group of this job")
+    if left_behind is not None:
+        return left_behind
+    if lock is not None:
+        return _lock(lock)
+    if end is not None and end.kind == "echo":
+        return Reason("ended", f"it was {end.words}, and nothing tells that it began to write", end.evidence)
     return Reason("unknown", "nothing tells why it is not here")
 
 

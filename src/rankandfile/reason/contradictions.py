@@ -22,10 +22,10 @@ from .words import ranks_words
 from .working import COLLECTIVE, Working
 
 #: Functions of torch that a flight recorder always has a call for.
-_RECORDED = frozenset(
-    "all_reduce broadcast reduce all_gather all_gather_into_tensor reduce_scatter reduce_scatter_tensor "
-    "all_to_all all_to_all_single".split()
-)
+_RECORDED = (
+    "all_reduce", "broadcast", "reduce", "all_gather", "all_gather_into_tensor", "reduce_scatter",
+    "reduce_scatter_tensor", "all_to_all", "all_to_all_single",
+)  # fmt: skip
 _COMPLETED = 2
 _MOST = 6
 _MOST_IDS = 4
