@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from rankandfile.model.diagnosis import Verdict
 
-from .arguments import called_name, calls_on, loop_order, origin
+from .arguments import assigned, called_name, calls_on, loop_order, origin
 from .decision import MOST_ROUNDS, Decision, conditions_of, decisions, ordering_loop
 from .dependence import why
 from .filling import filled_upon
@@ -45,7 +46,17 @@ def parted(search: Search, verdict: Verdict) -> Found | None:
         other = filled(search, parting) or caught_outside(search, parting)
         if other is not None:
             return other
-    return argument(search, verdict, same) if same is not None else together(search, verdict)
+    if same is not None:
+        return argument(search, verdict, same) or out_of_order(search, verdict, same)
+    return together(search, verdict)
+
+
+def out_of_order(search: Search, verdict: Verdict, parting: Parting) -> Found | None:
+    """One line makes the calls on both sides, in two orders, and nothing written before it chooses one."""
+    place = innermost(search.places, parting.culprit.way)
+    if place is None or verdict.divergence is None or verdict.divergence.kind != "swapped":
+        return None
+    return Found(place, place.line, parting=parting)
 
 
 def filled(search: Search, parting: Parting) -> Found | None:
@@ -117,6 +128,12 @@ def decided(search: Search, decision: Decision, parting: Parting) -> Found:
         text = without_comment(place.module.lines[order.lineno - 1].strip())
         reason = why(search.program, place.function, order.iter)
         return replace(found, line=order.lineno, condition=text, reason=reason)
+    items = condition.node
+    made = assigned(place.function, items, condition.line) if isinstance(items, ast.Name) else None
+    if made is not None and condition.kind == "for":
+        # Not the loop decides, but what it goes over.
+        text = without_comment(place.module.lines[made.lineno - 1].strip())
+        return replace(found, line=made.lineno, condition=text, kind="order")
     decider = filled_upon(search.places, (), place, condition.node)
     if decider is not None and decider[0] is place and decider[1].line < condition.line:
         # The test only asks what an earlier decision left in a list.

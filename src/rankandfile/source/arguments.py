@@ -15,6 +15,7 @@ from .ways import Way
 
 _ROOTS = {"src", "dst", "root", "group_src", "group_dst"}
 _FURTHEST = 4
+_COPIES = {"float", "double", "half", "bfloat16", "to", "cuda", "cpu", "contiguous", "clone", "detach"}
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 2, "uniform": 3}
 
 
@@ -30,7 +31,7 @@ class Origin:
 
 def origin(places: Places, way: Way, cause: str) -> Origin | None:
     """The line that made the argument, followed through the frames to where it was given its value."""
-    found = [_followed(places, way, depth, argument) for depth, argument in _given(places, way, cause)]
+    found = [_followed(places, way, depth, argument, cause) for depth, argument in _given(places, way, cause)]
     best = [one for one in found if one is not None]
     # Of two that vary, one is made from the other: the one further out, or the earlier one.
     return min(best, key=lambda one: (_LEVELS[one.reason.level], one.depth, one.line), default=None)
@@ -84,6 +85,8 @@ def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:
         if cause == "root_mismatch":
             roots = [value for name, value in named.items() if name in _ROOTS] or call.args[1:2]
             found += [(depth, root) for root in roots]
+        elif cause == "group_mismatch":
+            found += [(depth, value) for name, value in named.items() if name == "group"]
         elif cause == "split_mismatch" and (len(call.args) > 2 or any("split" in name for name in named)):
             splits = [value for name, value in named.items() if "split" in name]
             found += [(depth, split) for split in [*call.args[2:4], *splits]]
@@ -113,13 +116,18 @@ def called_name(call: ast.Call) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _followed(places: Places, way: Way, depth: int, value: ast.expr) -> Origin | None:
+def _followed(places: Places, way: Way, depth: int, value: ast.expr, cause: str) -> Origin | None:
     for _ in range(_FURTHEST):
         place = places.find(way[depth])
         if place is None or not place.known:
             return None
         made = assigned(place.function, value, way[depth].line)
+        if cause == "size_mismatch":
+            made = _before_copies(place.function, made)
+        elif made is None and cause == "group_mismatch":
+            made = kept(place.function, value)
         if made is not None:
+            place = replace(place, function=place.module.function_at(made.lineno) or place.function)
             inside = _decided_inside(places, place, made.value)
             if inside is not None:
                 return inside
@@ -144,7 +152,7 @@ def _decided_inside(places: Places, place: Place, value: ast.expr) -> Origin | N
             isinstance(n, ast.Return) for part in node.body for n in ast.walk(part)
         ):
             reason = why(places.program, target, node.test)
-            if reason.level == "varying":
+            if reason.level in ("varying", "axes"):
                 text = target.module.lines[node.lineno - 1].strip()
                 return Origin(replace(inside, line=node.lineno), node.lineno, text, reason)
     return None
@@ -162,6 +170,33 @@ def assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | Non
         and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
     ]
     return max(found, key=lambda node: node.lineno, default=None)
+
+
+def kept(function: Function, value: ast.expr) -> ast.Assign | None:
+    """The only assignment, in the methods of the object, to the attribute of its own that the value is."""
+    if not (
+        isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
+    ):
+        return None
+    found = [
+        node
+        for other in function.module.functions
+        if other.owner is not None and other.owner is function.owner
+        for node in ast.walk(other.node)
+        if isinstance(node, ast.Assign) and ast.unparse(value) in map(ast.unparse, node.targets)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _before_copies(function: Function, made: ast.Assign | None) -> ast.Assign | None:
+    """Before what only made a copy of the same size."""
+    while made is not None and isinstance(made.value, ast.Call) and called_name(made.value) in _COPIES:
+        copied = made.value.func.value if isinstance(made.value.func, ast.Attribute) else made.value
+        earlier = assigned(function, copied, made.lineno)
+        if earlier is None:
+            break
+        made = earlier
+    return made
 
 
 def _from_caller(

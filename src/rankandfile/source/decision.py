@@ -86,7 +86,8 @@ def conditions_of(function: Function, fork: Fork) -> Iterator[Condition]:
     if fork.after is not None and fork.after.call is not None and not isinstance(there, Stop):
         # What the last call in common was made from can still have raised, on its way back.
         for condition in deciding(function, _point(here), "end"):
-            if condition.kind == "except" and not _ends(condition) and _covers(function, condition.node, fork.after.line):
+            inside = condition.kind == "except" and _covers(function, condition.node, fork.after.line)
+            if inside and not _ends(condition):
                 yield condition
 
 

@@ -17,6 +17,7 @@ from .ways import Made, Way, Ways
 
 #: So many calls from like places, one after the other, are no coincidence of two that are out of step.
 _IN_STEP = 4
+_TRANSFERS = {"send", "recv", "coalesced"}
 _MOST_WITNESSES = 8
 _MOST_SEEN = 1024
 
@@ -75,8 +76,17 @@ def _pairs(ways: Ways, normal: list[Cohort], guilty: list[Cohort], settled: bool
     for other in guilty[:_MOST_WITNESSES]:
         for one in normal[:_MOST_WITNESSES]:
             found = _compare(ways, one, other, settled)
-            if found is not None:
+            if found is not None and _comparable(ways, found):
                 yield found
+
+
+def _comparable(ways: Ways, found: Parting) -> bool:
+    """Stages of a pipeline send and receive from different places: only those that do so alike can be compared."""
+    sides = (found.normal, found.culprit)
+    if not any(side.call is not None and side.call.op in _TRANSFERS for side in sides):
+        return True
+    one, other = ({made.way for made in ways.calls(side.rank) if made.op in _TRANSFERS} for side in sides)
+    return not one or not other or one == other
 
 
 def _awaited(ways: Ways, verdict: Verdict) -> Iterator[Parting]:

@@ -20,7 +20,7 @@ BUGS: dict[str, dict[str, str]] = {
     "next_batch": {"batches": "self.batches = min(cfg.steps, len(shards))"},
     "nonfinite_if": {"nonfinite_if": "if not math.isfinite(loss):"},
     "norm_if": {"norm_if": "if total < self.cfg.stop_below:"},
-    "order_if": {"order_if": "sides = set(self.sides)"},
+    "order_if": {"order_if": "sides = self.sides if loss < self.cfg.spike_above else self.sides[::-1]"},
     "rank0_report_if": {"rank0_report_if": "if self.rank == 0:"},
     "recv_forward_if": {"recv_forward_if": "if self.first or self.inputs:"},
     "ring_if": {"ring_if": "if not k.any():"},
@@ -28,7 +28,7 @@ BUGS: dict[str, dict[str, str]] = {
     "splits_if": {"splits_if": "sent = padded(splits) if x.shape[0] % 64 else splits"},
     "stop_if": {"stop_if": "if self.metrics.last < self.cfg.stop_below:"},
     "swallow": {"swallowed": "return"},
-    "tp_backward_if": {"tp_backward_if": "if torch.rand(()) > 0.001:"},
+    "tp_backward_if": {"tp_backward_if": "if grad.abs().max().item() > 0:"},
     "window_if": {"window_if": "if total > self.cfg.spike_above:"},
     "wrong_group_if": {
         "wrong_group_if": 'if dist.get_rank(groups["tp"]) == dist.get_rank(groups["pp"]) == 0:',

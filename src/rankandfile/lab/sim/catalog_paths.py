@@ -22,7 +22,7 @@ SCENARIOS = [
     Scenario(
         name="skip-nonfinite-3d", title="A whole TP group skips a step; the norm shifts by one and hangs elsewhere",
         program=megatron_3d.program, dims=_3D,
-        faults=(paths.skipped_step((4, 5, 6, 7), 16, "dp_reduce", "nonfinite_if"),),
+        faults=(paths.skipped_step((4, 5, 6, 7), 10, "dp_reduce", "nonfinite_if"),),
     ),
     Scenario(
         name="skip-window-long", title="A metric's reduction is skipped once; it shows up many steps later",
@@ -95,7 +95,7 @@ SCENARIOS = [
         name="cycle-on-devices", title="The square of groups again, but every host has issued everything",
         program=quartet.enqueued_at_once, dims={}, layout=quartet.square,
         evidence=Evidence(recording=Recording(timing=True)),
-        faults=(paths.swapped((0,), "split_reduce", 1, "order_if", across_groups=True),),
+        faults=(paths.swapped((0,), "split_reduce", 13, "order_if", across_groups=True),),
     ),
     Scenario(
         name="early-stop-ddp", title="Rank 4 stops early by its own patience", program=ddp.program, dims={"dp": 8},

@@ -10,7 +10,7 @@ from rankandfile.source.program import Function
 
 from .syntax import Path
 
-DEEPEST = 12
+DEEPEST = 24
 
 
 @dataclass(frozen=True, eq=False)
