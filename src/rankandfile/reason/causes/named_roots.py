@@ -34,7 +34,8 @@ def differently_named(facts: Facts, root: Root, call: Pending, named: dict[int, 
     """That they disagree is shown. Who is wrong is, where all but one agree."""
     odd = _odd(named)
     told = "; ".join(
-        f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {of} for the root" for of, ranks in named.items()
+        f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {of} for the root"
+        for of, ranks in named.items()
     )
     rows = {
         ranks: row

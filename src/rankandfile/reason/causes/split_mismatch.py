@@ -13,11 +13,13 @@ from rankandfile.reason import look
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.parted import parted
 from rankandfile.reason.splits import Exchange, exchange, odd_one_out
+from rankandfile.reason.testimony import Error
 from rankandfile.reason.waiting import call_phrase, first_pending
 from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
+from .said_so import cause_of, said_so
 
 CAUSE = "split_mismatch"
 
@@ -87,13 +89,17 @@ def find(facts: Facts, root: Root) -> Finding | None:
 def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange) -> Finding:
     """Some pair disagrees, or the members are not in the same call: better than nothing, and worse than all else."""
     row = look.call_at(facts, call.waiting[0], call.group, call.slot or 0)
+    said = said_so(facts, call)
+    shown = (
+        f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
+        f"{sums.expected:,}."
+    )
+    if said and row is not None:
+        return _left_out(facts, root, row, shown, said)
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
-        sentence=(
-            f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
-            f"{sums.expected:,}. Which of them announced another number than it sends, the sums do not tell."
-        ),
+        sentence=f"{shown} Which of them announced another number than it sends, the sums do not tell.",
         location=look.location_of(facts, row),
         evidence=(look.evidence_of(row),) if row else (),
         contradicted_by="split sizes in a log that agree between all pairs",
@@ -108,6 +114,34 @@ def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange) -> Fi
         missing=(
             Missing(
                 what="the sizes that each member sends to each other", how="TORCH_DISTRIBUTED_DEBUG=DETAIL"
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _left_out(facts: Facts, root: Root, row: look.Row, shown: str, said: dict[int, Error]) -> Finding:
+    """They are a call or a batch ahead, as their own logs say."""
+    culprits = tuple(sorted(said))
+    words = "; ".join(f"rank {rank} says '{said[rank].words[:160]}'" for rank in culprits[:3])
+    return Finding(
+        cause=cause_of(said),
+        confidence="supported",
+        sentence=(
+            f"{shown} Just before it {words}, and no other member says such a thing: "
+            f"{ranks_words(culprits)} {verb(culprits, 'is', 'are')} in another round than they."
+        ),
+        culprits=culprits,
+        doing={rank: f"says '{said[rank].words[:80]}'" for rank in culprits},
+        location=look.location_of(facts, row),
+        evidence=(look.evidence_of(row), *(i for error in said.values() for i in error.evidence)),
+        contradicted_by="split sizes in a log that agree between all pairs",
+        alternatives=(
+            Alternative(
+                cause=CAUSE,
+                confidence="hypothesis",
+                sentence="The line may mean nothing, and a member announced another number than it sends.",
+                decided_by="the sizes that each member sends to each other",
             ),
         ),
         explains=len(root.victims),
