@@ -7,6 +7,8 @@ from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
 from rankandfile.model.ledger import DISAGREE, Note
 from rankandfile.model.ranks import format_ranks
 
+from .causes.finding import Finding
+from .checks import checked
 from .facts import Facts, OnStep, gather
 from .logs_only import logs_only
 from .quiet import quiet
@@ -76,10 +78,19 @@ def _spoken(facts: Facts) -> list[Verdict]:
     """Where no recorded call hangs, stacks, logs and exits may still tell of one."""
     finding = settled(facts)
     if finding is not None:
-        others = tuple(sorted(set(range(facts.case.world_size or 0)) - set(finding.culprits)))
-        victims = others if finding.cause != "teardown_only" else ()
-        return [verdict(facts, Root(finding.culprits, (), "absent", victims), [finding])]
-    return logs_only(facts)
+        return [_of(facts, finding)]
+    found = logs_only(facts)
+    if any(v.culprits for v in found):
+        return found
+    named = checked(facts)
+    return [_of(facts, named)] if named is not None else found
+
+
+def _of(facts: Facts, finding: Finding) -> Verdict:
+    """The verdict of a finding that no recorded call is about: all others are its victims."""
+    others = tuple(sorted(set(range(facts.case.world_size or 0)) - set(finding.culprits)))
+    victims = others if finding.cause != "teardown_only" else ()
+    return verdict(facts, Root(finding.culprits, (), "absent", victims), [finding])
 
 
 def _same(one: Verdict, other: Verdict) -> bool:
