@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
@@ -64,6 +66,9 @@ def _same_until_now(facts: Facts, root: Root) -> bool:
     if set(root.ranks) & set(absent_ranks(facts)):
         # Where a dump is missing, or ends early, who took another path does not show.
         return False
+    if any(facts.waits.pending[i].slot is None for i in root.pending) and _wrapped(facts, root):
+        # Transfers have no numbers: where rings have lost their beginnings, one that was left out does not show.
+        return False
     first, *others = root.ranks[:_MOST_COMPARED]
     rows = [
         _row(facts, first, c.group, c.slot)
@@ -76,6 +81,11 @@ def _same_until_now(facts: Facts, root: Root) -> bool:
         if parting is not None and (parting.expected is None or parting.expected[1] < begins):
             return False
     return True
+
+
+def _wrapped(facts: Facts, root: Root) -> bool:
+    rows = facts.case.dumps_used.filter(pl.col("rank").is_in(root.ranks))
+    return bool(rows["wrapped"].fill_null(False).any())
 
 
 def _only_order(p: Parted) -> bool:
