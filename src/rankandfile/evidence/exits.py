@@ -46,10 +46,11 @@ def from_document(data: bytes, source: str) -> tuple[list[Row], list[Note]]:
     return [], [Note(file=source, where="", what="neither a list of exits nor an error file")]
 
 
-def _row(source: str, kind: str, **values: Any) -> Row:
-    row: Row = dict.fromkeys(log_schema("exits"))
-    row.update(source=source, kind=kind, **values)
-    return row
+def row(source: str, kind: str, **values: Any) -> Row:
+    """One end, with what is known of it."""
+    found: Row = dict.fromkeys(log_schema("exits"))
+    found.update(source=source, kind=kind, **values)
+    return found
 
 
 def _listed(item: dict[str, Any], source: str) -> Row:
@@ -58,7 +59,7 @@ def _listed(item: dict[str, Any], source: str) -> Row:
     signal = _signal(item.get("signal"))
     state = item.get("state")
     return _ended(
-        _row(
+        row(
             source, "list", rank=_integer(item.get("rank")), local_rank=_integer(item.get("local_rank")),
             host=clean(item["host"], 200) if isinstance(item.get("host"), str) else None,
             pid=_integer(item.get("pid")), state=state if state in _STATES else None,
@@ -95,7 +96,7 @@ def _error_file(document: dict[str, Any], source: str) -> Row:
     role = weigh(match[1], match[2]) if match else "origin"
     told = clean(str(text), 300) or clean(traceback.strip().rpartition("\n")[2], 300)
     place = re.search(r"/(\d{1,6})/error\.json$", f"/{source}")
-    return _row(
+    return row(
         source, "error_file", state="exited", role=role, error=told,
         local_rank=int(place[1]) if place else None,
         exit_code=_integer(inner.get("errorCode")), time_ns=seconds * 1_000_000_000 if seconds else None,
@@ -134,7 +135,7 @@ def from_events(events: pl.DataFrame, logs: pl.DataFrame) -> list[Row]:
     ends = events.filter(pl.col("kind").cast(pl.String).is_in(list(_KINDS)))
     for event in ends.iter_rows(named=True):
         fields = msgspec.json.decode(event["fields"] or "{}")
-        row = _row(
+        told = row(
             sources[event["log"]], _KINDS[event["kind"]], rank=event["rank"], local_rank=event["local_rank"],
             host=event["host"], pid=event["pid"], time_ns=event["time_ns"], line=event["line"],
             evidence=event_id(event["log"], event["line"]), error=fields.get("traceback") or None,
@@ -142,10 +143,10 @@ def from_events(events: pl.DataFrame, logs: pl.DataFrame) -> list[Row]:
         signal = event["signal"] or _SIGNAL_OF.get(event["kind"])
         if event["kind"] == "agent_unkillable":
             # It ignored SIGTERM for half a minute and then was killed: stuck, and no cause of anything.
-            signal, row["error"] = "SIGKILL", "did not end on SIGTERM"
+            signal, told["error"] = "SIGKILL", "did not end on SIGTERM"
         if event["kind"] in ("kernel_oom", "slurm_oom", "pod_oom", "ray_oom"):
-            row["error"], row["role"] = "out of memory", "origin"
-        ended = _ended(row, event["exit_code"], signal)
+            told["error"], told["role"] = "out of memory", "origin"
+        ended = _ended(told, event["exit_code"], signal)
         if (event["log"], event["pid"]) in survivors and ended["signal"] in ("SIGKILL", "SIGTERM"):
             ended["role"] = "echo"
         tasks = fields.get("tasks")
@@ -163,7 +164,7 @@ def _ended(row: Row, code: int | None, signal: str | None) -> Row:
         row["state"] = "signalled" if signal is not None else "exited"
     row["state"] = row["state"] or "ended"
     if row["role"] is None:
-        row["role"] = _role(signal)
+        row["role"] = role_of(signal)
     return row
 
 
@@ -171,7 +172,7 @@ def _ended(row: Row, code: int | None, signal: str | None) -> Row:
 _VICTIMS = ("SIGTERM", "SIGABRT", "SIGINT")
 
 
-def _role(signal: str | None) -> str:
+def role_of(signal: str | None) -> str:
     """A code alone is a fact: whether the exception behind it began there, its traceback says."""
     if signal is None:
         return "fact"
@@ -225,6 +226,9 @@ def tie(exits: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
         | (pl.col("hosts").list.len() == 0)
         | pl.col("hosts").list.contains(pl.col("host"))
     )
+    if pl.concat([exits["host"], events["host"]]).drop_nulls().n_unique() > 1:
+        # Every host counts its processes from one; a core file that does not say where it was written is nobody's.
+        agree &= (pl.col("kind").cast(pl.String) != "core") | pl.col("host").is_not_null()
     tied = joined.with_columns(
         pl.coalesce("rank", pl.when(agree).then(pl.col("ranks").list.first())).alias("rank")
     ).select(exits.columns)

@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from rankandfile.evidence.json_outline import outline
+from rankandfile.evidence.leftovers import is_core, is_memory_counters
 from rankandfile.evidence.unpack.tar import is_header
 from rankandfile.wire.layout import MAGIC
 
@@ -33,6 +34,8 @@ Kind = Literal[
     "wait_counters",
     "elastic_error",
     "exit_list",
+    "memory_counters",
+    "core",
     "log",
     "case",
     "empty",
@@ -110,6 +113,10 @@ def kind(head: bytes, name: str) -> Kind:
         return "ring"
     if head.startswith(b"PAR1"):
         return "case"
+    if is_core(head):
+        return "core"
+    if is_memory_counters(head):
+        return "memory_counters"
     if _PICKLED_DICT.match(head):
         return "flight_pickle"
     if b"\0" not in head:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rankandfile.evidence import exits
+from rankandfile.evidence import exits, leftovers
 from rankandfile.evidence.decoded import Decoded
 from rankandfile.evidence.logs.assemble import LogPart
 from rankandfile.evidence.owners.attempts import attempts
@@ -28,6 +28,7 @@ class Found:
     dumps: list[Part] = field(default_factory=list)
     stacks: list[StackPart] = field(default_factory=list)
     logs: list[LogPart] = field(default_factory=list)
+    left: list[exits.Row] = field(default_factory=list)
     exits: list[exits.Row] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
@@ -42,7 +43,9 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
     give_ranks_to_stacks(found.stacks, exits.ranks_of_processes(found.exits))
     for log, owner in zip(found.logs, whose([log.source for log in found.logs]), strict=True):
         log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
-    return assemble(found.dumps, found.notes, found.stacks, found.logs, found.exits)
+    for row, owner in zip(found.left, whose([row["source"] for row in found.left]), strict=True):
+        row["rank"], row["host"] = owner.rank if row["kind"] == "cgroup" else None, owner.host
+    return assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.exits, *found.left])
 
 
 def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
@@ -68,5 +71,7 @@ def _take(found: Found, blob: Blob, decoded: Decoded) -> None:
         rows, more = exits.read(blob.path, blob.source)
         found.exits += rows
         found.notes += more
+    elif decoded.kind in ("memory_counters", "core"):
+        found.left += leftovers.read(blob.path, blob.source)
     elif decoded.log is not None:
         found.logs.append(LogPart(decoded.log, blob.source, blob.written_ns))

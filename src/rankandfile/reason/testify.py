@@ -13,6 +13,7 @@ from rankandfile.model.events import event_id
 
 from .activity import Place, is_library
 from .machines import links_down, ranks_of_devices, ranks_of_processes, xid_owner
+from .memory import COUNTERS, out_of_memory
 from .testimony import End, EndKind, Error, Report, Testimony, fields_of
 
 Row = dict[str, Any]
@@ -45,9 +46,10 @@ def testify(case: Case) -> Testimony:
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())
     hosts = _hosts(case)
+    counters = pl.col("kind").cast(pl.String) == COUNTERS
     links, links_of_hosts = links_down(events, hosts)
     return Testimony(
-        ends=_ends(case.exits),
+        ends=out_of_memory(_ends(case.exits.filter(~counters)), case.exits.filter(counters), hosts),
         raised=_errors(mine, _RAISES, "origin"),
         echoes=_errors(mine, ("traceback",), "echo", "messenger"),
         device=_device(events, mine, case.exits, hosts),

@@ -1,0 +1,81 @@
+"""What the system leaves of a process that it ended: counters of control groups, and core files.
+
+A counter says that something in the group was killed for want of memory, perhaps only a data worker: a fact that
+explains an end which is known otherwise, and no end by itself. A core file says of which process it is, and by which
+signal that one ended; its memory is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+from typing import BinaryIO
+
+from rankandfile.evidence import exits
+from rankandfile.evidence.logs.signals import by_number
+
+_KILLED = re.compile(rb"^oom_kill (\d{1,12})$", re.MULTILINE)
+_COUNTERS = re.compile(rb"(?:[a-z_]{2,40} \d{1,20}\r?\n?)+\s*")
+_MOST = 4096
+
+_CORE = (b"\x7fELF\x02\x01", b"\x04\x00")
+"""Of 64 bits, little endian; type: core."""
+_HEADERS, _NOTES = 64, 1 << 20
+_NOTE, _STATUS, _INFO = 4, 1, 3
+
+
+def is_memory_counters(head: bytes) -> bool:
+    """`memory.events` or `memory.oom_control` of a control group."""
+    return len(head) < _MOST and _KILLED.search(head) is not None and _COUNTERS.fullmatch(head) is not None
+
+
+def is_core(head: bytes) -> bool:
+    return head.startswith(_CORE[0]) and head[16:18] == _CORE[1]
+
+
+def read(path: Path, source: str) -> list[exits.Row]:
+    """What the file tells of an end, or nothing. Raises OSError only."""
+    with path.open("rb") as file:
+        head = file.read(_MOST)
+        if is_memory_counters(head):
+            count = int(_KILLED.findall(head)[-1])
+            return [exits.row(source, "cgroup", role="fact", error=f"oom_kill {count}")] if count else []
+        return _core(file, head, source) if is_core(head) else []
+
+
+def _core(file: BinaryIO, head: bytes, source: str) -> list[exits.Row]:
+    try:
+        pid, number = _ended(file, head)
+    except (struct.error, OverflowError, ValueError):
+        return []
+    signal = by_number(number) if number else None
+    if pid is None or signal is None:
+        return []
+    return [exits.row(source, "core", pid=pid, signal=signal, state="signalled", role=exits.role_of(signal))]
+
+
+def _ended(file: BinaryIO, head: bytes) -> tuple[int | None, int | None]:
+    """Process and signal, from the notes at the file's beginning."""
+    (start,) = struct.unpack_from("<Q", head, 32)
+    size, count = struct.unpack_from("<HH", head, 54)
+    file.seek(min(start, 1 << 40))
+    headers = file.read(size * min(count, _HEADERS))
+    pid = signal = None
+    for place in range(0, len(headers) - size + 1, max(size, 1)):
+        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", headers, place)
+        if kind != _NOTE:
+            continue
+        file.seek(min(offset, 1 << 40))
+        notes = file.read(min(length, _NOTES))
+        at = 0
+        while at + 12 <= len(notes):
+            name, described, note = struct.unpack_from("<III", notes, at)
+            body = at + 12 + (name + 3 & ~3)
+            if note == _STATUS and signal is None:
+                (signal,) = struct.unpack_from("<h", notes, body + 12)
+            elif note == _INFO and pid is None:
+                (pid,) = struct.unpack_from("<i", notes, body + 24)
+            at = body + (described + 3 & ~3)
+        break
+    return pid, signal
