@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from rankandfile.capture.rings import Seen
 #: Between the two looks at the stacks: what is the same in both stands still.
 APART_S = 2.0
 VERDICT = 1
+
+#: What the rings show now, and how the processes that are gone have ended.
+Look = Callable[[], tuple[Sequence[Seen], Mapping[int, int]]]
 
 
 @dataclass(frozen=True)
@@ -37,45 +41,53 @@ class Case:
         env: Mapping[str, str],
     ) -> None:
         self._wishes, self._say, self._logs, self._dumps, self._env = wishes, say, logs, dumps, env
+        self.stacks: Path | None = None
+        """Those of the last stall."""
 
-    def of_stall(
-        self, seen: Sequence[Seen], codes: Mapping[int, int], stacks: bool, still: Callable[[], bool]
-    ) -> bool | None:
-        """Whether there is a verdict; None for an undetermined one, False also where the job went on meanwhile."""
-        folder = self._collect(seen, codes)
+    def of_stall(self, look: Look, stacks: bool, still: Callable[[], bool]) -> bool | None:
+        """Whether it is a hang; None where that is undetermined, False also where the job went on meanwhile."""
+        seen, codes = look()
+        folder = self._new_folder()
+        self._collect(folder, seen, codes)
         if stacks:
-            self._take_stacks(seen, folder / "evidence" / "stacks")
+            self.stacks = folder / "evidence" / "stacks"
+            self._take_stacks(seen, self.stacks)
+            # Once more: how long the calls have been waiting tells a hang from a pause.
+            self._collect(folder, *look())
         if not still():
             self._say("the job moves again")
             return False
         answer = self._diagnose(folder)
-        if answer.status == VERDICT:
+        if answer.status == VERDICT or answer.hang:
             self._wishes.show(answer.card)
             self._say(f"case: {folder}")
             return True
+        if answer.status < 0:
+            return None  # ended by a signal, with the job
         said = "the evidence does not tell why" if answer.status else "the evidence shows no hang"
         self._say(f"{said if answer.status in (0, 3) else answer.said}; case: {folder}")
         return False if answer.status == 0 else None
 
-    def of_end(self, code: int, seen: Sequence[Seen], codes: Mapping[int, int]) -> None:
-        """The job has ended by itself, and not well."""
-        folder = self._collect(seen, codes)
-        answer = self._diagnose(folder)
-        if answer.status == VERDICT:
-            self._wishes.show(answer.card)
-        said = f"the job ended with {code}"
-        self._say(f"{said}{'' if answer.status == VERDICT else '; no verdict'}; case: {folder}")
-
-    def _collect(self, seen: Sequence[Seen], codes: Mapping[int, int]) -> Path:
+    def of_end(self, code: int, look: Look, stood_still: bool) -> None:
+        """The job has ended, and not well. Stacks of a stall that it did not get over still tell."""
         folder = self._new_folder()
+        self._collect(folder, *look())
+        if stood_still and self.stacks is not None and self.stacks.is_dir():
+            shutil.copytree(self.stacks, folder / "evidence" / "stacks")
+        answer = self._diagnose(folder)
+        told = answer.status == VERDICT or answer.hang
+        if told:
+            self._wishes.show(answer.card)
+        self._say(f"the job ended with {code}{'' if told else '; no verdict'}; case: {folder}")
+
+    def _collect(self, folder: Path, seen: Sequence[Seen], codes: Mapping[int, int]) -> None:
         evidence = folder / "evidence"
-        evidence.mkdir(parents=True)
+        evidence.mkdir(parents=True, exist_ok=True)
         collect.rings(seen, evidence / "rings")
         collect.exits(seen, codes, evidence / "exits.json")
         collect.logs(self._logs, evidence / "logs")
         collect.dumps(self._dumps, evidence / "dumps")
         collect.environment(self._env, evidence / "env.txt")
-        return folder
 
     def _new_folder(self) -> Path:
         first = self._wishes.out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")

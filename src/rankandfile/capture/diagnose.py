@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +19,8 @@ class Answer(NamedTuple):
     """As of `raf diagnose`: 0 no hang, 1 a verdict, 2 unreadable, 3 undetermined."""
     card: str
     said: str
+    hang: bool = False
+    """It is a hang, also where nothing tells who is at fault."""
 
 
 def diagnose(case: Path, source: Path | None, unicode: bool, width: int) -> Answer:
@@ -44,4 +47,13 @@ def diagnose(case: Path, source: Path | None, unicode: bool, width: int) -> Answ
         process.kill()
         process.communicate()
         return Answer(2, "", f"the diagnosis took longer than {LONGEST_S:.0f} s")
-    return Answer(process.returncode, out.decode("utf-8", "replace"), told.decode("utf-8", "replace").strip())
+    words = out.decode("utf-8", "replace"), told.decode("utf-8", "replace").strip()
+    return Answer(process.returncode, *words, _is_hang(case / "diagnosis.json"))
+
+
+def _is_hang(path: Path) -> bool:
+    try:
+        verdicts = json.loads(path.read_bytes())["verdicts"]
+        return any(verdict["hang"] is True for verdict in verdicts)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False

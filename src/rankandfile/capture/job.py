@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -32,7 +31,7 @@ class Job:
         # With a terminal it stays in our group, as it would be without us: Ctrl-C, Ctrl-Z and reading work.
         self._shares_group = os.isatty(0)
         self._adopts = processes.adopt_orphans()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
+        before = self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
 
         def in_child() -> None:
             if not self._shares_group:
@@ -82,5 +81,6 @@ class Job:
             processes.end_all_below(os.getpid(), LEFT_S)
         for tee in self._tees:
             tee.finish(2.0)
-        with contextlib.suppress(ChildProcessError):
-            processes.reap()
+        processes.reap()
+        # There is no job any more that an interrupt could be meant for.
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)

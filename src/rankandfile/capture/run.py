@@ -72,6 +72,7 @@ class _Watch:
         self._at_work: threading.Thread | None = None
         self._told_calls: int | None = None
         """How many calls there were when the last verdict was given, until more are made."""
+        self._stalled_calls: int | None = None
         self._kill_at: float | None = None
 
     def until_end(self) -> int:
@@ -107,7 +108,7 @@ class _Watch:
         now = time.monotonic()
         if self._stall.feed(now, self._seen) and (self._at_work is None or not self._at_work.is_alive()):
             self._at_work = threading.Thread(
-                target=self._report, args=(self._stall.still(now), list(self._seen), dict(self._codes))
+                target=self._report, args=(self._stall.still(now), _calls(self._seen))
             )
             self._at_work.start()
         if self._told_calls is not None and not self._stall.told and _calls(self._seen) > self._told_calls:
@@ -117,18 +118,20 @@ class _Watch:
             self._kill_at = None
             processes.end_all_below(os.getpid(), 1.0)
 
-    def _report(self, still: float, seen: list[Seen], codes: dict[int, int]) -> None:
+    def _now(self) -> tuple[Sequence[Seen], dict[int, int]]:
+        return list(self._seen), dict(self._codes)
+
+    def _report(self, still: float, calls: int) -> None:
         """In a thread of its own: the job's output and signals go on meanwhile."""
         try:
             self._say(f"nothing has moved for {still:.0f} s: looking why")
             on_hang = self._options.on_hang
-            stands = self._case.of_stall(
-                seen, codes, stacks=on_hang != "kill", still=lambda: self._stall.told
-            )
+            self._stalled_calls = calls
+            stands = self._case.of_stall(self._now, on_hang != "kill", lambda: self._stall.told)
             if stands is None:
                 self._stall.undecided()
             if stands:
-                self._told_calls = _calls(seen)
+                self._told_calls = calls
             if on_hang != "report" and stands is not False and self._stall.told:
                 self._say("ending the job")
                 self._kill_at = time.monotonic() + KILL_AFTER_S
@@ -144,7 +147,7 @@ class _Watch:
         elif self._told_calls is not None and _calls(self._seen) <= self._told_calls:
             self._say(f"the job ended with {code}; the verdict above stands")
         elif code != 0:
-            self._case.of_end(code, self._seen, self._codes)
+            self._case.of_end(code, self._now, _calls(self._seen) == self._stalled_calls)
 
 
 def _calls(seen: Sequence[Seen]) -> int:

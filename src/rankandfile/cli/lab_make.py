@@ -23,7 +23,7 @@ def kind_of(name: str) -> str:
     from rankandfile.lab.sim import catalog as simulated
 
     real = [one.name for one in catalog.scenarios()]
-    if name in real:
+    if name.replace("-", "_") in real:
         return "real"
     if name in simulated.scenarios():
         return "simulated"

@@ -23,8 +23,8 @@ def scenarios() -> tuple[Scenario, ...]:
 
 
 def get(name: str) -> Scenario:
-    """The scenario of this name; KeyError with the known names otherwise."""
+    """The scenario of this name, dashes for underscores or not; KeyError with the known names otherwise."""
     for scenario in scenarios():
-        if scenario.name == name:
+        if scenario.name == name.replace("-", "_"):
             return scenario
     raise KeyError(f"no scenario {name!r}; there are: {', '.join(s.name for s in scenarios())}")

@@ -1,0 +1,108 @@
+"""`raf run` over real jobs, with nothing else configured. They run side by side: most of the time they wait."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from watched_jobs import Watched, alive, forked, torchrun, write_program
+
+from rankandfile.lab import catalog
+from rankandfile.lab.source_tree import build
+
+pytestmark = [pytest.mark.torch, pytest.mark.lab]
+
+ENDS = ("--stall", "2.5", "--on-hang", "dump-and-kill")
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Watched]]:
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("run")
+    build(catalog.get("two-rank-hang"), folder / "tutorial", fixed=False)
+    write_program(folder / "killed", "killed")
+    started = {
+        "tutorial": torchrun(folder / "tutorial", *ENDS),
+        "killed": torchrun(folder / "killed", *ENDS),
+        "gil": forked(folder / "gil", "gil", "--stall", "2.5"),
+        "receive": forked(folder / "receive", "receive", *ENDS),
+        "healthy": forked(folder / "healthy", "healthy", *ENDS, given="a word\n"),
+    }
+    yield started
+    for job in started.values():
+        job.stop()
+
+
+def line_of(job: Watched, text: str) -> int:
+    lines = (job.folder / "train.py").read_text().splitlines()
+    return max(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_a_rank_that_holds_the_gil_and_an_interrupt(jobs: dict[str, Watched]) -> None:
+    """The job is left running after the verdict; Ctrl-C then ends all of it."""
+    job = jobs["gil"]
+    job.until(lambda: "raf: case: " in job.err)
+    verdict = job.verdict()
+    assert [culprit["rank"] for culprit in verdict["culprits"]] == [1], job.err
+    assert f"train.py:{line_of(job, 'PyDLL')}" in job.err
+    ranks = [row["pid"] for row in json.loads((job.case / "evidence" / "exits.json").read_text())]
+    assert len(ranks) == 2 and all(map(alive, ranks))
+    job.process.send_signal(signal.SIGINT)
+    assert job.wait() == 130, job.err
+    assert not any(map(alive, ranks))
+
+
+def test_the_tutorial(jobs: dict[str, Watched]) -> None:
+    """Rank 1 never issued call 4 of the group, and sleeps at this line."""
+    job = jobs["tutorial"]
+    assert job.wait() != 0
+    verdict = job.verdict()
+    assert [culprit["rank"] for culprit in verdict["culprits"]] == [1], job.err
+    assert verdict["cause"] == "host_blocked", job.err
+    said = " ".join(job.err.split())
+    assert f"Rank 1 never joined the broadcast at train.py:{line_of(job, 'dist.broadcast')}" in said
+    assert "seq 4)" in said and f"train.py:{line_of(job, 'time.sleep')}, the same in" in said
+    assert "raf: case: " in job.err
+    assert (job.case / "report.html").stat().st_size > 1000
+    evidence = job.case / "evidence"
+    assert len(list((evidence / "rings").glob("*.ring"))) == 2
+    assert len(list((evidence / "stacks").glob("pyspy_rank_?.json"))) == 2
+    assert len(list((evidence / "stacks").glob("pyspy_rank_?_later.json"))) == 2
+    assert {row["state"] for row in json.loads((evidence / "exits.json").read_text())} == {"running"}
+
+
+def test_a_killed_rank(jobs: dict[str, Watched]) -> None:
+    job = jobs["killed"]
+    assert job.wait() == 1
+    verdict = job.verdict()
+    assert (verdict["cause"], [culprit["rank"] for culprit in verdict["culprits"]]) == ("killed", [1]), (
+        job.err
+    )
+    assert f"train.py:{line_of(job, 'dist.all_reduce(one)')}" in job.err
+
+
+def test_a_receive_without_a_send(jobs: dict[str, Watched]) -> None:
+    job = jobs["receive"]
+    assert job.wait() != 0
+    assert job.verdict()["hang"], job.err
+    said = " ".join(job.err.split())
+    assert "Ranks 0 and 1 wait for each other in a circle" in said
+    assert f"rank 1 waits in the recv at train.py:{line_of(job, 'dist.recv')}" in said
+
+
+def test_a_healthy_job_passes_through(jobs: dict[str, Watched]) -> None:
+    job = jobs["healthy"]
+    assert job.wait() == 7  # of rank 1: exit codes are the program's own
+    assert sorted(job.out.splitlines()) == ["rank 0 got a word", "rank 1 got nothing"]
+    assert job.err.count("to the other stream\n") == 2
+    assert "culprit" not in job.err
+
+
+def test_nothing_is_left_in_shared_memory(jobs: dict[str, Watched]) -> None:
+    for job in jobs.values():
+        job.stop()
+    left: list[Path] = [path for job in jobs.values() for path in job.rings.rglob("*")]
+    assert left == []

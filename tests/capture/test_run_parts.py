@@ -1,0 +1,152 @@
+"""The parts of `raf run` that need no torch: patience, injection, streams, exit codes."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankandfile.capture.environment import INJECT, cannot_inject, job_environment
+from rankandfile.capture.rings import Seen
+from rankandfile.capture.stall import AT_FIRST, Stall
+from rankandfile.capture.streams import Kept
+
+RAF = [sys.executable, "-m", "rankandfile", "run"]
+
+
+def ring(calls: int, *, waits: bool = True, lives: bool = True) -> Seen:
+    return Seen(Path("ring"), 0, 1, 1, 0, "", lives, False, ((calls, 0, 0),), calls, waits)
+
+
+def test_a_stall_is_told_once() -> None:
+    stall = Stall(0.0, 3.0)
+    assert [stall.feed(at, [ring(1)]) for at in (0.0, 2.9, 3.1, 9.0)] == [False, False, True, False]
+    assert not stall.feed(10.0, [ring(2)])
+    assert stall.feed(13.5, [ring(2)])
+
+
+def test_nobody_waits_or_lives_no_stall() -> None:
+    stall = Stall(0.0, 3.0)
+    assert not any(stall.feed(float(at), [ring(1, waits=False)]) for at in range(20))
+    assert not any(stall.feed(float(at), [ring(1, lives=False)]) for at in range(20, 40))
+
+
+def test_patience_grows_with_the_pauses_of_the_job() -> None:
+    stall = Stall(0.0)
+    stall.feed(0.0, [ring(1)])
+    assert stall.patience == AT_FIRST
+    stall.feed(8.0, [ring(2)])
+    assert stall.patience == 40.0
+    assert not stall.feed(47.0, [ring(2)])
+    assert stall.feed(48.5, [ring(2)])
+
+
+def test_an_undecided_stall_is_looked_at_again_later() -> None:
+    stall = Stall(0.0, 3.0)
+    stall.feed(0.0, [ring(1)])
+    assert stall.feed(4.0, [ring(1)])
+    stall.undecided()
+    assert not stall.feed(7.0, [ring(1)])
+    assert stall.feed(8.5, [ring(1)])
+
+
+def test_a_log_stays_small(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "log", part=100)
+    for number in range(100):
+        kept.write(f"{number:9}\n".encode())
+    kept.close()
+    whole = (tmp_path / "log.before").read_bytes() + (tmp_path / "log").read_bytes()
+    assert whole.endswith(b"       99\n") and len(whole) < 250
+
+
+def test_the_users_settings_stand() -> None:
+    made = job_environment(
+        {"NCCL_DEBUG": "INFO", "PYTHONPATH": "lib", "TORCH_FR_DUMP_TEMP_FILE": "mine"},
+        Path("r"),
+        Path("d"),
+        5,
+    )
+    assert made["NCCL_DEBUG"] == "INFO" and "TORCH_NCCL_DEBUG_INFO_TEMP_FILE" not in made
+    assert made["PYTHONPATH"] == f"{INJECT}{os.pathsep}lib"
+    assert made["TORCH_NCCL_DUMP_ON_TIMEOUT"] == "1"
+    assert cannot_inject({"RAF": "0"}) and not cannot_inject({})
+
+
+def injected(tmp_path: Path, code: str) -> subprocess.CompletedProcess[str]:
+    env = job_environment({**os.environ, "PYTHONPATH": str(tmp_path)}, tmp_path, tmp_path, os.getpid())
+    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_users_sitecustomize_works(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.users_own = True")
+    done = injected(
+        tmp_path,
+        "import sys, sitecustomize; print(sys.users_own, sitecustomize.__file__, 'rankandfile' in sys.modules)",
+    )
+    assert done.stdout.split() == ["True", str(tmp_path / "sitecustomize.py"), "False"], done.stderr
+
+
+def test_without_a_sitecustomize_of_the_user(tmp_path: Path) -> None:
+    done = injected(tmp_path, "import sys; print([p for p in sys.path if 'inject' in p])")
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_a_job_without_the_package_records_too(tmp_path: Path) -> None:
+    """Its Python need not be the one that `raf` is installed in."""
+    hide = (
+        "import sys, sitecustomize, importlib.util\n"
+        "find = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *a: None if name == 'rankandfile' else find(name, *a)\n"
+        "import importlib.machinery, runpy\n"
+        f"module = runpy.run_path({str(INJECT / 'sitecustomize.py')!r})\n"
+        "module['_load_package']()\n"
+        "import rankandfile.runtime.injected as it\n"
+        "print(it.__file__)"
+    )
+    done = injected(tmp_path, hide)
+    assert done.stdout.strip() == str(INJECT.parent / "injected.py"), done.stderr
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 9", 9), ("kill -TERM $$", 143)])
+def test_exit_codes_pass_through(tmp_path: Path, script: str, code: int) -> None:
+    done = subprocess.run(
+        [*RAF, "--", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "nothing was recorded" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_streams_pass_through_byte_for_byte(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 2000
+    done = subprocess.run([*RAF, "--", "cat"], cwd=tmp_path, input=data, capture_output=True, check=False)
+    assert done.stdout == data
+
+
+def test_no_place_for_rings_and_the_job_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    env = {**os.environ, "RAF_RING_DIR": str(tmp_path / "file")}
+    done = subprocess.run([*RAF, "--", "echo", "hello"], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert done.stderr.count("\n") == 1 and "runs without the recorder" in done.stderr
+
+
+def test_a_command_that_does_not_exist(tmp_path: Path) -> None:
+    done = subprocess.run([*RAF, "--", "no-such-command"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "cannot run no-such-command" in done.stderr
+
+
+def test_a_job_on_a_terminal_sees_a_terminal(tmp_path: Path) -> None:
+    ours, its = pty.openpty()
+    code = "import os; print(os.isatty(0), os.isatty(1), os.isatty(2))"
+    process = subprocess.Popen(
+        [*RAF, "--", sys.executable, "-c", code], stdin=its, stdout=its, stderr=subprocess.DEVNULL
+    )
+    os.close(its)
+    assert process.wait(60) == 0
+    assert os.read(ours, 1000).strip() == b"True True False"
+    os.close(ours)
