@@ -12,6 +12,17 @@ from .parting import Parting, Side
 from .place import Place, Places
 
 _LONGEST = 160
+_ANY = "something on which the ranks do not agree"
+_SOURCES = {
+    "local_data": "this rank's own data, which is never reduced",
+    "rank_api": "the rank's own number",
+    "shard_length": "the length of this rank's share of the data",
+    "exception": "an exception that one rank alone may meet",
+    "file_system": "the files that this rank reads",
+    "environment": "this process's environment",
+    "clock": "this rank's clock",
+    "set_order": "the order of a set, which differs from process to process",
+}
 _FROM = {
     "argument": "The argument comes from",
     "order": "The order of the calls comes from",
@@ -22,9 +33,9 @@ _FROM = {
 def sentence(found: Found, places: Places) -> str:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.parting is not None:
-        return " ".join(filter(None, [_decided(found), _because(found), _went_on(found.parting, places)]))
+        return " ".join(filter(None, [_decided(found), _because(found), _unwritten(found.parting, places)]))
     if found.kind == "caught" and found.parting is not None:
-        return " ".join(filter(None, [_caught(found), _because(found), _went_on(found.parting, places)]))
+        return " ".join(filter(None, [_caught(found), _because(found), _unwritten(found.parting, places)]))
     if found.kind in _FROM:
         begins = f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
         return " ".join(filter(None, [begins, _because(found)]))
@@ -67,28 +78,27 @@ def _caught(found: Found) -> str:
 
 
 def _because(found: Found) -> str:
-    """Only what the analysis can show; a decision that it cannot judge is named without a reason."""
-    if found.reason is None or found.reason.level not in ("varying", "axes") or not found.reason.sentence:
+    """Only what the analysis can show; a decision that it cannot judge is named without a reason. How the difference
+    comes to the decision is told with the location."""
+    reason = found.reason
+    if reason is None or reason.level not in ("varying", "axes") or not reason.sentence:
         return ""
-    words = found.reason.sentence.strip()
-    return "It can differ between ranks: " + words + ("" if words.endswith((".", "!", "?")) else ".")
+    if reason.agreed:
+        groups = " and ".join(f"`{group}`" for group in sorted(reason.agreed))
+        return f"It can differ between ranks: it is reduced over {groups} only."
+    return f"It can differ between ranks: it depends on {_SOURCES.get(reason.source, _ANY)}."
 
 
-def _went_on(parting: Parting, places: Places) -> str:
-    told = [
-        f"{_ranks(side)} {'is at' if side.seen else 'went on to'} {_target(side, places)}"
-        for side in (parting.culprit, parting.normal)
-        if side.way
-    ]
-    return _upper("; ".join(told)) + "." if told else ""
-
-
-def _target(side: Side, places: Places) -> str:
-    inner = side.way[-1]
-    name = inner.file.replace("\\", "/").rsplit("/", 1)[-1]
-    what = f"the {side.call.op} in " if side.call is not None else ""
-    implied = _implied(side, places)
-    return f"{what}{inner.function} ({name}:{inner.line}{': ' + implied if implied else ''})"
+def _unwritten(parting: Parting, places: Places) -> str:
+    """Where a line makes a collective that it does not name, what makes it."""
+    told = []
+    for side in (parting.culprit, parting.normal):
+        implied = _implied(side, places) if side.way and side.call is not None else ""
+        if implied and side.call is not None:
+            inner = side.way[-1]
+            name = inner.file.replace("\\", "/").rsplit("/", 1)[-1]
+            told.append(f"The {side.call.op} at {name}:{inner.line} is not written there: {implied}.")
+    return " ".join(told)
 
 
 def _implied(side: Side, places: Places) -> str:

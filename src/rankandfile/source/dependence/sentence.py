@@ -1,12 +1,11 @@
-"""The chain of a value in plain English: "`a` is set at f.py:3 from `b`, which is ..., and never reduced"."""
+"""The chain of a value in plain English: "`a` is set at f.py:3 from `b`, which is ..., and it is never reduced"."""
 
 from __future__ import annotations
 
 from .value import Link, Value
 
-MOST_CLAUSES = 4
 _ENDS = {
-    "local_data": "and never reduced",
+    "local_data": "and it is never reduced",
     "rank_api": "",
     "shard_length": "",
 }
@@ -14,22 +13,20 @@ _UNAGREED = "and the ranks never agree on it"
 
 
 def sentence(value: Value) -> str:
-    """Empty if the value has no chain that supports a claim."""
+    """Empty if the value has no chain that supports a claim.
+
+    Three clauses at most: what is asked, what decides that, and where the difference begins. The rest is in the steps.
+    """
     if not value.differs or not value.chain:
         return ""
-    links = _told(list(value.chain))
-    words = ""
-    for number, link in enumerate(links):
-        if not number:
-            words = (
-                f"`{link.subject}` {link.verb}"
-                if link.subject != "the exception"
-                else f"the exception {link.verb}"
-            )
-        elif link.subject == links[number - 1].mention:
-            words += f", which {link.verb}"
-        else:
-            words += f"; there `{link.subject}` {link.verb}"
+    links = _to_own_data(value.chain)
+    words = f"{_subject(links[0])} {links[0].verb}"
+    if len(links) > 1:
+        words += _next(links[0], links[1])
+    if len(links) == 3:
+        words += _next(links[1], links[2])
+    elif len(links) > 3:
+        words += f"; that goes back to {_subject(links[-1])}, which {links[-1].verb}"
     if value.agreed:
         groups = " and ".join(f"`{group}`" for group in sorted(value.agreed))
         return f"{words}, reduced over {groups} only"
@@ -37,13 +34,15 @@ def sentence(value: Value) -> str:
     return f"{words}, {end}" if end else words
 
 
-def _told(links: list[Link]) -> list[Link]:
-    """Two clauses from the decision, and the last ones: the middle of a long chain is in the steps.
-
-    Whose data a loader holds says enough; how the loader came by it is in the steps as well.
-    """
+def _to_own_data(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Whose data a loader holds says enough; how the loader came by it is in the steps."""
     own = next((number for number, link in enumerate(links, 1) if "this rank" in link.verb), len(links))
-    links = links[:own]
-    if len(links) <= MOST_CLAUSES:
-        return links
-    return [*links[: MOST_CLAUSES - 2], *links[-2:]]
+    return links[:own]
+
+
+def _next(before: Link, link: Link) -> str:
+    return f", which {link.verb}" if link.subject == before.mention else f"; {_subject(link)} {link.verb}"
+
+
+def _subject(link: Link) -> str:
+    return link.subject if link.subject == "the exception" else f"`{link.subject}`"
