@@ -26,6 +26,7 @@ from .logged_transfers import gave_up
 from .logged_waits import Logged, logged_waits
 from .logged_words import wait_list, waiting
 from .remedies import ANTI_ADVICE, REMEDIES
+from .silence import silence
 from .stories import Story, Subject, location_of, world_of
 from .waits import Pending, Root
 from .words import ranks_words, upper, verb
@@ -55,6 +56,8 @@ def logs_only(facts: Facts) -> list[Verdict]:
     roots = sorted(logged.waits.roots, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
     found = [_verdict(facts, logged, root) for root in _together(roots)]
     named = [v for v in found if v.culprits]
+    for verdict in found[:1] if not named else ():
+        verdict.sentence = f"{verdict.sentence} {silence(facts.case, world_of(facts))}".strip()
     return named[:_MOST_VERDICTS] or found[:1]
 
 
