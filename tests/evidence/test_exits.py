@@ -151,3 +151,29 @@ def test_exits_of_a_table_row_have_the_rank_and_the_host(tmp_path: Path) -> None
     (row,), _ = of_log(tmp_path, text)
     assert (row["rank"], row["host"], row["signal"], row["kind"]) == (1, "node07", "SIGKILL", "child_failed")
     assert row["error"] == "Signal 9 (SIGKILL) received by PID 29339"
+
+
+TABLE = """[0]:
+  time      : 2026-11-20_12:51:21
+  host      : node07
+  rank      : 11 (local_rank: 3)
+  exitcode  : 1 (pid: 29339)
+  error_file: /tmp/torchelastic_ab/none_x1y2/attempt_0/3/error.json
+  traceback : Traceback (most recent call last):
+============================================================
+"""
+
+
+@pytest.mark.parametrize(("run", "rank"), [("none_x1y2", 11), ("none_other", None)])
+def test_an_error_file_is_the_ranks_that_the_table_gives_it(
+    tmp_path: Path, run: str, rank: int | None
+) -> None:
+    """The path alone says a local rank, and every host has one of that number."""
+    _, found = of_log(tmp_path, TABLE)
+    document = json.dumps(
+        {"message": {"message": "ValueError: bad", "extraInfo": {"timestamp": "1"}}}
+    ).encode()
+    rows, _ = exits.from_document(document, f"saved/{run}/attempt_0/3/error.json")
+    ended = exits.of_case(rows, found.events, found.logs)
+    (own,) = [row for row in ended.iter_rows(named=True) if row["kind"] == "error_file"]
+    assert (own["rank"], own["local_rank"]) == (rank, 3)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import polars as pl
 from building import Call, Job, Step, Stop, case_of, loop
 from witnesses import IN_ALL_REDUCE, IN_LOADER, Witnesses
 
+from rankandfile.model.events import ROLES
 from rankandfile.model.ledger import DISAGREE
 from rankandfile.reason import diagnose, gather
 from rankandfile.render.card import card
@@ -61,6 +64,17 @@ def test_a_list_that_says_running_of_a_process_that_the_kernel_killed() -> None:
 def test_a_process_that_was_ended_with_the_job_was_there_before() -> None:
     assert told(behind().exit(3, "running").exit(3, "SIGTERM", kind="agent")) == []
     assert told(behind().exit(3, "SIGKILL").exit(3, "SIGKILL", role="echo", kind="agent")) == []
+
+
+def test_why_a_process_ended_does_not_contradict_how() -> None:
+    both = behind().exit(3, 1, kind="child_failed").exit(3, "running", kind="error_file")
+    error = pl.col("kind").cast(pl.String) == "error_file"
+    changed = both.case.exits.with_columns(
+        state=pl.when(error).then(pl.lit("exited")).otherwise(pl.col("state").cast(pl.String)).cast(pl.Categorical),
+        role=pl.when(error).then(pl.lit("echo")).otherwise(pl.col("role").cast(pl.String)).cast(ROLES),
+    )  # fmt: skip
+    both.case = replace(both.case, exits=changed)
+    assert told(both) == []
 
 
 def test_a_stack_in_a_collective_and_a_dump_without_an_open_call() -> None:

@@ -199,9 +199,31 @@ def ranks_of_processes(rows: Sequence[Row]) -> dict[tuple[str, int], int]:
 
 def of_case(rows: Sequence[Row], events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
     """All ends of processes that exit lists, error files and logs tell, each with an id to cite."""
-    found = tie(table([*rows, *from_events(events, logs)]), events)
+    owned = [_owned(row, events) if row["kind"] == "error_file" else row for row in rows]
+    found = tie(table([*owned, *from_events(events, logs)]), events)
     number = pl.concat_str(pl.lit("X"), pl.int_range(pl.len()).cast(pl.String))
     return found.with_columns(pl.coalesce("evidence", number).alias("evidence"))
+
+
+#: Folders of an error file's path, its name included, that are surely one run's: `none_x1y2/attempt_0/3/error.json`.
+_SURE = 4
+
+
+def _owned(row: Row, events: pl.DataFrame) -> Row:
+    """An error file with the rank that torchrun's table gives for it. Its local rank alone may be of any host."""
+    mine = row["source"].replace("!/", "/").split("/")[-_SURE:]
+    if row["rank"] is not None or len(mine) < _SURE:
+        return row
+    failed = events.filter((pl.col("kind").cast(pl.String) == "child_failed") & pl.col("rank").is_not_null())
+    owners = {
+        (event["rank"], event["host"])
+        for event in failed.iter_rows(named=True)
+        if str(msgspec.json.decode(event["fields"] or "{}").get("error_file")).split("/")[-_SURE:] == mine
+    }
+    if len(owners) != 1:
+        return row
+    rank, host = owners.pop()
+    return {**row, "rank": rank, "host": row["host"] or host}
 
 
 def tie(exits: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:

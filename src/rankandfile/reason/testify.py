@@ -91,7 +91,12 @@ def _end(rows: list[tuple[EndKind, Row]]) -> End:
     rows = sorted(rows, key=lambda pair: _SURER[pair[0]])
     kind = rows[0][0]
     same = [row for other, row in rows if other == kind]
-    against = [row for other, row in rows if other not in (kind, "gone")]
+    # An error file whose exception is an echo says why a process ended, and contradicts nobody who says how.
+    against = [
+        row
+        for other, row in rows
+        if other not in (kind, "gone") and not (other == "echo" and row["signal"] is None)
+    ]
     words = next((w for row in same if "memory" in (w := _words(kind, row))), _words(kind, same[0]))
     return End(
         kind,
