@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lint`, `make docs`, `make bench`, `make fuzz` (FOR=seconds each), `make browser`.
+# The whole task file: `make test`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FOR=seconds each), `make browser`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -10,11 +10,18 @@ $(VENV)/ready: pyproject.toml
 	touch $@
 
 test: $(VENV)/ready
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 lint: $(VENV)/ready
 	$(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/mypy
 docs: $(VENV)/ready
 	$(BIN)/python docs/generate.py
+# The incidents of the causes' pages, made afresh: minutes.
+record: $(VENV)/ready
+	cd docs && ../$(BIN)/python -m making.record
+screenshots: $(VENV)/ready
+	cd docs && ../$(BIN)/python -m making.screenshots
+site: $(VENV)/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 bench: $(VENV)/ready
 	$(BIN)/python benchmarks/load.py
 fuzz: $(VENV)/ready
@@ -25,4 +32,4 @@ ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
 	for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name && exit; done; \
 	$(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core
-.PHONY: test lint docs bench fuzz browser
+.PHONY: test lint docs record screenshots site bench fuzz browser

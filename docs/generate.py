@@ -6,10 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
+from making import causes, consoles, reference
+from making.causes import between
+
 from rankandfile.model import settings
-from rankandfile.model.diagnosis import json_schema
+from rankandfile.model.diagnosis import CAUSES, json_schema
 from rankandfile.model.tables import TABLES
 
 DOCS = Path(__file__).parent
@@ -17,7 +22,7 @@ ROOT = DOCS.parent
 README = ROOT / "README.md"
 
 #: The command whose output the README shows.
-ANSWER = ["diagnose", "examples/early-stop/evidence"]
+ANSWER = ["diagnose", "examples/early-stop/evidence", "--src", "examples/early-stop/src"]
 BEGIN, END = "<!-- answer: begin -->", "<!-- answer: end -->"
 
 _TABLES_HEAD = """# The tables of a case
@@ -79,9 +84,9 @@ def fixes() -> str:
     for pattern in PATTERNS:
         told = " ".join((sys.modules[pattern.make.__module__].__doc__ or "").split())
         rows.append(f"| `{pattern.name}` | {told.rstrip('.')} |")
-    text = _between(text, "example", _shown("fix", EVIDENCE, "--src", SOURCE))
-    text = _between(text, "probe", _shown("fix", EVIDENCE, "--src", SOURCE, "--probe"))
-    return _between(text, "patterns", "\n".join(rows))
+    text = between(text, "example", _shown("fix", EVIDENCE, "--src", SOURCE))
+    text = between(text, "probe", _shown("fix", EVIDENCE, "--src", SOURCE, "--probe"))
+    return between(text, "patterns", "\n".join(rows))
 
 
 def _shown(*command: str) -> str:
@@ -96,14 +101,38 @@ def _shown(*command: str) -> str:
     return f"```console\n$ raf {' '.join(command)}\n```\n\n```diff\n{done.stdout}```"
 
 
-def _between(text: str, name: str, new: str) -> str:
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, _, rest = text.partition(begin)
-    return f"{before}{begin}\n{new}\n{end}{rest.partition(end)[2]}"
+def architecture() -> str:
+    return between((DOCS / "architecture.md").read_text(encoding="utf-8"), "rooms", reference.rooms())
 
 
-PAGES = {
+#: Pages whose commands are run, and shown with what they print.
+TOLD = ("index", "tutorial", "logs-only", "slurm", "kubernetes", "torchrun")
+
+
+@cache
+def ran(commands: tuple[str, ...]) -> dict[str, consoles.Ran]:
+    return consoles.run(commands)
+
+
+def ran_of_told() -> dict[str, consoles.Ran]:
+    texts = [(DOCS / f"{name}.md").read_text(encoding="utf-8") for name in TOLD]
+    shown = [one.command for text in texts for one in consoles.consoles(text)]
+    return ran(tuple(command for command in shown if consoles.is_run(command)))
+
+
+def _told(name: str) -> str:
+    return consoles.told((DOCS / f"{name}.md").read_text(encoding="utf-8"), ran_of_told())
+
+
+PAGES: dict[Path, Callable[[], str]] = {
     README: readme,
+    **{DOCS / f"{name}.md": partial(_told, name) for name in TOLD},
+    DOCS / "commands.md": reference.commands,
+    DOCS / "schema.md": reference.schema,
+    DOCS / "causes" / "index.md": causes.index,
+    **{DOCS / "causes" / f"{cause}.md": partial(causes.page, cause) for cause in CAUSES},
+    **{DOCS / "causes" / f"{cause}.svg": partial(causes.svg, cause) for cause in CAUSES if causes.svg(cause)},
+    DOCS / "architecture.md": architecture,
     DOCS / "fixes.md": fixes,
     DOCS / "tables.md": tables,
     DOCS / "schema" / "diagnosis-1.json": schema,

@@ -1,27 +1,158 @@
-"""Documentation that comes from the code is what the code says now."""
+"""Documentation that comes from the code is what the code says now, and its commands are ones that work."""
 
 from __future__ import annotations
 
-import importlib.util
+import re
+import shlex
+import shutil
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 
+import generate
 import pytest
+from making import consoles, record, reference, screenshots
+
+from rankandfile.cli.lab_make import kind_of
+from rankandfile.cli.main import app
+from rankandfile.model.diagnosis import CAUSES
 
 ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+@cache
+def commands() -> dict[str, list[str]]:
+    """Command -> the pages that show it. The pages of the causes show how their incident was made, and are recorded."""
+    found: dict[str, list[str]] = {}
+    for page in consoles.pages():
+        if page.parent.name != "causes":
+            for shown in consoles.consoles(page.read_text(encoding="utf-8")):
+                found.setdefault(shown.command, []).append(page.name)
+    return found
 
 
-@pytest.mark.parametrize("page", sorted(generator().PAGES, key=str), ids=lambda path: path.name)
-def test_generated_pages_are_fresh(page: Path) -> None:
-    assert page.read_text(encoding="utf-8") == generator().PAGES[page](), "run `make docs`"
+@cache
+def ran() -> dict[str, consoles.Ran]:
+    """All commands that can be run, in one go: the pages that show their output need it too."""
+    return generate.ran(tuple(one for one in commands() if consoles.is_run(one)))
+
+
+@pytest.mark.parametrize("page", sorted(generate.PAGES, key=str), ids=lambda path: path.name)
+def test_generated_pages_are_fresh(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page.stem in generate.TOLD and page.parent == DOCS:
+        monkeypatch.setattr(generate, "ran_of_told", ran)
+    assert page.read_text(encoding="utf-8") == generate.PAGES[page](), "run `make docs`"
+
+
+def test_every_command_of_the_pages_runs() -> None:
+    wrong = {command: one.output[-400:] for command, one in ran().items() if one.status not in (0, 1, 3)}
+    assert not wrong, {command: (commands()[command], output) for command, output in wrong.items()}
+
+
+def test_what_is_not_run_is_still_shown_and_has_options_that_exist() -> None:
+    shown = [command for command in commands() if not consoles.is_run(command)]
+    stale = {start for start in consoles.NOT_RUN if not any(one.startswith(start) for one in shown)}
+    assert stale == set(), "take it out of NOT_RUN"
+    known = {one.path: one for one in reference.all_commands()}
+    for command in [*shown, *_of_causes()]:
+        for part in re.split(r"\s*(?:&&|\|)\s*", command):
+            words = shlex.split(part.partition(" -- ")[0])
+            if words[0] == "raf":
+                path = next(name for n in (3, 2) if (name := " ".join(words[:n])) in known)
+                options = {option for one in known[path].parameters for option in one.names}
+                given = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+                assert given <= {name for option in options for name in option.split("/")}, command
+
+
+def _of_causes() -> list[str]:
+    pages = [page.read_text(encoding="utf-8") for page in (DOCS / "causes").glob("*.md")]
+    return [shown.command for page in pages for shown in consoles.consoles(page)]
+
+
+def test_every_command_and_option_says_what_it_does() -> None:
+    for command in reference.all_commands():
+        assert command.told, command.path
+        assert all(one.told for one in command.parameters), command.path
+
+
+def test_every_command_of_the_program_is_on_the_page() -> None:
+    """As `raf --help` has them, and not as the generator of the page finds them."""
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    names = {one.name for one in app.registered_commands if one.name}
+    groups = {one.name: one.typer_instance for one in app.registered_groups}
+    names |= {
+        f"{name} {one.name}"
+        for name, group in groups.items()
+        if group is not None
+        for one in group.registered_commands
+        if one.name
+    }
+    assert names
+    assert {name for name in names if f"\n## raf {name}\n" not in page} == set()
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_cause_has_a_page_with_an_example(cause: str) -> None:
+    recorded = record.read(cause)
+    verdict = recorded.diagnosis.verdicts[0]
+    named = [verdict.cause, *(one.cause for one in verdict.alternatives)]
+    assert cause in named, f"run `make record`: {recorded.scenario} is {verdict.cause} now"
+    assert recorded.scenario == record.SCENARIOS[cause]
+    assert kind_of(recorded.scenario) == ("real" if recorded.real else "simulated")
+    told = (DOCS / "causes" / f"{cause}.md").read_text(encoding="utf-8")
+    by_hand = told.partition("## How it comes about")[2].partition("<!-- lab: begin -->")[0]
+    assert len(by_hand.split()) > 20
+
+
+def test_the_picture_of_the_answer_is_fresh() -> None:
+    shown = (DOCS / "images" / "answer.svg").read_text(encoding="utf-8")
+    assert shown == screenshots.answer(), "run `make screenshots`"
+    assert "http" not in shown.replace("http://www.w3.org/", ""), "nothing is fetched from elsewhere"
+
+
+def test_pictures_are_small() -> None:
+    assert {one.name for one in DOCS.rglob("*.png") if one.stat().st_size > 200_000} == set()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("material", reason="group `docs` is not installed")
+    into = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(into)],
+        cwd=ROOT, env={"NO_MKDOCS_2_WARNING": "1", "PATH": str(shutil.which("git") or "")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return into
+
+
+def test_the_site_builds_and_every_link_and_anchor_leads_somewhere(site: Path) -> None:
+    pages = {
+        page: page.read_text(encoding="utf-8") for page in site.rglob("*.html") if page.name != "404.html"
+    }
+    anchors = {page.resolve(): set(re.findall(r'\bid="?([^"\s>]+)', text)) for page, text in pages.items()}
+    dead = []
+    for page, text in pages.items():
+        for link in re.findall(r'<[a-z]+ [^<>]*?\b(?:href|src)="?([^"\s>]+)', text):
+            path, _, anchor = link.partition("#")
+            if re.match(r"[a-z]+:", path) or path.startswith("//"):
+                continue
+            target = (page.parent / path).resolve() if path else page.resolve()
+            if not target.exists() or (anchor and target in anchors and anchor not in anchors[target]):
+                dead.append(f"{page.relative_to(site)}: {link}")
+    assert len(pages) > len(CAUSES)
+    assert dead == []
+
+
+def test_the_site_takes_nothing_from_elsewhere(site: Path) -> None:
+    asked = re.compile(
+        r"<(?:script|img|iframe)[^>]*\ssrc=\"?(?:https?:)?//|<link[^>]*\shref=\"?(?:https?:)?//"
+    )
+    assert {
+        page.name for page in site.rglob("*.html") if asked.search(page.read_text(encoding="utf-8"))
+    } == set()
+    styles = "".join(style.read_text(encoding="utf-8") for style in site.rglob("*.css"))
+    assert not re.search(r"(?:url\(|@import )['\"]?(?:https?:)?//", styles)

@@ -1,0 +1,213 @@
+"""Pages that are read off the program: every command with its options, and the keys of the JSON document."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import typer
+
+from rankandfile.cli.main import app
+from rankandfile.model import diagnosis, ledger
+from rankandfile.model.diagnosis import SCHEMA, json_schema
+
+_COMMANDS_HEAD = """# Commands
+
+Every command has `--help`, which says the same as this page. Exit status of the commands that give a verdict: 0 no hang
+found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
+
+This page is generated from the commands themselves.
+"""
+
+_ROOT = Path(__file__).parents[2]
+_VALUES = {int: "N", float: "X", Path: "PATH"}
+
+_SCHEMA_HEAD = f"""# The JSON document
+
+`raf diagnose PATH... --format json` prints one document, `{SCHEMA}`. Its keys are frozen: new ones may be added, none
+changes its meaning without a new number. Every key is always there; what is not known is `null` or empty.
+
+```sh
+raf diagnose dumps/ --format json | python3 -c 'import json, sys
+for verdict in json.load(sys.stdin)["verdicts"]:
+    print(verdict["cause"], [culprit["rank"] for culprit in verdict["culprits"]])'
+```
+
+The schema for validators is [diagnosis-1.json](schema/diagnosis-1.json). What `raf doctor --format json` prints is
+[examination-1.json](schema/examination-1.json).
+
+This page is generated from `src/rankandfile/model/diagnosis.py`. The document is a [Diagnosis](#diagnosis).
+"""
+
+
+@dataclass
+class Parameter:
+    names: list[str]
+    """`--format`, `-f`; empty for an argument."""
+    metavar: str
+    default: str
+    told: str
+
+
+@dataclass
+class Command:
+    path: str
+    told: str
+    parameters: list[Parameter]
+    examples: list[str]
+
+
+def commands() -> str:
+    return _COMMANDS_HEAD + "".join(map(_command, all_commands()))
+
+
+def all_commands() -> Iterator[Command]:
+    """Every command that does something. They are read off their functions: Typer's own objects change with its
+    versions."""
+
+    def walk(group: typer.Typer, path: str) -> Iterator[Command]:
+        for one in group.registered_commands:
+            assert one.callback is not None
+            examples = [line.strip() for line in (one.epilog or "").split("\n") if line.strip()][1:]
+            yield Command(
+                path=f"{path} {one.name or one.callback.__name__.replace('_', '-')}",
+                told=_paragraphs(one.help or one.callback.__doc__),
+                parameters=list(_parameters(one.callback)),
+                examples=[line.replace("\\[", "[") for line in examples],
+            )
+        for inner in group.registered_groups:
+            assert inner.typer_instance is not None
+            yield from walk(inner.typer_instance, f"{path} {inner.name}")
+
+    return walk(app, "raf")
+
+
+def _parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
+    hints = get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        told = next((one for one in get_args(hints[name]) if hasattr(one, "param_decls")), None)
+        if told is None:
+            continue
+        kind, default = get_args(hints[name])[0], parameter.default
+        # In `Annotated`, Typer keeps the first name as the default.
+        names = [str(one) for one in (told.default, *(told.param_decls or ())) if str(one).startswith("-")]
+        yield Parameter(
+            names=names,
+            metavar="" if kind is bool else told.metavar or _metavar(kind, name if not names else ""),
+            default="required" if default is inspect.Parameter.empty and names else _default(default),
+            told=" ".join((told.help or "").split()),
+        )
+
+
+def _metavar(kind: Any, name: str) -> str:
+    inner = [one for one in get_args(kind) if one is not type(None)]
+    if inner:
+        return _metavar(inner[0], name)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "|".join(str(one.value) for one in kind)
+    return name.upper() or _VALUES.get(kind, "TEXT")
+
+
+def _default(default: Any) -> str:
+    if default is inspect.Parameter.empty or default is None or isinstance(default, bool):
+        return ""
+    return str(default.value if isinstance(default, Enum) else default)
+
+
+def _command(command: Command) -> str:
+    arguments = [one.metavar for one in command.parameters if not one.names]
+    usage = " ".join([command.path, "[OPTIONS]", *arguments])
+    parts = [f"\n## {command.path}\n", f"```text\n{usage}\n```\n", f"{command.told}\n"]
+    if command.parameters:
+        rows = "".join(map(_row, command.parameters))
+        parts.append("| | default | |\n| --- | --- | --- |\n" + rows)
+    if command.examples:
+        lines = "\n".join(command.examples)
+        parts.append(f"```text\n{lines}\n```\n")
+    return "\n".join(parts)
+
+
+def _row(one: Parameter) -> str:
+    name = ", ".join(f"`{name}`" for name in one.names)
+    words = " ".join(filter(None, (name, f"`{one.metavar}`" if one.metavar else "")))
+    return f"| {_cell(words)} | {_cell(one.default)} | {_cell(one.told)} |\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _paragraphs(text: str | None) -> str:
+    paragraphs = re.split(r"\n\s*\n", inspect.cleandoc(text or ""))
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def schema() -> str:
+    """A table for every part of the document, with what the source says of its keys."""
+    parts, told = json_schema()["$defs"], {**_told(diagnosis), **_told(ledger)}
+    order = ["Diagnosis", *(name for name in told if name in parts and name != "Diagnosis")]
+    text = [_SCHEMA_HEAD]
+    for name in order:
+        about, keys = told[name]
+        text.append(f"\n## {name}\n\n" + (f"{about}\n\n" if about else ""))
+        text.append("| key | type | |\n| --- | --- | --- |\n")
+        for key, value in parts[name]["properties"].items():
+            text.append(f"| `{key}` | {_cell(_type(value))} | {_cell(keys.get(key, ''))} |\n")
+    return "".join(text)
+
+
+def rooms() -> str:
+    """The folders of the package, what each says of itself, and what it may import."""
+    spec = importlib.util.spec_from_file_location("rooms_of_the_house", _ROOT / "tests" / "test_rooms.py")
+    assert spec is not None
+    assert spec.loader is not None
+    house = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(house)
+    rows = ["| room | what lives there | may import |", "| --- | --- | --- |"]
+    for room, others in house.MAY_IMPORT.items():
+        init = _ROOT / "src" / "rankandfile" / room / "__init__.py"
+        if init.exists():
+            told = (ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
+            names = ", ".join(f"`{name}`" for name in sorted(others)) or "nothing"
+            rows.append(f"| `{room}` | {_cell(' '.join(told.split()))} | {names} |")
+    return "\n".join(rows)
+
+
+def _told(module: Any) -> dict[str, tuple[str, dict[str, str]]]:
+    """Class -> its docstring, and key -> the string that follows it in the source."""
+    found = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        keys: dict[str, str] = {}
+        for line, after in zip(node.body, [*node.body[1:], None], strict=True):
+            if (
+                isinstance(line, ast.AnnAssign)
+                and isinstance(line.target, ast.Name)
+                and isinstance(after, ast.Expr)
+            ):
+                keys[line.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
+        found[node.name] = " ".join((ast.get_docstring(node) or "").split()), keys
+    return found
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_type(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" if value else "empty" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    return str(schema.get("type", "any"))
