@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,9 +52,19 @@ def test_a_rank_that_holds_the_gil_and_an_interrupt(jobs: dict[str, Watched]) ->
     assert f"train.py:{line_of(job, 'PyDLL')}" in job.err
     ranks = [row["pid"] for row in json.loads((job.case / "evidence" / "exits.json").read_text())]
     assert len(ranks) == 2 and all(map(alive, ranks))
+    _attach(job, job.process.pid)
     job.process.send_signal(signal.SIGINT)
     assert job.wait() == 130, job.err
     assert not any(map(alive, ranks))
+
+
+def _attach(job: Watched, pid: int) -> None:
+    """The same verdict from outside, by somebody who comes later."""
+    raf = [sys.executable, "-m", "rankandfile", "attach", str(pid), "--out", str(job.folder / "attached")]
+    done = subprocess.run(raf, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "2 processes, 2 with rings" in done.stderr
+    assert f"train.py:{line_of(job, 'PyDLL')}" in done.stdout
 
 
 def test_the_tutorial(jobs: dict[str, Watched]) -> None:

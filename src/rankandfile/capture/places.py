@@ -12,24 +12,29 @@ from rankandfile.capture.processes import alive, status
 
 def folder_for_rings(environment: Mapping[str, str]) -> Path:
     """A new folder for this process's job, in `RAF_RING_DIR` or this user's part of shared memory. Raises OSError."""
-    wanted = environment.get("RAF_RING_DIR")
-    shared = Path("/dev/shm")
-    home = Path(wanted) if wanted else (shared if shared.is_dir() else Path("/tmp")) / f"raf-{os.getuid()}"
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not wanted and home.stat().st_uid != os.getuid():
-        raise PermissionError(f"{home} belongs to another user")
-    _sweep(home)
+    whole = home(environment)
+    whole.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not environment.get("RAF_RING_DIR") and whole.stat().st_uid != os.getuid():
+        raise PermissionError(f"{whole} belongs to another user")
+    _sweep(whole)
     own = status(os.getpid())
-    folder = home / f"run-{os.getpid()}-{own.started if own else 0}"
+    folder = whole / f"run-{os.getpid()}-{own.started if own else 0}"
     folder.mkdir(mode=0o700)
     return folder
 
 
-def _sweep(home: Path) -> None:
+def home(environment: Mapping[str, str]) -> Path:
+    """Where a process of this user with this environment records."""
+    wanted = environment.get("RAF_RING_DIR")
+    shared = Path("/dev/shm")
+    return Path(wanted) if wanted else (shared if shared.is_dir() else Path("/tmp")) / f"raf-{os.getuid()}"
+
+
+def _sweep(whole: Path) -> None:
     """Remove what runs have left whose watcher was killed, and whose ranks are gone too."""
     from rankandfile.capture.rings import look
 
-    for old in home.glob("run-*-*"):
+    for old in whole.glob("run-*-*"):
         words = old.name.split("-")
         if not (words[1].isdigit() and words[2].isdigit()) or alive(int(words[1]), int(words[2])):
             continue

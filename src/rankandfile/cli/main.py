@@ -11,7 +11,21 @@ import typer
 
 from rankandfile import __version__
 
-from . import case, convert, diagnose, doctor, explore, fix, fr_trace, investigate, lab, report, run, show
+from . import (
+    attach,
+    case,
+    convert,
+    diagnose,
+    doctor,
+    explore,
+    fix,
+    fr_trace,
+    investigate,
+    lab,
+    report,
+    run,
+    show,
+)
 from .console import complain
 from .errors import USAGE, UserError
 
@@ -26,6 +40,7 @@ app = typer.Typer(
 app.command("diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
 app.command("run", epilog=run.EXAMPLES, context_settings=run.CONTEXT)(run.run)
 app.command("investigate", epilog=investigate.EXAMPLES)(investigate.investigate)
+app.command("attach", epilog=attach.EXAMPLES)(attach.attach)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.command("fix", epilog=fix.EXAMPLES)(fix.fix)
 app.add_typer(show.app, name="show")

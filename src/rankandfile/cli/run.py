@@ -78,7 +78,9 @@ def run(
     from rankandfile.capture.case import Wishes
     from rankandfile.capture.run import Options, run
 
-    wishes = Wishes(out, src, unicode and (err.encoding or "").startswith("utf"), min(err.width, 100), _show)
+    wishes = Wishes(
+        out, src, unicode and (err.encoding or "").lower().startswith("utf"), min(err.width, 100), _show
+    )
     try:
         code = run(Options(command, wishes, stall, on_hang.value), _say)
     except OSError as error:

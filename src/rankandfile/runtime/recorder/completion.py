@@ -91,10 +91,11 @@ class Completion:
         for _ in range(len(self._open)):
             token, work = self._open.popleft()
             try:
-                if Work.unbox(work).is_completed():
-                    self._recorder.done(token)
-                else:
+                unboxed = Work.unbox(work)
+                if not unboxed.is_completed():
                     self._open.append((token, work))
+                elif _succeeded(unboxed):
+                    self._recorder.done(token)
             except Exception:
                 self._recorder.failures += 1
 
@@ -102,6 +103,19 @@ class Completion:
         """At the end of the process: touch no work object any more."""
         self._ended.set()
         self._open.clear()
+
+
+def _succeeded(work: Any) -> bool:
+    """Work that failed is over, but not complete: who looks later must find it as it was left."""
+    try:
+        future = work.get_future()  # `is_success` says the same, with a warning that it will go
+    except RuntimeError:
+        return True  # sends and receives have none
+    try:
+        future.value()
+    except Exception:
+        return False
+    return True
 
 
 def _on_host(result: Any) -> bool:

@@ -395,7 +395,10 @@ size_t ask() {
     bool done = true;
     try {
       done = one.work->isCompleted();
-      if (done && state.load() == kOn) stamp(one.token, kDoneAt, elapsed(one.token));
+      // Work that failed is over, but not complete: who looks later must find it as it was left.
+      if (done && state.load() == kOn && !one.work->exception()) {
+        stamp(one.token, kDoneAt, elapsed(one.token));
+      }
     } catch (...) {
       failures++;
     }

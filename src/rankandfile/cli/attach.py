@@ -1,0 +1,64 @@
+"""``raf attach``: a job that is stuck already."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import err, out
+from .errors import NO_HANG, UNDETERMINED, VERDICT, UserError
+from .help import examples
+
+EXAMPLES = examples("raf attach 4711", "raf attach $(pgrep -f train.py) --src train/ --out hang/")
+
+
+def attach(
+    pids: Annotated[
+        list[int],
+        typer.Argument(help="The launcher, or the ranks: processes of this node.", metavar="PID..."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.", show_default=False),
+    ] = None,
+    src: Annotated[
+        Path | None,
+        typer.Option(
+            "--src", help="The program's source: name the line and the condition.", show_default=False
+        ),
+    ] = None,
+    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+) -> None:
+    """Why is this job stuck? Stacks twice, and rings where the job records; then the verdict.
+
+    Needs root, or the permission to trace the processes, and says which is lacking. The job goes on as it was.
+    Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
+    """
+    if sys.platform != "linux":
+        raise UserError("raf attach finds processes through Linux's /proc")
+    for pid in pids:
+        if not Path(f"/proc/{pid}").exists():
+            raise UserError(f"no process {pid}")
+    if src is not None and not src.exists():
+        raise UserError(f"{src}: no such file or directory")
+    from rankandfile.capture.attach import attach as attach_to
+    from rankandfile.capture.case import Wishes
+
+    show = unicode and (out.encoding or "").lower().startswith("utf")
+    try:
+        found = attach_to(pids, Wishes(output, src, show, min(out.width, 100), _show), _say)
+    except OSError as error:
+        raise UserError(f"cannot write the case: {error}") from error
+    raise typer.Exit(UNDETERMINED if found is None else VERDICT if found else NO_HANG)
+
+
+def _say(message: str) -> None:
+    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+
+
+def _show(card: str) -> None:
+    out.file.write(card)
+    out.file.flush()
