@@ -82,7 +82,7 @@ def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: Subjec
         assert cells(app, "ranks")[:2] == ["0", "victim"]
         assert title(app, "calls") == "calls of rank 0"
         assert cells(app, "calls")[0].endswith("#97")
-        assert cells(app, "calls")[1:3] == ["issued", "fsdp.py:13"]
+        assert cells(app, "calls")[1:3] == ["issued", "fsdp.py:20"]
 
     play(blocked, script)
 
