@@ -111,7 +111,7 @@ def _metavar(kind: Any, name: str) -> str:
     if inner:
         return _metavar(inner[0], name)
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return "|".join(str(one.value) for one in kind)
+        return "/".join(str(one.value) for one in kind)
     return name.upper() or _VALUES.get(kind, "TEXT")
 
 
