@@ -48,7 +48,9 @@ SNAPSHOTS = (
     Column("error", pl.String, "the exception or fatal error"),
     Column("follows", pl.Int64, "line of the exception during or because of which this one was raised"),
     Column("locals", pl.String, "arguments and variables, where the snapshot has them, cut short"),
-    Column("asked", pl.String, "`recv: src=1`: what functions of torch.distributed were asked for, if it shows"),
+    Column(
+        "asked", pl.String, "`recv: src=1`: what functions of torch.distributed were asked for, if it shows"
+    ),
 )
 
 STACK_FILES = (
