@@ -116,12 +116,15 @@ def _describes_steps_and_decisions(found: reading.Contents) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "culprits"), [("asleep", [1]), ("killed", [1]), ("gil", [1]), ("receive", [0, 1])]
+    ("how", "culprits"), [("asleep", [1]), ("killed", [1]), ("gil", [1]), ("receive", [])]
 )
 def test_a_hang_is_diagnosed_from_rings_alone(
     ranks: Ranks, tmp_path: Path, how: str, culprits: list[int]
 ) -> None:
-    """All ranks are killed while they hang; nothing but the rings remains. In `receive` they wait for each other."""
+    """All ranks are killed while they hang; nothing but the rings remains.
+
+    In `receive` one waits for a message and the other for a collective: nothing says whose step is the wrong one.
+    """
     ranks.run(2, programs.stuck, how, limit=5, RAF_RING_DIR=str(tmp_path))
     done = subprocess.run(
         [sys.executable, "-m", "rankandfile", "diagnose", str(tmp_path), "--format", "json"],
@@ -132,7 +135,7 @@ def test_a_hang_is_diagnosed_from_rings_alone(
     verdicts: list[dict[str, Any]] = json.loads(done.stdout)["verdicts"]
     assert verdicts, done.stdout + done.stderr
     assert [culprit["rank"] for culprit in verdicts[0]["culprits"]] == culprits, done.stdout
-    assert "recorder_programs.py" in done.stdout
+    assert verdicts[0]["hang"] and "recorder_programs.py" in done.stdout
 
 
 def test_a_silent_process_leaves_where_it_stands(
