@@ -238,3 +238,14 @@ def test_a_negative_number_is_no_rank() -> None:
     """Recorders without a rank write -1."""
     found = whose(["d/nccl_trace_rank_-1", "d/nccl_trace_rank_1", "d/nccl_trace_rank-2"])
     assert [owner.rank for owner in found] == [None, 1, 2]
+
+
+@pytest.mark.parametrize("source", ["train-4711.out", "logs/slurm-812345.out", "4711.log"])
+def test_the_number_of_a_lone_log_is_the_jobs(source: str) -> None:
+    (owner,) = whose([source], lone=False)
+    assert owner.rank is None
+
+
+def test_logs_in_a_row_and_those_that_say_rank_have_theirs() -> None:
+    assert [o.rank for o in whose([f"log-{rank}.txt" for rank in range(4)], lone=False)] == [0, 1, 2, 3]
+    assert [o.rank for o in whose(["rank_3.log"], lone=False)] == [3]

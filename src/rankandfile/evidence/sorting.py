@@ -41,7 +41,7 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
     found.notes += give_ranks(found.dumps, reading)
     found.notes += keep_one_attempt(found.dumps, reading.attempt)
     give_ranks_to_stacks(found.stacks, exits.ranks_of_processes(found.exits))
-    for log, owner in zip(found.logs, whose([log.source for log in found.logs]), strict=True):
+    for log, owner in zip(found.logs, whose([log.source for log in found.logs], lone=False), strict=True):
         log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
     for row, owner in zip(found.left, whose([row["source"] for row in found.left]), strict=True):
         row["rank"], row["host"] = owner.rank if row["kind"] == "cgroup" else None, owner.host

@@ -37,8 +37,12 @@ class _Answer(NamedTuple):
     doubt: str | None = None
 
 
-def whose(sources: Sequence[str]) -> list[Owner]:
-    """The owner of each file, in the order given."""
+def whose(sources: Sequence[str], lone: bool = True) -> list[Owner]:
+    """The owner of each file, in the order given.
+
+    `lone`: a single number in a name without brothers is the rank. So it is with dumps, of which each rank writes its
+    own; a log of that name, `train-4711.out`, is rather the whole job's, and the number the job's.
+    """
     found = [clues(source) for source in sources]
     stated = [
         _doubt("its name states a negative rank") if _NEGATIVE.search(source.lower()) else _stated(clue)
@@ -51,7 +55,7 @@ def whose(sources: Sequence[str]) -> list[Owner]:
     compared = {
         index: answer
         for members in families.values()
-        for index, answer in zip(members, _family([found[index] for index in members]), strict=True)
+        for index, answer in zip(members, _family([found[index] for index in members], lone), strict=True)
     }
     whole = [answer or compared[index] for index, answer in enumerate(stated)]
     hosts = _hosts(found, whole)
@@ -81,12 +85,12 @@ def _doubt(why: str) -> _Answer:
     return _Answer(doubt=why)
 
 
-def _family(members: list[Clues]) -> list[_Answer]:
+def _family(members: list[Clues], lone: bool) -> list[_Answer]:
     """Files whose names differ in their numbers only: which of the numbers is the rank?"""
     columns = [list(column) for column in zip(*(clue.numbers for clue in members), strict=True)]
     varying = [column for column in columns if len({number.digits for number in column}) > 1]
     if not varying:
-        return [_alone(clue, members) for clue in members]
+        return [_alone(clue, members, lone) for clue in members]
     likely = [column for column in varying if column[0].rankish or _is_row(column)]
     unique = [column for column in likely if _is_unique(members, column)]
     if len(unique) > 1:
@@ -114,7 +118,7 @@ def _is_row(column: list[Number]) -> bool:
     ) > 0
 
 
-def _alone(clue: Clues, members: list[Clues]) -> _Answer:
+def _alone(clue: Clues, members: list[Clues], lone: bool) -> _Answer:
     """A name that has no brother to compare it with, or whose brothers lie in other folders."""
     likely = [number for number in clue.numbers if number.rankish]
     if len(likely) == 1:
@@ -126,6 +130,8 @@ def _alone(clue: Clues, members: list[Clues]) -> _Answer:
     (number,) = clue.numbers
     if number.glued:
         return _doubt(f"the number in '{number.word}{number.digits}' may belong to the name")
+    if not lone:
+        return _doubt(f"{number.digits} may be the job's number")
     return _read([number])[0]
 
 
