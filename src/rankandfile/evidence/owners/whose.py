@@ -121,7 +121,7 @@ def _is_row(column: list[Number]) -> bool:
 def _alone(clue: Clues, members: list[Clues], lone: bool) -> _Answer:
     """A name that has no brother to compare it with, or whose brothers lie in other folders."""
     likely = [number for number in clue.numbers if number.rankish]
-    if len(likely) == 1:
+    if len(likely) == 1 and (lone or likely[0].word):
         return _read(likely)[0]
     if not clue.numbers:
         return _numbered_folder(clue, members)
