@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,10 @@ def test_the_rule_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     bad = tmp_path / "model" / "bad.py"
     bad.write_text("def f():\n    from ..reason import waits\n")
     assert rooms_imported(bad) == {"reason"}
+
+
+def test_the_process_that_decodes_loads_no_tables() -> None:
+    """Its memory is limited: what a library takes is missing for the file."""
+    script = "import sys, rankandfile.evidence.worker; print('polars' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

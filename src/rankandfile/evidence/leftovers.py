@@ -7,39 +7,24 @@ signal that one ended; its memory is not looked at.
 
 from __future__ import annotations
 
-import re
 import struct
 from pathlib import Path
 from typing import BinaryIO
 
 from rankandfile.evidence import exits
+from rankandfile.evidence.leftover_kinds import KILLED, MOST, is_core, is_memory_counters
 from rankandfile.evidence.logs.signals import by_number
 
-_KILLED = re.compile(rb"^oom_kill (\d{1,12})$", re.MULTILINE)
-_COUNTERS = re.compile(rb"(?:[a-z_]{2,40} \d{1,20}\r?\n?)+\s*")
-_MOST = 4096
-
-_CORE = (b"\x7fELF\x02\x01", b"\x04\x00")
-"""Of 64 bits, little endian; type: core."""
 _HEADERS, _NOTES = 64, 1 << 20
 _NOTE, _STATUS, _INFO = 4, 1, 3
-
-
-def is_memory_counters(head: bytes) -> bool:
-    """`memory.events` or `memory.oom_control` of a control group."""
-    return len(head) < _MOST and _KILLED.search(head) is not None and _COUNTERS.fullmatch(head) is not None
-
-
-def is_core(head: bytes) -> bool:
-    return head.startswith(_CORE[0]) and head[16:18] == _CORE[1]
 
 
 def read(path: Path, source: str) -> list[exits.Row]:
     """What the file tells of an end, or nothing. Raises OSError only."""
     with path.open("rb") as file:
-        head = file.read(_MOST)
+        head = file.read(MOST)
         if is_memory_counters(head):
-            count = int(_KILLED.findall(head)[-1])
+            count = int(KILLED.findall(head)[-1])
             return [exits.row(source, "cgroup", role="fact", error=f"oom_kill {count}")] if count else []
         return _core(file, head, source) if is_core(head) else []
 

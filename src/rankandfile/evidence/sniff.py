@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from rankandfile.evidence.json_outline import outline
-from rankandfile.evidence.leftovers import is_core, is_memory_counters
+from rankandfile.evidence.leftover_kinds import is_core, is_memory_counters
 from rankandfile.evidence.unpack.tar import is_header
 from rankandfile.wire.layout import MAGIC
 
