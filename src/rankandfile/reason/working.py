@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from rankandfile.model.case import Case
@@ -37,12 +36,15 @@ class Working:
 
     def of_rank(self, rank: int) -> pl.DataFrame:
         """The rank's calls; they lie together, so that no other rank's are looked at."""
-        start, stop = np.searchsorted(self._ranks, [rank, rank + 1])
-        return self.calls.slice(int(start), int(stop - start))
+        start, count = self._spans.get(rank, (0, 0))
+        return self.calls.slice(start, count)
 
     @cached_property
-    def _ranks(self) -> npt.NDArray[np.int32]:
-        return self.calls["rank"].to_numpy()
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """Rank -> its first row, and how many rows it has."""
+        runs = self.calls["rank"].rle().struct.unnest()
+        starts = runs["len"].cum_sum() - runs["len"]
+        return dict(zip(runs["value"], zip(starts, runs["len"], strict=True), strict=True))
 
     def of_group(self, group: int) -> pl.DataFrame:
         """The group's collectives that have a slot."""
