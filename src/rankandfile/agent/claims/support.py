@@ -14,6 +14,7 @@ from .tokens import numbers_in, places_in, ranks_in
 
 _PLACE = re.compile(r"([\w./-]+\.py):(\d+)(?:-(\d+))?$")
 _MOST_LINES = 400
+_UNSUPPORTED = ("refuted: ", "undecided: ", "not accepted: ")
 
 
 @dataclass
@@ -39,10 +40,12 @@ def support(bench: Bench, ids: tuple[str, ...], results: dict[str, Result]) -> S
     found = Support()
     for one in ids:
         if one in results:
-            found.read(results[one].text)
-            for line in results[one].text.splitlines():
-                if line.startswith("accepted: "):
-                    found.blamed |= ranks_in(line)
+            text = results[one].text
+            # The answer to a refuted question repeats the question: it supports nothing of it.
+            if not text.startswith(_UNSUPPORTED):
+                found.read(text)
+            if text.startswith("accepted: "):
+                found.blamed |= ranks_in(text.splitlines()[0])
         elif place := _PLACE.match(one):
             _read_source(bench, found, one, place[1], int(place[2]), int(place[3] or place[2]))
         elif (fact := bench.case.evidence(one)) is not None:

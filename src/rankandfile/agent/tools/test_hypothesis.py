@@ -58,7 +58,7 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
     else:
         verdict, told = "holds", outcome.for_it
     ids = [one for one in dict.fromkeys(told.values()) if one]
-    yield line(f"{verdict}: {asked.kind} of {who(ranks)}.", *ids[:_MOST_CITED])
+    yield line(f"{verdict}: {asked.kind} of {who(ranks)}{_more(asked)}.", *ids[:_MOST_CITED])
     for which, words in (
         (outcome.for_it, "it is so of"),
         (outcome.against, "it is not so of"),
@@ -68,6 +68,14 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
             yield line(f"{words} {who(which)}")
     if outcome.words:
         yield line(outcome.words, *ids[:_MOST_CITED])
+
+
+def _more(asked: Claim) -> str:
+    """What else was asked, as far as an answer that holds confirms it."""
+    group = f" in group {asked.group}" if asked.group else ""
+    number = f" #{asked.seq}" if asked.seq is not None else ""
+    other = f" for {who(ranks_of(asked.other))}" if asked.other else ""
+    return f"{group}{number}{other}"
 
 
 def _needs(asked: Claim, *names: str) -> None:
