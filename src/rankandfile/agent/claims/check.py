@@ -103,7 +103,10 @@ def _claim(bench: Bench, claim: Claim, said: Support) -> Iterator[str]:
 def _blame(bench: Bench, words: str, ranks: set[int], said: Support) -> Iterator[str]:
     """Blame is the verdict's: a sentence can only repeat it."""
     culprits = {c.rank for verdict in bench.diagnosis.verdicts for c in verdict.culprits} | said.blamed
-    if _EXCUSE.search(words):
+    accused = tokens.accused_in(words) - culprits
+    if accused:
+        yield f"no verdict blames {who(accused)}"
+    elif _EXCUSE.search(words):
         if ranks and ranks <= culprits and not _BLAME.search(_EXCUSE.sub("", words)):
             yield f"no verdict excuses {who(ranks)}"
     elif _BLAME.search(words) and not _DENIAL.search(words) and ranks and not ranks & culprits:

@@ -10,6 +10,11 @@ from rankandfile.model.ranks import parse_ranks
 _SPAN = r"\d+(?:\s*[-–]\s*\d+)?"
 _LIST = rf"{_SPAN}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*){_SPAN}(?!\s*(?:calls|s\b)))*"
 _RANKS = re.compile(rf"\b(?:ranks?|culprits?|workers?|gpus?|process(?:es)?)\b[\s#:]*({_LIST})", re.IGNORECASE)
+_ACCUSED = re.compile(
+    _RANKS.pattern
+    + r"\s+(?:is|are|was|were)\s+(?:(?:to|the|a)\s+)?(?:blame[ds]?|culprits?|guilty|at fault|responsible)\b",
+    re.IGNORECASE,
+)
 #: A rank in letters cannot be compared, and is no way around the comparison.
 _SPELLED = re.compile(
     r"\branks?\s+(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)\b",
@@ -44,6 +49,11 @@ def ranks_in(words: str) -> set[int]:
         if len(found) + len(ranks) <= _MOST_RANKS:
             found.update(ranks)
     return found
+
+
+def accused_in(words: str) -> set[int]:
+    """The ranks of which a sentence says, in so many words, that they are to blame."""
+    return {rank for found in _ACCUSED.finditer(words) for rank in ranks_in(f"ranks {found[1]}")}
 
 
 def spelled_ranks(words: str) -> list[str]:

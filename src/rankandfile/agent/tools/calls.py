@@ -46,13 +46,13 @@ def calls(bench: Bench, asked: Calls) -> Iterator[Line]:
         if asked.state not in STATES.categories:
             raise ToolError(f"a state is one of {', '.join(STATES.categories)}")
         table = table.filter(pl.col("state") == asked.state)
-    alike = table.group_by(_ALIKE).agg(
+    alike = table.group_by(_ALIKE, maintain_order=True).agg(
         pl.col("rank").sort(),
         pl.col("dump").first(),
         pl.col("record").first(),
         pl.col("rank").min().alias("least"),
     )
-    alike = alike.sort("group", "number", "least", descending=[False, asked.last, False])
+    alike = alike.sort("group", "number", "least", descending=[False, asked.last, False], maintain_order=True)
     if not alike.height:
         yield line("No recorded call is like that.")
     for row in alike.iter_rows(named=True):

@@ -100,6 +100,12 @@ def _of_group(bench: Bench, group: int, ranks: list[int]) -> pl.DataFrame:
     return calls.filter(~pl.col("is_p2p"))
 
 
+def _sure(bench: Bench, group: int) -> set[int]:
+    """Ranks whose own dump tells all that they issued on the group lately: only these can be shown not to have."""
+    whole = bench.facts.standing.filter((pl.col("group") == group) & pl.col("known") & pl.col("has_dump"))
+    return set(whole["rank"].to_list())
+
+
 def _no_call_after(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     _needs(asked, "group", "seq")
     group = _group(bench, asked)
@@ -107,8 +113,7 @@ def _no_call_after(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     first = later.sort("seq").unique("rank", keep="first", maintain_order=True)
     against = {row["rank"]: look.evidence_of(row) for row in first.iter_rows(named=True)}
     # Only a whole dump proves that there is no such call.
-    known = bench.facts.standing.filter((pl.col("group") == group) & pl.col("known"))
-    sure = set(known["rank"].to_list())
+    sure = _sure(bench, group)
     silent = [rank for rank in ranks if rank not in against]
     for_it = {
         rank: next(iter(look.standing_evidence(bench.facts, rank, group)), "")
@@ -139,9 +144,8 @@ def _made_call(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
             and (asked.line is None or row["at"] == asked.line)
         )
         (for_it if fits else against)[row["rank"]] = look.evidence_of(row)
-    known = bench.facts.standing.filter((pl.col("group") == group) & pl.col("known"))
     last = dict(_of_group(bench, group, ranks).group_by("rank").agg(pl.col("seq").max()).iter_rows())
-    for rank in known["rank"].to_list():
+    for rank in _sure(bench, group):
         if (
             rank in ranks
             and rank not in for_it
