@@ -11,6 +11,7 @@ SCENARIO = Scenario(
     cause="killed",
     accepted_causes=("host_blocked",),
     culprits=(1, 3),
+    culprits_from_dumps=(1,),  # its own dump shows it outside the call; rank 3 leaves none
     location=At("gate.py", "while not os.path.exists(RELEASE):"),
     parting=Parting(kind="none", cohorts=()),
     fault=(
