@@ -130,7 +130,7 @@ def test_a_verdict_that_the_case_supports_is_accepted(early_stop: Bench) -> None
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"culprits": "1"}, "they are victims"),
+        ({"culprits": "1"}, "and so victims, are rank 1"),
         ({"culprits": "2,9"}, "about rank 9"),
         ({"evidence": ["D2#84", "D7#1"]}, "no evidence D7#1"),
         ({"evidence": []}, "cites nothing"),

@@ -41,6 +41,11 @@ class Bench:
         return None if self.search is None else self.search.program
 
     @cached_property
+    def culprits(self) -> frozenset[int]:
+        """Ranks that a verdict blames, with what the source adds to the dumps."""
+        return frozenset(one.rank for verdict in self.diagnosis.verdicts for one in verdict.culprits)
+
+    @cached_property
     def stands(self) -> pl.DataFrame:
         """One snapshot per rank: where its own thread was, the last time somebody looked."""
         case = self.case

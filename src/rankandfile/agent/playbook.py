@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.reason import look
 
 from .bench import Bench
 from .document import Document, Section
 from .journal import Journal
+from .kin import ranks_of_evidence
 from .result import Line, who
 from .tool import ToolError
 
@@ -172,12 +174,24 @@ def _conclude(play: _Playbook, short: Section, verdicts: list[Verdict]) -> None:
             file=where.file if where else None,
             line=where.line if where else None,
             condition=where.condition if where else None,
-            evidence=verdict.evidence,
+            evidence=_witnesses(play.bench, verdict),
         )
         for one in lines[:_MOST_LINES]:
             section.say(one.text.removeprefix("- "), (*(one.ids or tuple(verdict.evidence[:2])), proposal))
         for missing in verdict.missing_evidence:
             section.say(f"Missing: {missing.what}. {missing.how}", (*verdict.evidence[:2], step))
+
+
+def _witnesses(bench: Bench, verdict: Verdict) -> list[str]:
+    """What the verdict cites; and of a culprit that none of it is about, its last call."""
+    ids = list(verdict.evidence)
+    about = {rank for one in ids for rank in ranks_of_evidence(bench, one)}
+    for culprit in verdict.culprits:
+        last = look.last_call(bench.facts, culprit.rank) if culprit.rank not in about else None
+        if last is not None:
+            ids.append(look.evidence_of(last))
+            about |= ranks_of_evidence(bench, ids[-1])
+    return ids
 
 
 def _remedies(play: _Playbook) -> None:

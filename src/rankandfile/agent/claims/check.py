@@ -102,7 +102,7 @@ def _claim(bench: Bench, claim: Claim, said: Support) -> Iterator[str]:
 
 def _blame(bench: Bench, words: str, ranks: set[int], said: Support) -> Iterator[str]:
     """Blame is the verdict's: a sentence can only repeat it."""
-    culprits = {c.rank for verdict in bench.diagnosis.verdicts for c in verdict.culprits} | said.blamed
+    culprits = bench.culprits | said.blamed
     accused = tokens.accused_in(words) - culprits
     if accused:
         yield f"no verdict blames {who(accused)}"

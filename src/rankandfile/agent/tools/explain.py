@@ -16,9 +16,23 @@ class Explain(Arguments, frozen=True):
 
 def explain(bench: Bench, asked: Explain) -> Iterator[Line]:
     found = explain_rank(bench.facts, asked.rank)
-    yield line(f"Rank {asked.rank}: {found.role}.", *found.evidence)
+    if (found.role == "culprit") == (asked.rank in bench.culprits):
+        yield line(f"Rank {asked.rank}: {found.role}.", *found.evidence)
+        for words in found.lines:
+            yield line(words, *found.evidence)
+        return
+    # Where dumps leave two sides open, the source has decided: the chain of waits stays true, the blame does not.
+    for verdict in bench.diagnosis.verdicts:
+        if asked.rank in {culprit.rank for culprit in verdict.culprits}:
+            yield line(
+                f"Rank {asked.rank} is blamed ({verdict.confidence}), as the source decides: {verdict.sentence}",
+                *found.evidence,
+            )
+    if asked.rank not in bench.culprits:
+        yield line(f"Rank {asked.rank} is not blamed, as the source decides.", *found.evidence)
     for words in found.lines:
-        yield line(words, *found.evidence)
+        if words.startswith(f"Rank {asked.rank} waits"):
+            yield line(words, *found.evidence)
 
 
 TOOL = Tool(

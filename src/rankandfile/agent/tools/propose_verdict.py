@@ -71,9 +71,9 @@ def _problems(bench: Bench, asked: Proposal, culprits: list[int]) -> Iterator[st
     uncited = [rank for rank in culprits if rank not in about]
     if uncited:
         yield f"nothing that it cites is about {who(uncited)}"
-    innocent = [rank for rank in culprits if _only_waits(bench, rank)]
+    innocent = [rank for rank in culprits if rank not in bench.culprits and _only_waits(bench, rank)]
     if innocent:
-        yield f"{who(innocent)} wait in a call that others have not joined: they are victims"
+        yield f"waiting in a call that others have not joined, and so victims, are {who(innocent)}"
     yield from _place_problems(bench, asked)
 
 
