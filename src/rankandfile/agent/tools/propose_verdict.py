@@ -32,9 +32,10 @@ class Proposal(Arguments, frozen=True):
 
 def propose_verdict(bench: Bench, asked: Proposal) -> Iterator[Line]:
     culprits = ranks_of(asked.culprits)
+    verdicts = bench.diagnosis.verdicts
+    same = next((one for one in verdicts if one.cause == asked.cause and _culprits(one) == culprits), None)
+    machine, agrees = same or next(iter(verdicts), None), same is not None
     problems = list(_problems(bench, asked, culprits))
-    machine = next(iter(bench.diagnosis.verdicts), None)
-    agrees = machine is not None and machine.cause == asked.cause and _culprits(machine) == culprits
     if not problems and not agrees and _STRENGTH[asked.confidence]:
         problems.append("it differs from what the rules conclude, so that it is no more than a hypothesis")
     real = [one for one in asked.evidence if bench.case.evidence(one) is not None]
@@ -61,14 +62,16 @@ def _culprits(verdict: Verdict) -> list[int]:
 def _problems(bench: Bench, asked: Proposal, culprits: list[int]) -> Iterator[str]:
     if asked.cause not in CAUSES:
         yield f"'{asked.cause}' is no cause; the causes are {', '.join(CAUSES)}"
-    if not asked.evidence:
+    if not asked.evidence and (culprits or asked.cause not in ("undetermined", "no_hang")):
         yield "it cites nothing"
     about: set[int] = set()
     for one in asked.evidence:
         if bench.case.evidence(one) is None:
             yield f"there is no evidence {one}"
         about |= ranks_of_evidence(bench, one)
-    uncited = [rank for rank in culprits if rank not in about]
+    # Of a rank that the rules blame and that left nothing, what speaks is that the others wait for it.
+    left_nothing = bench.culprits - set(bench.case.ranks_seen)
+    uncited = [rank for rank in culprits if rank not in about | left_nothing]
     if uncited:
         yield f"nothing that it cites is about {who(uncited)}"
     innocent = [rank for rank in culprits if rank not in bench.culprits and _only_waits(bench, rank)]
