@@ -158,3 +158,10 @@ def test_what_is_no_analyser_is_refused_before_it_runs(raf: Raf, tmp_path: Path,
     assert raf("lab", "run", "peers-other-op", "--keep", tmp_path).status == 0
     done = raf("lab", "score", "-a", analyser, "--set", tmp_path)
     assert done.status == 2 and not done.out
+
+
+def test_a_spelling_that_two_scenarios_share_means_the_one_of_this_very_name() -> None:
+    from rankandfile.cli.lab_make import kind_of
+
+    assert kind_of("two_faults") == "real" and kind_of("two-faults") == "simulated"
+    assert kind_of("two-rank-hang") == "real"
