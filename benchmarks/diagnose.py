@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from load import Run, best, measure
+from pages import write_block
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- diagnosing: written by benchmarks/diagnose.py -->", "<!-- diagnosing: end -->"
@@ -87,16 +88,6 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def write(page: Path, lines: list[str]) -> None:
-    block = "\n".join([BEGIN, *lines, END])
-    text = page.read_text(encoding="utf-8") if page.exists() else "# Performance\n"
-    if BEGIN in text and END in text:
-        text = text.partition(BEGIN)[0] + block + text.partition(END)[2]
-    else:
-        text = text.rstrip() + "\n\n## From files to a verdict\n\n" + block + "\n"
-    page.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -130,7 +121,7 @@ def main() -> None:
             lines += table([row(folder, ranks, CALLS_OF_GROWTH_RANKS, 1, False) for ranks in GROWTH_RANKS])
     print("\n".join(lines))
     if arguments.docs:
-        write(arguments.docs, lines)
+        write_block(arguments.docs, BEGIN, END, lines, "From files to a verdict")
 
 
 if __name__ == "__main__":

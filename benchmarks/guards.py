@@ -20,6 +20,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from pages import write_block
+
 BEGIN, END = "<!-- guards: written by benchmarks/guards.py -->", "<!-- guards: end -->"
 ROUNDS = 400
 
@@ -121,16 +123,6 @@ def lines(counts: list[int]) -> list[str]:
     ]
 
 
-def write(page: Path, block: list[str]) -> None:
-    body = "\n".join([BEGIN, *block, END])
-    text = page.read_text(encoding="utf-8")
-    if BEGIN in text:
-        text = text.partition(BEGIN)[0] + body + text.partition(END)[2]
-    else:
-        text = text.rstrip() + "\n\n## Guards\n\n" + body + "\n"
-    page.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -145,7 +137,7 @@ def main() -> None:
     block = lines(arguments.ranks)
     print("\n".join(block))
     if arguments.docs:
-        write(arguments.docs, block)
+        write_block(arguments.docs, BEGIN, END, block, "Guards")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pages import write_block
+
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- loading: written by benchmarks/load.py -->", "<!-- loading: end -->"
 SAMPLE = 0.05
@@ -201,17 +203,6 @@ def markdown(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def rewrite(page: Path, block: str) -> None:
-    """Put the block between its marks, in place of the last one; at the end of a page that has none."""
-    text = page.read_text(encoding="utf-8") if page.exists() else "# Performance\n\n## Loading\n"
-    if BEGIN in text and END in text:
-        head, rest = text.split(BEGIN, 1)
-        tail = rest.split(END, 1)[1]
-    else:
-        head, tail = text.rstrip("\n") + "\n\n", "\n"
-    page.write_text(f"{head}{BEGIN}\n{block}\n{END}{tail}", encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--ranks", type=int, default=64)
@@ -235,7 +226,7 @@ def main() -> None:
     print(block)
     if args.docs:
         command = f"python benchmarks/load.py --ranks {args.ranks} --calls {args.calls}"
-        rewrite(args.docs, f"`{command}`: {block}")
+        write_block(args.docs, BEGIN, END, [f"`{command}`: {block}"], "Loading")
     if args.out:
         args.out.write_text(json.dumps(found, indent=2) + "\n")
 

@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from pages import write_block
+
 RANKS = 64
 
 BEGIN, END = "<!-- logs: written by benchmarks/logs.py -->", "<!-- logs: end -->"
@@ -136,13 +138,6 @@ def table(figures: Figures, repeat: int) -> list[str]:
     ]
 
 
-def write_block(page: Path, lines: list[str]) -> None:
-    text = page.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    block = "\n".join([BEGIN, *lines, END])
-    page.write_text(before + block + rest.partition(END)[2], encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mib", type=int, default=2048)
@@ -162,7 +157,7 @@ def main() -> None:
     shown = table(figures, arguments.repeat)
     print("\n".join(shown))
     if arguments.write is not None:
-        write_block(arguments.write, shown)
+        write_block(arguments.write, BEGIN, END, shown, "Reading logs")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pages import write_block
+
 BEGIN, END = "<!-- recorder: written by benchmarks/recorder.py -->", "<!-- recorder: end -->"
 CALLS, BLOCKS, STEPS = 6000, 10, 4
 
@@ -173,16 +175,6 @@ def lines() -> list[str]:
     return found
 
 
-def write(page: Path, block: list[str]) -> None:
-    body = "\n".join([BEGIN, *block, END])
-    text = page.read_text(encoding="utf-8")
-    if BEGIN in text:
-        text = text.partition(BEGIN)[0] + body + text.partition(END)[2]
-    else:
-        text = text.rstrip() + "\n\n## Recorder\n\n" + body + "\n"
-    page.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -197,7 +189,7 @@ def main() -> None:
     block = lines()
     print("\n".join(block))
     if arguments.docs:
-        write(arguments.docs, block)
+        write_block(arguments.docs, BEGIN, END, block, "Recorder")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from pages import write_block
 from playwright.sync_api import sync_playwright
 
 from rankandfile import __version__
@@ -143,16 +144,6 @@ def lines(results: list[Result], ranks: int, calls: int, command: str, versions:
     ]
 
 
-def rewrite(docs: Path, body: list[str]) -> None:
-    block = "\n".join([BEGIN, *body, END])
-    text = docs.read_text(encoding="utf-8")
-    if BEGIN in text and END in text:
-        text = text.partition(BEGIN)[0] + block + text.partition(END)[2]
-    else:
-        text = text.rstrip() + "\n\n## The report in a browser\n\n" + block + "\n"
-    docs.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -185,7 +176,7 @@ def main() -> None:
     body = lines(results, arguments.ranks, arguments.calls, command, versions)
     print("\n".join(body))
     if arguments.docs:
-        rewrite(arguments.docs, body)
+        write_block(arguments.docs, BEGIN, END, body, "The report in a browser")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from building import Call, Job, Step, case_of, loop
 from test_evidence_ways import hidden
-from witnesses import C10D, Witnesses
+from witnesses import C10D, Witnesses, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
@@ -26,10 +26,6 @@ def receiving(*sources: int | None, lines: tuple[int, ...] = ()) -> Verdict:
         frames = [("recv", C10D, 2799), ("exchange", "/workspace/transfer.py", line)]
         witnesses.stack(rank, frames, asked=asked)
     return diagnose(witnesses.case).verdicts[0]
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def test_pairs_that_receive_from_each_other_at_one_line_all_receive_first() -> None:

@@ -7,11 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from witnesses import IN_LOADER, Witnesses
+from witnesses import IN_LOADER, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import Verdict
-from rankandfile.reason import diagnose
 
 WORLD = 8
 
@@ -22,14 +20,6 @@ def logs(world: int | None = WORLD) -> Witnesses:
     for rank in range(world or WORLD):
         witnesses.log(rank, rank)
     return witnesses
-
-
-def best(witnesses: Witnesses) -> Verdict:
-    return diagnose(witnesses.case).verdicts[0]
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def compared(witnesses: Witnesses, odd: dict[int, dict[str, Any]], ranks: range = range(WORLD)) -> Witnesses:

@@ -7,9 +7,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 from building import Call, Job, Step, Stop, case_of, loop
-from witnesses import LEAVING, Witnesses, at
+from witnesses import LEAVING, Witnesses, at, best, blamed
 
-from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose, gather
 from rankandfile.reason.absence import absent_ranks, reasons
 from rankandfile.reason.explain import explain
@@ -26,14 +25,6 @@ def lost(absent: int = 2, size: int = 4) -> Witnesses:
     programs = {rank: loop(BODY, 6) for rank in range(size)}
     programs[absent] = [*loop(BODY, 4), Stop()]
     return Witnesses(case_of(Job({WORLD: list(range(size))}, programs), lost=[absent]))
-
-
-def best(witnesses: Witnesses) -> Verdict:
-    return diagnose(witnesses.case).verdicts[0]
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def test_counters_prove_that_it_is_behind() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from witnesses import IN_INIT, LEAVING, Witnesses, at
+from witnesses import IN_INIT, LEAVING, Witnesses, at, best, blamed
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.reason import diagnose
 
 
 def nothing(world: int = 4) -> Witnesses:
@@ -19,17 +18,6 @@ def all_gave_up(seq: int = 9, besides: tuple[int, ...] = (), world: int = 4) -> 
         if rank not in besides:
             witnesses.gave_up(rank, seq, group="default_pg")
     return witnesses
-
-
-def best(witnesses: Witnesses) -> Verdict:
-    diagnosis = diagnose(witnesses.case)
-    verdict = diagnosis.verdicts[0]
-    assert set(verdict.evidence) <= {e.id for e in diagnosis.evidence}, "an id that leads nowhere"
-    return verdict
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def settings(verdict: Verdict) -> str:

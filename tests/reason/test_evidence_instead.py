@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from building import Call, Hold, Job, Step, Stop, case_of, loop
-from witnesses import IN_ALL_REDUCE, IN_BARRIER, IN_LOADER, Witnesses, at
+from witnesses import IN_ALL_REDUCE, IN_BARRIER, IN_LOADER, Witnesses, at, best, blamed
 
-from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
 
 WORLD = "0"
@@ -37,18 +36,6 @@ def absent() -> Witnesses:
 def lost() -> Witnesses:
     """The same, and the dump of rank 2 is not there."""
     return Witnesses(case_of(job(), lost=[2]))
-
-
-def best(witnesses: Witnesses) -> Verdict:
-    diagnosis = diagnose(witnesses.case)
-    known = {evidence.id for evidence in diagnosis.evidence}
-    verdict = diagnosis.verdicts[0]
-    assert set(verdict.evidence) <= known, "an id that leads nowhere"
-    return verdict
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def test_a_stack_in_the_data_loader() -> None:

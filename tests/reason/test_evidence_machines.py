@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from building import Call, Job, Step, case_of, loop
-from witnesses import Witnesses
+from witnesses import Witnesses, best, blamed
 
-from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
 
 WORLD = "0"
@@ -27,17 +26,6 @@ def on_hosts(per_host: int = 1) -> Witnesses:
         bus = ["9d000", "1b000"][rank % per_host]
         witnesses.event("nccl_init", "fact", rank, shape="N1", host=f"node{rank // per_host}", bus=bus)
     return witnesses
-
-
-def best(witnesses: Witnesses) -> Verdict:
-    diagnosis = diagnose(witnesses.case)
-    verdict = diagnosis.verdicts[0]
-    assert set(verdict.evidence) <= {e.id for e in diagnosis.evidence}, "an id that leads nowhere"
-    return verdict
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def xid(witnesses: Witnesses, host: str | None, bus: str, **more: object) -> Witnesses:

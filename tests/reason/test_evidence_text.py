@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from witnesses import blamed
+
 from rankandfile.evidence.load import load
-from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason import diagnose
 
 _GAVE_UP = (
@@ -50,10 +52,6 @@ def gave_up(rank: int, seq: int = 9) -> str:
 def diagnosis(evidence: Path, spool: Path) -> Diagnosis:
     spool.mkdir()
     return diagnose(load([evidence], spool, jobs=1))
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def test_a_rank_behind_in_the_logs(tmp_path: Path) -> None:

@@ -6,25 +6,12 @@ from dataclasses import replace
 
 import polars as pl
 from building import Call, Job, Step, Stop, case_of, loop
-from witnesses import C10D, Frame, Witnesses
+from witnesses import C10D, Frame, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import Verdict
-from rankandfile.reason import diagnose
 
 WORLD = "0"
 STEP: list[Step] = [Call(WORLD, "all_reduce", 64, "a.py:5"), Call(WORLD, "all_gather", 8, "a.py:9")]
-
-
-def best(case: Case) -> Verdict:
-    diagnosis = diagnose(case)
-    verdict = diagnosis.verdicts[0]
-    assert set(verdict.evidence) <= {e.id for e in diagnosis.evidence}, "an id that leads nowhere"
-    return verdict
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def test_two_ranks_part_and_nobody_is_blamed_but_the_place_is_named() -> None:

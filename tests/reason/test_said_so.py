@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from building import START, Call, Job, Step, case_of, loop
-from witnesses import Witnesses
+from witnesses import Witnesses, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
@@ -26,10 +26,6 @@ def exchange(*said: tuple[int, str, float], given: int = 16) -> Verdict:
         at = START + 30_000_000 - int(before_s * 1e9)
         witnesses.event("left_out", "fact", rank, line, time_ns=at)
     return diagnose(witnesses.case).verdicts[0]
-
-
-def blamed(verdict: Verdict) -> list[int]:
-    return [culprit.rank for culprit in verdict.culprits]
 
 
 def test_sums_alone_blame_nobody() -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.events import log_schema
 from rankandfile.model.tables import schema
+from rankandfile.reason import diagnose
 
 Frame = tuple[str, str, int]
 """Function, file, line."""
@@ -143,3 +145,14 @@ class Witnesses:
         more = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=columns)
         self.case = replace(self.case, **{table: pl.concat([getattr(self.case, table), more])})
         return self
+
+
+def best(told: Witnesses | Case) -> Verdict:
+    diagnosis = diagnose(told.case if isinstance(told, Witnesses) else told)
+    verdict = diagnosis.verdicts[0]
+    assert set(verdict.evidence) <= {e.id for e in diagnosis.evidence}, "an id that leads nowhere"
+    return verdict
+
+
+def blamed(verdict: Verdict) -> list[int]:
+    return [culprit.rank for culprit in verdict.culprits]

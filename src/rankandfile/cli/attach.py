@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from .console import err, out
+from .console import Unicode, err, out
 from .errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from .help import examples
+from .sources import Source
 
 EXAMPLES = examples("raf attach 4711", "raf attach $(pgrep -f train.py) --src train/ --out hang/")
 
@@ -24,13 +25,8 @@ def attach(
         Path | None,
         typer.Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.", show_default=False),
     ] = None,
-    src: Annotated[
-        Path | None,
-        typer.Option(
-            "--src", help="The program's source: name the line and the condition.", show_default=False
-        ),
-    ] = None,
-    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    src: Source = None,
+    unicode: Unicode = True,
 ) -> None:
     """Why is this job stuck? Stacks twice, and rings where the job records; then the verdict.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Width where nobody is looking at a terminal: a pipe or a CI log, where `grep` wants whole lines.
 PIPE_WIDTH = 160
+
+Unicode = Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")]
 
 
 def _width(stream: object) -> int | None:

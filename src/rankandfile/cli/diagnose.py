@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import err, out, signs_for, write_utf8
+from .console import Unicode, err, out, signs_for, write_utf8
 from .errors import NO_HANG, UNDETERMINED, VERDICT
 from .formats import Format, formatted
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
+from .loading import Attempt, Hung, Jobs, Paths, load_case
 from .progress import working
 from .sources import Revision, Sources, located, source_tree
 
@@ -46,7 +46,7 @@ def diagnose(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
     ] = False,
-    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    unicode: Unicode = True,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -59,10 +59,7 @@ def diagnose(
     ] = None,
     src: Sources = None,
     git: Revision = None,
-    hung: Annotated[
-        bool,
-        typer.Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
-    ] = False,
+    hung: Hung = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from .bench import bench_of
-from .console import err, write_utf8
+from .console import Unicode, err, write_utf8
 from .diagnose import print_card, status
 from .errors import UserError
 from .help import examples
-from .loading import Attempt, Jobs, Paths
+from .loading import Attempt, Hung, Jobs, Paths
 from .progress import working
 from .sources import Revision, Sources
 
@@ -36,11 +36,8 @@ def investigate(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the files.")
     ] = Path(),
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
-    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
-    hung: Annotated[
-        bool,
-        typer.Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
-    ] = False,
+    unicode: Unicode = True,
+    hung: Hung = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:

@@ -39,6 +39,11 @@ Jobs = Annotated[
     typer.Option("--jobs", min=1, help="Decoding processes. Default: one per processor.", show_default=False),
 ]
 
+Hung = Annotated[
+    bool,
+    typer.Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
+]
+
 
 def load_case(paths: Sequence[Path], jobs: int | None = None, reading: Reading | None = None) -> Case:
     """The case in `paths`. What could not be read is in its notes; nothing readable at all is the user's error."""

@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from .console import err
+from .console import Unicode, err
 from .errors import UserError
 from .help import examples
+from .sources import Source
 
 EXAMPLES = examples(
     "raf run -- torchrun --nproc-per-node 8 train.py",
@@ -58,13 +59,8 @@ def run(
             show_default=False,
         ),
     ] = None,
-    src: Annotated[
-        Path | None,
-        typer.Option(
-            "--src", help="The program's source: name the line and the condition.", show_default=False
-        ),
-    ] = None,
-    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    src: Source = None,
+    unicode: Unicode = True,
 ) -> None:
     """Run a job with the black box on: it records every call, notices a hang early, and says why.
 

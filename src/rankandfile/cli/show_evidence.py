@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import out, signs_for, write_utf8
+from .console import Unicode, out, signs_for, write_utf8
 from .context import Line, context
 from .errors import UserError
 from .help import examples
@@ -48,7 +48,7 @@ def evidence(
         int, typer.Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
     ] = 2,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
-    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    unicode: Unicode = True,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:

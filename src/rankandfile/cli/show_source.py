@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from .console import out
+from .console import Unicode, out
 from .errors import UserError
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
@@ -26,7 +23,7 @@ def source(
     src: Sources = None,
     git: Revision = None,
     format: FormatOption = Format.text,
-    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    unicode: Unicode = True,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:

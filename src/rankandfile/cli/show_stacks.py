@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .console import out, signs_for, write_utf8
+from .console import Unicode, out, signs_for, write_utf8
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
 from .progress import working
@@ -30,7 +30,7 @@ def stacks(
         bool, typer.Option("--library", help="Also frames of torch and other libraries.")
     ] = False,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
-    unicode: Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")] = True,
+    unicode: Unicode = True,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:

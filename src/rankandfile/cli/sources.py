@@ -23,6 +23,11 @@ Sources = Annotated[
         show_default=False,
     ),
 ]
+Source = Annotated[
+    Path | None,
+    typer.Option("--src", help="The program's source: name the line and the condition.", show_default=False),
+]
+"""The same for a job that is watched, and so runs from one place."""
 Revision = Annotated[
     str | None,
     typer.Option(

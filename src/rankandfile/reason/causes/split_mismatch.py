@@ -23,6 +23,13 @@ from .said_so import cause_of, said_so
 
 CAUSE = "split_mismatch"
 
+_OUT_OF_STEP = Alternative(
+    cause="skipped_collective",
+    confidence="hypothesis",
+    sentence="A member a call ahead or behind would make the sums disagree as well.",
+    decided_by="the calls before, with their sizes",
+)
+
 _ELSEWHERE = "by the stacks it is in another call than they."
 
 
@@ -74,14 +81,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
             ),
         ),
         contradicted_by="split sizes in a log that agree between all pairs",
-        alternatives=(
-            Alternative(
-                cause="skipped_collective",
-                confidence="hypothesis",
-                sentence="A member a call ahead or behind would make the sums disagree as well.",
-                decided_by="the calls before, with their sizes",
-            ),
-        ),
+        alternatives=(_OUT_OF_STEP,),
         explains=len(root.victims),
     )
 
@@ -103,14 +103,7 @@ def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange) -> Fi
         location=look.location_of(facts, row),
         evidence=(look.evidence_of(row),) if row else (),
         contradicted_by="split sizes in a log that agree between all pairs",
-        alternatives=(
-            Alternative(
-                cause="skipped_collective",
-                confidence="hypothesis",
-                sentence="A member a call ahead or behind would make the sums disagree as well.",
-                decided_by="the calls before, with their sizes",
-            ),
-        ),
+        alternatives=(_OUT_OF_STEP,),
         missing=(
             Missing(
                 what="the sizes that each member sends to each other", how="TORCH_DISTRIBUTED_DEBUG=DETAIL"
