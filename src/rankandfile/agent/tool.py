@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from .bench import Bench
+from .field_docs import field_docs
 from .result import Line, Page, page
 
 
@@ -23,6 +24,18 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Where to go on: the number that a longer answer ended with."""
 
 
+def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
+    """JSON Schema of a tool's arguments, on one level."""
+    whole = msgspec.json.schema(arguments)
+    defined: dict[str, Any] = whole.pop("$defs")
+    own: dict[str, Any] = defined.pop(arguments.__name__)
+    own.pop("title", None)
+    own.pop("description", None)
+    for name, told in field_docs(arguments).items():
+        own["properties"][name]["description"] = told
+    return own | ({"$defs": defined} if defined else {})
+
+
 @dataclass(frozen=True)
 class Tool:
     name: str
@@ -32,12 +45,7 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, on one level."""
-        whole = msgspec.json.schema(self.arguments)
-        defined: dict[str, Any] = whole.pop("$defs")
-        own: dict[str, Any] = defined.pop(self.arguments.__name__)
-        own.pop("title", None)
-        own.pop("description", None)
-        return own | ({"$defs": defined} if defined else {})
+        return schema_of(self.arguments)
 
     def call(self, bench: Bench, arguments: dict[str, Any]) -> Page:
         """Raises ToolError with a sentence that whoever asks can act on."""
