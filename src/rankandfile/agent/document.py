@@ -9,7 +9,7 @@ from rankandfile.render.markdown import code, text
 from rankandfile.render.words import headline, plain
 
 from .bench import Bench
-from .journal import Journal
+from .journal import PLAYBOOK, Journal
 from .prose import CITATION, cited
 
 _MOST_CITED = 5
@@ -64,8 +64,11 @@ class Document:
                 facts.blocks.append(f"- {quoted} [{one}]")
         steps = self.section("The steps")
         for step in journal.steps:
+            if step.refused is not None:
+                continue
             more = "" if step.more is None else ", and there was more"
-            steps.blocks.append(f"- The answer to {text(step.tool)}{more}. [{step.step}]")
+            asked = "" if step.by == PLAYBOOK else ", as the model asked"
+            steps.blocks.append(f"- The answer to {text(step.tool)}{asked}{more}. [{step.step}]")
 
     def markdown(self) -> str:
         parts = [f"# {text(self.title)}"]

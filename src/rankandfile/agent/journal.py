@@ -12,6 +12,8 @@ from . import registry
 from .bench import Bench
 from .result import Line, Result
 
+PLAYBOOK = "playbook"
+
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One line of `investigation.jsonl`."""
@@ -24,6 +26,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 of the answer's text."""
     evidence: list[str]
     more: int | None
+    by: str = PLAYBOOK
+    refused: str | None = None
+    """Why there is no answer; such a step cannot be cited."""
 
 
 @dataclass
@@ -32,11 +37,13 @@ class Journal:
     steps: list[Step] = field(default_factory=list)
     results: dict[str, Result] = field(default_factory=dict)
     """Step id -> its answer."""
+    by: str = PLAYBOOK
+    """Who asks now."""
 
     def ask(self, tool: str, **arguments: Any) -> tuple[str, tuple[Line, ...]]:
         """The step's id, and the lines of the answer. Raises `ToolError`."""
         page = registry.call(self.bench, tool, arguments)
-        name, result = f"T{len(self.steps) + 1}", page.result
+        name, result = self.next, page.result
         self.results[name] = result
         self.steps.append(
             Step(
@@ -46,9 +53,23 @@ class Journal:
                 digest=f"sha256:{hashlib.sha256(result.text.encode('utf-8', 'replace')).hexdigest()}",
                 evidence=result.evidence,
                 more=result.more,
+                by=self.by,
             )
         )
         return name, page.lines
+
+    def refuse(self, tool: str, arguments: dict[str, Any], why: str) -> None:
+        """A question that was not answered, for whoever audits."""
+        self.steps.append(
+            Step(
+                step=self.next, tool=tool, arguments=arguments, digest="", evidence=[], more=None, by=self.by,
+                refused=why,
+            )
+        )  # fmt: skip
+
+    @property
+    def next(self) -> str:
+        return f"T{len(self.steps) + 1}"
 
     def to_jsonl(self) -> bytes:
         return b"".join(msgspec.json.encode(step) + b"\n" for step in self.steps)

@@ -29,6 +29,19 @@ class Investigation:
     journal: Journal
 
 
+@dataclass(frozen=True)
+class Draft:
+    """What the playbook found, open for more sections."""
+
+    bench: Bench
+    document: Document
+    journal: Journal
+
+    def close(self) -> Investigation:
+        self.document.close(self.bench, self.journal)
+        return Investigation(self.document.markdown(), self.journal)
+
+
 @dataclass
 class _Playbook:
     bench: Bench
@@ -50,6 +63,10 @@ class _Playbook:
 
 
 def investigate(bench: Bench) -> Investigation:
+    return draft(bench).close()
+
+
+def draft(bench: Bench) -> Draft:
     play = _Playbook(bench, Journal(bench))
     verdicts = bench.diagnosis.verdicts[:_MOST_VERDICTS]
     short = play.document.section("In short")
@@ -70,8 +87,7 @@ def investigate(bench: Bench) -> Investigation:
         _tests(play, out, verdict)
     _conclude(play, short, verdicts)
     _remedies(play)
-    play.document.close(bench, play.journal)
-    return Investigation(play.document.markdown(), play.journal)
+    return Draft(bench, play.document, play.journal)
 
 
 def _stands(play: _Playbook, section: Section, verdict: Verdict) -> None:

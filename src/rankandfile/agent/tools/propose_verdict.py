@@ -38,6 +38,8 @@ def propose_verdict(bench: Bench, asked: Proposal) -> Iterator[Line]:
     problems = list(_problems(bench, asked, culprits))
     if not problems and not agrees and _STRENGTH[asked.confidence]:
         problems.append("it differs from what the rules conclude, so that it is no more than a hypothesis")
+    if not problems and agrees and machine is not None:
+        problems += _too_sure(asked, machine)
     real = [one for one in asked.evidence if bench.case.evidence(one) is not None]
     verdict = "not accepted" if problems else "accepted"
     yield line(f"{verdict}: {asked.cause} of {_named(culprits)} ({asked.confidence}).", *real)
@@ -49,6 +51,17 @@ def propose_verdict(bench: Bench, asked: Proposal) -> Iterator[Line]:
             f"{how}: {machine.cause} of {_named(_culprits(machine))} ({machine.confidence}).",
             *machine.evidence,
         )
+
+
+def _too_sure(asked: Proposal, machine: Verdict) -> Iterator[str]:
+    """Who repeats a verdict is not surer than it, nor sure of a place that it does not name."""
+    if _STRENGTH[asked.confidence] > _STRENGTH[machine.confidence]:
+        yield f"the rules call it {machine.confidence}, and no more"
+    where = machine.location
+    same_place = where is not None and (where.file, where.line) == (asked.file, asked.line)
+    if asked.file is not None and not same_place and _STRENGTH[asked.confidence]:
+        named = f"{where.file}:{where.line}" if where is not None else "none"
+        yield f"the place that the rules name is {named}: another one is no more than a hypothesis"
 
 
 def _named(ranks: list[int]) -> str:

@@ -17,8 +17,9 @@ _LETTERS = 8
 
 
 class Pseudonyms:
-    def __init__(self) -> None:
-        self._key = secrets.token_bytes(32)
+    def __init__(self, key: bytes | None = None) -> None:
+        """`key`: of pseudonyms that go on where others ended, on the machine that gave them."""
+        self.key = key or secrets.token_bytes(32)
         self._given: dict[tuple[str, str], str] = {}
         self._taken: set[str] = set()
         self.places: Counter[str] = Counter()
@@ -30,7 +31,7 @@ class Pseudonyms:
         known = self._given.get((kind, value))
         if known is not None:
             return known
-        digest = hmac.new(self._key, f"{kind}\0{value}".encode("utf-8", "replace"), hashlib.sha256).digest()
+        digest = hmac.new(self.key, f"{kind}\0{value}".encode("utf-8", "replace"), hashlib.sha256).digest()
         letters = base64.b32encode(digest).decode("ascii").lower()
         length = _LETTERS
         while (name := f"{kind}-{letters[:length]}") in self._taken and length < len(letters):

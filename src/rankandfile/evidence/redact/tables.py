@@ -47,7 +47,7 @@ _RULES: dict[str, Callable[[Redactor], Callable[[str], str]]] = {
 def redact(case: Case, names: Names | None = None) -> tuple[Case, Pseudonyms]:
     """The case with pseudonyms, and which were given. `names`: what is to be hidden besides what is found."""
     names, pseudonyms = names or Names(), Pseudonyms()
-    _learn(case, names)
+    learn(case, names)
     redactor = Redactor(names, pseudonyms)
     tables = {name: _table(name, table, redactor) for name, table in case.tables().items()}
     notes = tuple(
@@ -57,7 +57,8 @@ def redact(case: Case, names: Names | None = None) -> tuple[Case, Pseudonyms]:
     return replace(case, **tables, notes=notes), pseudonyms  # type: ignore[arg-type]
 
 
-def _learn(case: Case, names: Names) -> None:
+def learn(case: Case, names: Names) -> None:
+    """The names in the case's own texts."""
     for table, column in _columns("host"):
         for host in case.tables()[table][column].drop_nulls().unique():
             names.host(host)
