@@ -23,7 +23,7 @@ class Exchange(NamedTuple):
 
 def exchange(facts: Facts, group: int, slot: int) -> Exchange | None:
     """None if it is no all_to_all, or a member's call is not there."""
-    sizes = _sizes(facts, group, slot)
+    sizes = sizes_of(facts, group, slot)
     if sizes is None or len(sizes) < len(facts.membership.members[group]):
         return None
     return Exchange(sum(i for i, _ in sizes.values()), sum(o for _, o in sizes.values()))
@@ -34,9 +34,9 @@ def odd_one_out(facts: Facts, group: int, slot: int) -> tuple[int, ...]:
 
     What went out comes back: tokens to their experts and home, rows to columns and back.
     """
-    here = _sizes(facts, group, slot)
+    here = sizes_of(facts, group, slot)
     for way in (1, -1):
-        there = _sizes(facts, group, slot + way)
+        there = sizes_of(facts, group, slot + way)
         if here is None or there is None or not _mirrored_before(facts, group, slot, way):
             continue
         if here.keys() != there.keys():
@@ -51,7 +51,7 @@ def odd_one_out(facts: Facts, group: int, slot: int) -> tuple[int, ...]:
 def _mirrored_before(facts: Facts, group: int, slot: int, way: int) -> bool:
     seen = 0
     for earlier in range(slot - 1, max(0, slot - 64), -1):
-        one, other = _sizes(facts, group, earlier), _sizes(facts, group, earlier + way)
+        one, other = sizes_of(facts, group, earlier), sizes_of(facts, group, earlier + way)
         if one is None or other is None or earlier + way >= slot:
             continue
         sums_agree = sum(i for i, _ in one.values()) == sum(o for _, o in one.values())
@@ -64,7 +64,7 @@ def _mirrored_before(facts: Facts, group: int, slot: int, way: int) -> bool:
     return False
 
 
-def _sizes(facts: Facts, group: int, slot: int) -> dict[int, tuple[int, int]] | None:
+def sizes_of(facts: Facts, group: int, slot: int) -> dict[int, tuple[int, int]] | None:
     """Rank -> elements given and taken."""
     calls = facts.working.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
     ops = {facts.working.terms[t].op for t in calls["terms"]}

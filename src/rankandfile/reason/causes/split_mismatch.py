@@ -20,6 +20,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
 from .said_so import cause_of, said_so
+from .split_pairwise import by_pairs
 
 CAUSE = "split_mismatch"
 
@@ -42,7 +43,8 @@ def find(facts: Facts, root: Root) -> Finding | None:
         return None
     culprits = odd_one_out(facts, call.group, call.slot)
     if not culprits:
-        return _nobody_known(facts, root, call, sums)
+        told = by_pairs(facts, root, call)
+        return told if told is not None and told.culprits else _nobody_known(facts, root, call, sums, told)
     if _out_of_step(facts, root, culprits):
         return None
     rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
@@ -86,7 +88,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     )
 
 
-def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange) -> Finding:
+def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange, told: Finding | None) -> Finding:
     """Some pair disagrees, or the members are not in the same call: better than nothing, and worse than all else."""
     row = look.call_at(facts, call.waiting[0], call.group, call.slot or 0)
     said = said_so(facts, call)
@@ -96,6 +98,8 @@ def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange) -> Fi
     )
     if said and row is not None:
         return _left_out(facts, root, row, shown, said)
+    if told is not None:
+        return told
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
@@ -106,7 +110,8 @@ def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange) -> Fi
         alternatives=(_OUT_OF_STEP,),
         missing=(
             Missing(
-                what="the sizes that each member sends to each other", how="TORCH_DISTRIBUTED_DEBUG=DETAIL"
+                what="the sizes that each member sends to each other",
+                how="py-spy dump --locals --json --pid PID, on each member",
             ),
         ),
         explains=len(root.victims),

@@ -1,0 +1,98 @@
+"""A split mismatch that stacks with their variables show pair by pair."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.split_pairs import Pair, Pairs, disagreeing
+from rankandfile.reason.waiting import call_phrase
+from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.words import ranks_words
+
+from .finding import Finding
+
+CAUSE = "split_mismatch"
+_MOST = 3
+
+
+def by_pairs(facts: Facts, root: Root, call: Pending) -> Finding | None:
+    found = disagreeing(facts, call)
+    if found is None or call.slot is None:
+        return None
+    culprits = found.culprits
+    return Finding(
+        cause=CAUSE,
+        confidence="supported" if culprits else "established",
+        sentence=f"In the {call_phrase(facts, call)}, by the splits in their stacks, {_shown(found)}.{_whose(found)}",
+        culprits=culprits,
+        doing=dict.fromkeys(culprits, "sends another number of rows than it had told its peers"),
+        divergence=_divergence(facts, call, found),
+        location=look.location_of(
+            facts, look.call_at(facts, (culprits or call.waiting)[0], call.group, found.slot)
+        ),
+        evidence=(*found.evidence, *_told_evidence(facts, call, found)),
+        contradicted_by="a later snapshot in which the splits of these pairs agree",
+        alternatives=tuple(
+            Alternative(
+                cause=CAUSE,
+                confidence="hypothesis",
+                sentence=f"{ranks_words((rank,)).capitalize()} may expect another number than it was told.",
+                culprits=str(rank),
+                decided_by="the source: what both sides make of the numbers that were exchanged",
+            )
+            for rank in _others(found)[:_MOST]
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _others(found: Pairs) -> list[int]:
+    named = {pair.receiver for pair in found.pairs} | {pair.sender for pair in found.pairs}
+    return sorted(named - set(found.culprits))
+
+
+def _shown(found: Pairs) -> str:
+    more = len(found.pairs) - _MOST
+    words = "; ".join(_words(pair) for pair in found.pairs[:_MOST])
+    return words + (f"; and {more} more pairs disagree" if more > 0 else "")
+
+
+def _words(pair: Pair) -> str:
+    return f"rank {pair.sender} sends {pair.sent:,} rows to rank {pair.receiver}, which expects {pair.expected:,}"
+
+
+def _whose(found: Pairs) -> str:
+    if found.told_at is None:
+        return " Which of the two numbers is wrong, they do not tell."
+    return (
+        f" Each member had told the others how much it would send, in call {found.told_at} of the group: what a "
+        "receiver expects is the sender's own word."
+    )
+
+
+def _divergence(facts: Facts, call: Pending, found: Pairs) -> Divergence:
+    pair = found.pairs[0]
+    seq, cohorts = found.slot, []
+    for rank, words in (
+        (pair.receiver, f"expects {pair.expected:,} rows of rank {pair.sender}"),
+        (pair.sender, f"sends {pair.sent:,} rows to rank {pair.receiver}"),
+    ):
+        row = look.call_at(facts, rank, call.group, found.slot)
+        if row is not None:
+            seq = row["seq"]
+            cohorts.append(Cohort(ranks=format_ranks([rank]), call=look.as_call(facts, row, words)))
+    return Divergence(
+        group=look.group_words(facts, call.group),
+        seq=seq,
+        kind="argument",
+        cohorts=cohorts,
+        members=look.members_text(facts, call.group),
+    )
+
+
+def _told_evidence(facts: Facts, call: Pending, found: Pairs) -> tuple[str, ...]:
+    slots = [found.slot] if found.told_at is None else [found.slot, found.told_at]
+    rows = [look.call_at(facts, found.pairs[0].sender, call.group, slot) for slot in slots]
+    return tuple(look.evidence_of(row) for row in rows if row)

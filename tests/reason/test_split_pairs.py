@@ -1,0 +1,75 @@
+"""An all_to_all compared pair by pair, by the splits in stacks: whose number is wrong, and when nothing tells."""
+
+from __future__ import annotations
+
+from building import Call, Job, Step, case_of, loop
+from witnesses import C10D, Witnesses, blamed
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import diagnose
+
+WORLD = "0"
+Splits = tuple[list[int], list[int]]
+"""What a rank gives to each member, and what it expects of each."""
+
+#: Rank 0 gives rank 2 four rows; rank 2 expects six.
+GIVES_LESS: list[Splits] = [([5, 5, 4], [5, 1, 2]), ([1, 1, 1], [5, 1, 1]), ([2, 1, 1], [6, 1, 1])]
+AGREED: list[Splits] = [([5, 5, 6], [5, 1, 2]), ([1, 1, 1], [5, 1, 1]), ([2, 1, 1], [6, 1, 1])]
+
+
+def exchanging(
+    splits: list[Splits], told: bool, shown: tuple[int, ...] = (0, 1, 2), stale: bool = False
+) -> Verdict:
+    """`told`: the members exchange their numbers first. `stale`: stacks show the numbers of another call."""
+    ranks = list(range(len(splits)))
+    programs: dict[int, list[Step]] = {}
+    for rank in ranks:
+        gives, takes = splits[rank]
+        counts = ([[len(ranks)]], [[len(ranks)]])
+        rows = ([[sum(gives), 8]], [[sum(takes), 8]])
+        programs[rank] = [
+            *loop([Call(WORLD, "all_reduce", 64, "a.py:5")], 3),
+            *([Call(WORLD, "all_to_all", site="a.py:8", dtype="Long", sizes=counts)] if told else []),
+            Call(WORLD, "all_to_all", site="a.py:9", sizes=rows),
+        ]
+    stalled = frozenset({(WORLD, 5 if told else 4)})
+    witnesses = Witnesses(case_of(Job({WORLD: ranks}, programs, stalled=stalled)))
+    for rank in shown:
+        gives, takes = ([n + stale for n in side] for side in splits[rank])
+        asked = (
+            f"all_to_all_single: input_split_sizes={gives}\nall_to_all_single: output_split_sizes={takes}"
+        ).replace(", ", ",")
+        witnesses.stack(
+            rank, [("all_to_all_single", C10D, 5140), ("forward", "/workspace/a.py", 9)], asked=asked
+        )
+    return diagnose(witnesses.case).verdicts[0]
+
+
+def test_the_one_that_sends_another_number_than_it_had_told() -> None:
+    verdict = exchanging(GIVES_LESS, told=True)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "supported", [0])
+    assert "rank 0 sends 4 rows to rank 2, which expects 6" in verdict.sentence
+    assert [other.culprits for other in verdict.alternatives] == ["2"]
+    assert verdict.divergence is not None
+    assert [cohort.ranks for cohort in verdict.divergence.cohorts] == ["2", "0"]
+
+
+def test_a_pair_that_told_each_other_nothing_is_shown_and_nobody_blamed() -> None:
+    verdict = exchanging(GIVES_LESS, told=False)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "established", [])
+    assert "Which of the two numbers is wrong" in verdict.sentence
+
+
+def test_a_receiver_that_misread_all_it_was_told_does_not_make_culprits_of_the_senders() -> None:
+    misread: list[Splits] = [([5, 5, 6], [5, 1, 2]), ([1, 1, 1], [5, 1, 1]), ([2, 1, 1], [9, 4, 1])]
+    verdict = exchanging(misread, told=True)
+    assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
+
+
+def test_stacks_of_one_side_or_of_another_call_tell_no_pair() -> None:
+    for verdict in (exchanging(GIVES_LESS, True, shown=(0, 1)), exchanging(GIVES_LESS, True, stale=True)):
+        assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "hypothesis", [])
+
+
+def test_splits_that_agree_are_no_mismatch() -> None:
+    assert exchanging(AGREED, told=True).cause != "split_mismatch"
