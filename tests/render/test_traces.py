@@ -1,7 +1,7 @@
 """The timeline as a trace: valid by the rules of both formats, true to the calls, bounded, and text stays text.
 
-The protobuf is checked with perfetto's own definitions. Its `trace_processor` is a download, so that no test here
-runs it.
+The protobuf is checked with perfetto's own definitions here; `tests/report/test_traces_open.py` opens both in their
+viewers.
 """
 
 from __future__ import annotations
@@ -18,33 +18,12 @@ import pytest
 from diagnosed import document
 from google.protobuf.unknown_fields import UnknownFieldSet
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as official
+from traced import Made, made
 
-from rankandfile.evidence.load import load
-from rankandfile.lab.sim.run import simulate
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import Diagnosis
-from rankandfile.reason import conclude, gather
 from rankandfile.render.chrome_trace import chrome_trace
 from rankandfile.render.perfetto import perfetto
 from rankandfile.render.timeline import MOST_RANKS, MOST_UNFINISHED, Timeline, cohort_table, timeline
-
-
-@dataclasses.dataclass
-class Made:
-    case: Case
-    diagnosis: Diagnosis
-    slots: pl.DataFrame
-
-    def timeline(self, **options: Any) -> Timeline:
-        return timeline(self.case, self.diagnosis, self.slots, **options)
-
-
-def made(scenario: str, folder: Path, ranks: int | None = None) -> Made:
-    evidence = simulate(scenario, folder / scenario, ranks=ranks) / "evidence" / "dumps"
-    spool = folder / f"{scenario}.spool"
-    spool.mkdir()
-    facts = gather(load([evidence], spool, jobs=1))
-    return Made(facts.case, conclude(facts), facts.working.calls.select("dump", "record", "slot"))
 
 
 @pytest.fixture(scope="module")
