@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from functools import cache
+from itertools import pairwise
 
 
 @cache
@@ -18,7 +19,7 @@ def field_docs(owner: type) -> dict[str, str]:
         except (OSError, TypeError, SyntaxError):
             continue
         body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
-        for before, after in zip(body, body[1:], strict=False):
+        for before, after in pairwise(body):
             if (
                 isinstance(before, ast.AnnAssign)
                 and isinstance(before.target, ast.Name)

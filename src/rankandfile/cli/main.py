@@ -22,9 +22,11 @@ from . import (
     fr_trace,
     investigate,
     lab,
+    mcp,
     report,
     run,
     show,
+    skill,
 )
 from .console import complain
 from .errors import USAGE, UserError
@@ -40,11 +42,13 @@ app = typer.Typer(
 app.command("diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
 app.command("run", epilog=run.EXAMPLES, context_settings=run.CONTEXT)(run.run)
 app.command("investigate", epilog=investigate.EXAMPLES)(investigate.investigate)
+app.command("mcp", epilog=mcp.EXAMPLES)(mcp.mcp)
 app.command("attach", epilog=attach.EXAMPLES)(attach.attach)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.command("fix", epilog=fix.EXAMPLES)(fix.fix)
 app.add_typer(show.app, name="show")
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
+app.add_typer(skill.app, name="skill")
 app.add_typer(case.app, name="case")
 app.add_typer(lab.app, name="lab")
 app.command("fr-trace", context_settings=fr_trace.CONTEXT)(fr_trace.fr_trace)

@@ -1,0 +1,1 @@
+"""The tools of the investigation for any client of the Model Context Protocol. Imported by `raf mcp` alone."""

@@ -1,0 +1,1 @@
+"""The skill that teaches a coding agent the workflow: a folder of Markdown, and its installation."""
