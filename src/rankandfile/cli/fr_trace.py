@@ -67,6 +67,9 @@ def fr_trace(ctx: typer.Context) -> None:
     arguments = parser().parse_args(ctx.args)
     if arguments.transform_ft and not arguments.group_world_size:
         raise UserError("--transform-ft needs --group-world-size")
+    if not arguments.just_print_entries and (arguments.selected_ranks or arguments.pg_filters):
+        # torch refuses it too: a verdict on some of the ranks would be another verdict.
+        raise UserError("--selected-ranks and --pg-filters choose what -j prints: add -j")
     from rankandfile.evidence.reading import Reading
 
     reading = Reading(

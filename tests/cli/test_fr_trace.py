@@ -1,0 +1,79 @@
+"""`raf fr-trace` takes what torch's own analyser takes, and answers what is true."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from raf_runs import Raf
+
+from rankandfile.cli.fr_trace import parser
+from rankandfile.lab.sim.run import simulate
+
+
+def test_every_argument_of_torch_is_taken() -> None:
+    torch_s = pytest.importorskip("torch.distributed.flight_recorder.components.config_manager").JobConfig()
+    ours = {name: action for action in parser()._actions for name in action.option_strings}
+    for action in torch_s.parser._actions:
+        for name in action.option_strings:
+            assert ours[name].nargs == action.nargs, name
+            assert (ours[name].type or str) in (action.type or str, Path), name
+
+
+@pytest.mark.parametrize(
+    ("incident", "culprit"),
+    [("peers-device-stuck", 3), ("peers-tp-dp-cascade", 3), ("peers-ring-wrapped", 1)],
+)
+def test_it_is_right_where_torch_blames_the_wrong_ones(
+    raf: Raf, tmp_path: Path, incident: str, culprit: int
+) -> None:
+    dumps = simulate(incident, tmp_path / "case") / "evidence" / "dumps"
+    written = tmp_path / "answer.json"
+    done = raf("fr-trace", dumps, "--allow-incomplete-ranks", "-o", written)
+    assert done.status == 1
+    first = done.out.splitlines()[0]
+    assert f"rank {culprit}" in first.lower()
+    verdicts = json.loads(written.read_text())["verdicts"]
+    assert [one["rank"] for one in verdicts[0]["culprits"]] == [culprit]
+
+
+def test_entries_are_printed_and_filtered(raf: Raf, other_op: Path) -> None:
+    def columns(*filters: object) -> list[str]:
+        return raf("fr-trace", other_op, "-j", *filters).out.split("\u2500")[0].split()
+
+    assert columns()[-4:] == ["0", "1", "2", "3"]
+    assert columns("--selected-ranks", 0, 3)[-3:] == ["seq", "0", "3"]
+    without, named = (
+        raf("fr-trace", other_op, "-j", "--pg-filters", name).out for name in ("nobody", "default_pg")
+    )
+    assert "broadcast" not in without
+    assert "broadcast" in named
+
+
+def test_stacks_are_printed_on_request(raf: Raf, other_op: Path) -> None:
+    plain = raf("fr-trace", other_op, "-j").out
+    stacks = raf("fr-trace", other_op, "-j", "--print_stack_trace").out
+    assert len(stacks) > 2 * len(plain)
+
+
+def test_a_filter_without_the_entries_it_filters_is_refused(raf: Raf, other_op: Path) -> None:
+    for arguments in (["--selected-ranks", 0], ["--pg-filters", "default_pg"]):
+        done = raf("fr-trace", other_op, *arguments)
+        assert done.status == 2
+        assert "-j" in done.err
+
+
+def test_the_steps_of_the_reasoning_are_shown_on_request(raf: Raf, other_op: Path) -> None:
+    assert len(raf("fr-trace", other_op, "-v").err) > len(raf("fr-trace", other_op).err)
+
+
+def test_ranks_are_read_behind_a_prefix(raf: Raf, other_op: Path, tmp_path: Path) -> None:
+    for dump in other_op.iterdir():
+        (tmp_path / f"job-17.{dump.name.rsplit('_', 1)[-1]}").write_bytes(dump.read_bytes())
+    assert raf("fr-trace", tmp_path, "-p", "job-17.").out == raf("fr-trace", other_op).out
+
+
+def test_replica_groups_need_their_size(raf: Raf, other_op: Path) -> None:
+    done = raf("fr-trace", other_op, "--transform-ft")
+    assert (done.status, "--group-world-size" in done.err) == (2, True)
