@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .loading import load_case
 from .progress import working
-from .sources import located, source_tree
+from .sources import as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.agent.bench import Bench
@@ -26,6 +26,7 @@ def bench_of(
 
     tree = source_tree(src, git)
     case = load_case(paths, jobs, Reading(attempt=attempt))
+    tree = as_it_ran(tree, case)
     from rankandfile.agent.bench import Bench
     from rankandfile.reason import conclude, gather
 

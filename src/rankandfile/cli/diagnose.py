@@ -14,7 +14,7 @@ from .formats import Format, formatted
 from .help import examples
 from .loading import Attempt, Hung, Jobs, Paths, load_case
 from .progress import working
-from .sources import Revision, Sources, located, source_tree
+from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
@@ -73,6 +73,7 @@ def diagnose(
 
     tree = source_tree(src, git)
     case = load_case(paths, jobs, Reading(attempt=attempt))
+    tree = as_it_ran(tree, case)
     # After loading: it loads the tables' libraries while it decodes.
     from rankandfile.model.diagnosis import to_json
     from rankandfile.reason import conclude, gather

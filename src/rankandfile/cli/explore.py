@@ -10,7 +10,7 @@ from .formats import in_tree
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
 from .progress import working
-from .sources import Revision, Sources, located, source_tree
+from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.render.explore.subject import ReadSource, Subject
@@ -45,6 +45,7 @@ def subject(paths: list[Path], tree: SourceTree | None, attempt: int | None, job
     from rankandfile.evidence.reading import Reading
 
     case = load_case(paths, jobs, Reading(attempt=attempt))
+    tree = as_it_ran(tree, case)
     from rankandfile.reason import conclude, gather
     from rankandfile.render.explore.subject import Standing, Subject
 

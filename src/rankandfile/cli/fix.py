@@ -14,11 +14,12 @@ from .console import err, out
 from .errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
-from .sources import located, source_tree
+from .sources import as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
     from rankandfile.source.remedies import Patch, Refusal
+    from rankandfile.source.tree import SourceTree
 
 EXAMPLES = examples(
     "raf fix incident/ --src .",
@@ -66,12 +67,12 @@ def fix(
 
     if not source.is_dir():
         raise UserError(f"{source}: not a folder; --src names the folder of the job's source")
-    diagnosis, doubtful = _diagnosed(paths, source, attempt, jobs)
+    diagnosis, tree, doubtful = _diagnosed(paths, source, attempt, jobs)
     if not any(verdict.hang for verdict in diagnosis.verdicts):
         _say("no hang found: nothing to mend" if diagnosis.verdicts else "no verdict: nothing to mend")
         raise typer.Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
     try:
-        found = _found(diagnosis, source, plain, probe)
+        found = _found(diagnosis, tree, plain, probe)
     except LibCSTMissing as error:
         raise UserError(str(error)) from error
     made = [one for one in found if isinstance(one, Patch)]
@@ -93,29 +94,29 @@ def fix(
 
 def _diagnosed(
     paths: list[Path], source: Path, attempt: int | None, jobs: int | None
-) -> tuple[Diagnosis, set[str]]:
-    """The diagnosis, and the files whose source is not what ran."""
+) -> tuple[Diagnosis, SourceTree, set[str]]:
+    """The diagnosis, the source, and its files that are not what ran."""
     from rankandfile.evidence.reading import Reading
     from rankandfile.reason import conclude, gather
 
     case = load_case(paths, jobs, Reading(attempt=attempt))
     before = conclude(gather(case))
-    found = located(case, before, source_tree([source], None))
+    tree = as_it_ran(source_tree([source], None), case)
+    assert tree is not None
+    found = located(case, before, tree)
     for note in found.notes[len(before.notes) :]:
         _say(f"note      {note}")
-    return found, {note.file for note in found.notes[len(before.notes) :]}
+    return found, tree, {note.file for note in found.notes[len(before.notes) :]}
 
 
-def _found(diagnosis: Diagnosis, source: Path, plain: bool, probe: bool) -> list[Patch | Refusal]:
+def _found(diagnosis: Diagnosis, tree: SourceTree, plain: bool, probe: bool) -> list[Patch | Refusal]:
     from rankandfile.source.probes import probes
     from rankandfile.source.remedies import Refusal, patches
     from rankandfile.source.remedies.problem import of_verdict
-    from rankandfile.source.tree import open_tree
 
     for verdict in diagnosis.verdicts:
         problem = of_verdict(verdict, diagnosis.job.world_size)
         if problem is not None:
-            tree = open_tree([source])
             return [*probes(problem, tree, plain)] if probe else patches(problem, tree, plain)
     return [Refusal("", "the source does not show the line at which the ranks parted")]
 

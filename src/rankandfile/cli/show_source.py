@@ -9,7 +9,7 @@ from .errors import UserError
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
 from .output import Format, FormatOption
-from .sources import Revision, Sources, located, source_tree
+from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 EXAMPLES = examples(
     "raf show source dumps/ --src train/",
@@ -30,8 +30,9 @@ def source(
     """The code at which the ranks parted: the condition, and which cohort went which way."""
     from rankandfile.evidence.reading import Reading
 
-    tree = source_tree(src or [Path()], git)
+    given = source_tree(src, git)
     case = load_case(paths, jobs, Reading(attempt=attempt))
+    tree = as_it_ran(given, case) or source_tree([Path()], git)
     import msgspec
 
     from rankandfile.reason import conclude, gather

@@ -25,7 +25,11 @@ Sources = Annotated[
 ]
 Source = Annotated[
     Path | None,
-    typer.Option("--src", help="The program's source: name the line and the condition.", show_default=False),
+    typer.Option(
+        "--src",
+        help="The program's source, where the recorder's own copies are not to be used.",
+        show_default=False,
+    ),
 ]
 """The same for a job that is watched, and so runs from one place."""
 Revision = Annotated[
@@ -58,6 +62,15 @@ def source_tree(sources: list[Path] | None, revision: str | None) -> SourceTree 
     if not list(tree.paths()):
         raise UserError(f"no Python file in {', '.join(map(str, sources))}")
     return tree
+
+
+def as_it_ran(tree: SourceTree | None, case: Case) -> SourceTree | None:
+    """The tree as the job's recorder saw it; the recorder's own copies where none was given."""
+    if not case.sources:
+        return tree
+    from rankandfile.source.recorded import as_it_ran
+
+    return as_it_ran(tree, case.sources)
 
 
 def located(case: Case, diagnosis: Diagnosis, tree: SourceTree | None) -> Diagnosis:

@@ -18,6 +18,8 @@ class Decoded(msgspec.Struct, array_like=True):
     stacks: RawStacks | None = None
     """The stacks in a file of stacks, or in a log."""
     log: RawLog | None = None
+    sources: list[tuple[str, str]] = []
+    """Source files that ran, and the hash of each."""
 
 
 unpack_decoded = msgspec.msgpack.Decoder(Decoded).decode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rankandfile.evidence import exits, leftovers
 from rankandfile.evidence.decoded import Decoded
@@ -12,6 +12,7 @@ from rankandfile.evidence.owners.attempts import attempts
 from rankandfile.evidence.owners.ranks import give_ranks
 from rankandfile.evidence.owners.whose import whose
 from rankandfile.evidence.reading import Reading
+from rankandfile.evidence.ring import sources
 from rankandfile.evidence.stacks.ownership import StackPart
 from rankandfile.evidence.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.evidence.tables.assemble import assemble
@@ -31,6 +32,7 @@ class Found:
     left: list[exits.Row] = field(default_factory=list)
     exits: list[exits.Row] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    sources: list[tuple[Part, list[tuple[str, str]]]] = field(default_factory=list)
 
 
 def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], reading: Reading) -> Case:
@@ -45,7 +47,11 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
         log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
     for row, owner in zip(found.left, whose([row["source"] for row in found.left]), strict=True):
         row["rank"], row["host"] = owner.rank if row["kind"] == "cgroup" else None, owner.host
-    return assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.exits, *found.left])
+    recorded = {one for part, ran in found.sources if part.set_aside is None for one in ran}
+    ran, more = sources.sources(recorded, sources.copies(blob for blob, _ in files) if recorded else {})
+    found.notes += more
+    case = assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.exits, *found.left])
+    return replace(case, sources=ran)
 
 
 def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
@@ -62,7 +68,9 @@ def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
 
 def _take(found: Found, blob: Blob, decoded: Decoded) -> None:
     found.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in decoded.notes]
-    found.dumps += [Part(raw, blob.source, blob.written_ns) for raw in decoded.dumps]
+    parts = [Part(raw, blob.source, blob.written_ns) for raw in decoded.dumps]
+    found.dumps += parts
+    found.sources += [(part, decoded.sources) for part in parts if decoded.sources]
     if decoded.stacks is not None:
         notes = decoded.stacks.notes
         found.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in notes]

@@ -97,7 +97,7 @@ def _decode(path: Path, name: str, dump_bytes: int) -> Decoded:
             ring = as_ring.load(path)
             dumps = [(ring.rank, ring.dump)] if ring.dump is not None else []
             decoded = _decoded(kind, "ring", dumps, False, ring.notes)
-            decoded.stacks = ring.stacks
+            decoded.stacks, decoded.sources = ring.stacks, ring.sources
             return decoded
         if kind == "flight_table":
             text = path.read_text(encoding="utf-8", errors="replace")

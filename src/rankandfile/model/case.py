@@ -10,6 +10,7 @@ import polars as pl
 
 from .ledger import Evidence, Note
 from .ranks import format_ranks
+from .sources import SourceFile
 from .tables import TABLES, empty
 
 SCHEMA = "rankandfile.case/1"
@@ -45,6 +46,8 @@ class Case:
     notes: tuple[Note, ...] = ()
     world_size: int | None = None
     """Number of ranks of the job, where the evidence tells it."""
+    sources: tuple[SourceFile, ...] = ()
+    """The source files that ran, as a recorder kept them. No table: a case that is written or packed is without."""
 
     def tables(self) -> dict[str, pl.DataFrame]:
         return {name: getattr(self, name) for name in TABLES}

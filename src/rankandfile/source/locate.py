@@ -26,7 +26,7 @@ def locate(case: Case, diagnosis: Diagnosis, tree: SourceTree) -> Diagnosis:
     """
     search = Search(case, tree)
     verdicts = [_located(search, verdict) for verdict in diagnosis.verdicts]
-    notes = [*diagnosis.notes, *_notes(search.places)]
+    notes = [*diagnosis.notes, *tree.notes, *_notes(search.places)]
     return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=notes)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from .paths import ends_alike, path_parts
 from .program import Function, Module, Program
 from .tree import SourceTree
 from .ways import Frame
@@ -40,7 +41,7 @@ class Places:
         self.tree = tree
         self.program = program
         self._found: dict[Frame, Place | None] = {}
-        self.doubts: dict[str, str] = {}
+        self.doubts: dict[str, str] = dict(tree.doubts)
         """Files whose source does not match what ran, and what shows it."""
         self.ambiguous: dict[str, list[str]] = {}
         """Files of the run that several files of the tree could be."""
@@ -67,8 +68,14 @@ class Places:
         parts = path_parts(frame.file)
         if not parts:
             return None
+        same = self.tree.identified.get(frame.file)
+        known = self.program.module(same) if same is not None else None
+        if same is not None and known is not None:
+            return verified(same, known, frame)
         named = self.tree.named(parts[-1])
-        scored = sorted(((self._ends_alike(path, parts), path) for path in named), reverse=True)
+        scored = sorted(
+            ((ends_alike(self.tree.whole(path), path, parts), path) for path in named), reverse=True
+        )
         sure: list[Place] = []
         doubtful: list[Place] = []
         best: tuple[bool, int] | None = None
@@ -95,24 +102,6 @@ class Places:
             self.doubts.setdefault(doubtful[0].path, doubtful[0].doubt or "")
             return doubtful[0]
         return None
-
-    def _ends_alike(self, path: str, parts: list[str]) -> tuple[bool, int]:
-        """Whether all of the path in the tree is the end of the frame's, and how many parts the ends share."""
-        own = path.split("/")
-        whole = self.tree.whole(path).split("/")
-        common = 0
-        for a, b in zip(reversed(whole), reversed(parts), strict=False):
-            if a != b:
-                break
-            common += 1
-        return common >= len(own), common
-
-
-def path_parts(file: str) -> list[str]:
-    """The parts of a path as any system writes it; none for what is no file (`<stdin>`, `<frozen importlib>`)."""
-    if not file or file.startswith("<"):
-        return []
-    return [part for part in file.replace("\\", "/").split("/") if part not in ("", ".")]
 
 
 def verified(path: str, module: Module, frame: Frame) -> Place:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from rankandfile.model.ledger import Note
+
 from .git import Commit
 from .roots import Folder, Root, Zip
 from .text import decode
@@ -19,6 +21,13 @@ class SourceTree:
         self._files: dict[str, tuple[Root, str]] = {}
         self._texts: dict[str, str | None] = {}
         self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._put: dict[str, bytes] = {}
+        self.doubts: dict[str, str] = {}
+        """Files that are known not to be the ones that ran, and by what."""
+        self.identified: dict[str, str] = {}
+        """Files of the run, by their paths there, that are certainly these files of the tree."""
+        self.notes: list[Note] = []
+        """What is to be said of files whose words were put in place of their own."""
         for number, root in enumerate(roots):
             for name in root.names():
                 path = name if name not in self._files else f"{root.name or number}/{name}"
@@ -32,10 +41,21 @@ class SourceTree:
     def read(self, path: str) -> str | None:
         """The text of a file of the tree; None if there is none, or it is no readable Python file."""
         if path not in self._texts:
-            found = self._files.get(path)
-            data = found[0].read(found[1]) if found else None
+            data = self.data(path)
             self._texts[path] = None if data is None else decode(data)
         return self._texts[path]
+
+    def data(self, path: str) -> bytes | None:
+        """The bytes of a file of the tree, in any encoding."""
+        found = self._files.get(path)
+        if path in self._put:
+            return self._put[path]
+        return found[0].read(found[1]) if found else None
+
+    def put(self, path: str, data: bytes) -> None:
+        """Let a file of the tree have these bytes from now on."""
+        self._put[path] = data
+        self._texts.pop(path, None)
 
     def named(self, name: str) -> list[str]:
         """Paths of the files with this name."""

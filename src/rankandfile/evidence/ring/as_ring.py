@@ -21,6 +21,8 @@ class Loaded(NamedTuple):
     rank: int | None
     stacks: RawStacks | None
     notes: list[RawNote]
+    sources: list[tuple[str, str]]
+    """The files of the program that were in stacks, and the hash of each."""
 
 
 def load(path: Path) -> Loaded:
@@ -29,14 +31,19 @@ def load(path: Path) -> Loaded:
         data = file.read(LARGEST)
     contents = reading.read(data)
     if isinstance(contents, str):
-        return Loaded(None, None, None, [RawNote("offset 0", contents)])
+        return Loaded(None, None, None, [RawNote("offset 0", contents)], [])
     notes = [RawNote("", note) for note in contents.notes]
     if contents.torn:
         what = "a record was" if contents.torn == 1 else f"{contents.torn} records were"
         notes.append(RawNote("ring", f"{what} being written when the process stopped: left out"))
     rank = contents.header.rank if contents.header.rank >= 0 else None
     dump = {"version": "2.10", "entries": _entries(contents), "pg_config": _groups(contents)}
-    return Loaded(dump, rank, pulses(contents, rank), notes)
+    return Loaded(dump, rank, pulses(contents, rank), notes, _sources(contents))
+
+
+def _sources(contents: Contents) -> list[tuple[str, str]]:
+    found = contents.table.get(layout.SOURCE, {}).values()
+    return [(row[0], row[1]) for row in found if len(row) >= 2 and all(type(word) is str for word in row[:2])]
 
 
 def _groups(contents: Contents) -> dict[str, Any]:
