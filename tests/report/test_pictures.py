@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 from collections.abc import Callable
@@ -9,13 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_jobs import Case, drawn, write_job, write_page
+from report_jobs import Case, drawn, unlike, write_job, write_page
 
-from rankandfile.model.pictures import Frames, Kinds, Pictures, Score, Sheet, StackTree, Track, WaitGraph
 from rankandfile.reason.pictures import grid
 from rankandfile.reason.pictures.classes import classes
 from rankandfile.reason.pictures.seams import seams
-from rankandfile.render.report.payload import payload
+from rankandfile.render.report.payload import blocks, payload
 
 
 def columns(moves: list[tuple[int, int]], length: int) -> list[int]:
@@ -159,26 +159,13 @@ def test_the_stacks_tell_who_is_stuck(case_of: Callable[[str], Case]) -> None:
 
 def test_a_thousand_ranks_that_all_differ_stay_below_ten_megabytes(tmp_path: Path) -> None:
     """The worst that 1,024 ranks of 2,000 calls can be: no two rows alike, thousands of kinds of calls."""
-    dice = np.random.default_rng(0)
-    count = 4000
-    kinds = Kinds(
-        op=["all_to_all"] * count, group=["mesh_ep"] * count, detail=["[2048, 4096] BFloat16"] * count,
-        site=[i % 500 for i in range(count)], stack=[[i % 500, 1, 2, 3, 4, 5, 6, 7] for i in range(count)],
-    )  # fmt: skip
-    frames = Frames(
-        function=[f"forward_{i}" for i in range(500)], file=[f"/workspace/train/layer_{i}.py" for i in range(500)],
-        line=list(range(500)), library=[False] * 500,
-    )  # fmt: skip
-    tracks = [
-        Track(ranks=str(rank), count=1, role="culprit" if rank == 3 else "victim", path=0,
-              cells=dice.integers(1, count * 4, 2000).astype("<u2").tobytes())
-        for rank in range(1024)
-    ]  # fmt: skip
-    sheet = Sheet(title="all", numbered_by="call", first=1, columns=2000, tracks=tracks)
-    shown = Pictures(
-        score=Score(kinds=kinds, frames=frames, sheets=[sheet]), waits=WaitGraph(), stacks=StackTree()
-    )
+    shown = unlike(1024, 2000)
     diagnosis, _ = drawn(write_job(tmp_path / "job"))
     path = write_page(diagnosis, shown, tmp_path / "report.html")
     assert path.stat().st_size < 10_000_000
-    assert json.loads(payload(shown))["sheets"][0]["tracks"][3]["role"] == "culprit"
+    data = json.loads(payload(shown))
+    assert data["sheets"][0]["tracks"][3]["role"] == "culprit"
+    lines = [line for block in blocks(shown) for line in block.lines.split("\n")]
+    assert [base64.b64decode(line) for line in lines] == [
+        track.cells for track in shown.score.sheets[0].tracks
+    ]

@@ -19,10 +19,16 @@ from rankandfile.model.pictures import Pictures
 from .citations import Citations
 from .flame import flame
 from .graph import Drawing, drawn
-from .payload import payload
+from .payload import blocks, payload
 from .safe import visible
 from .score_table import score_table
 from .words import CONFIDENCE, STATES, headline, noun
+
+#: The script, in this order: what stands at the top level of a part may use the parts before it.
+_PARTS = (
+    "basics", "theme", "tracks", "colours", "view", "cells", "afar", "margins", "pointing",
+    "finding", "listening", "page",
+)  # fmt: skip
 
 #: Notes and evidence beyond this many are counted, not listed.
 _MOST_NOTES = 500
@@ -31,7 +37,7 @@ _MOST_EVIDENCE = 2000
 
 def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
     """The page as text. `version` is that of Rank & File."""
-    css, script = _static("report.css"), _static("report.js")
+    css, script = _static("report.css"), _script()
     citations = Citations(diagnosis)
     sheets = pictures.score.sheets
     return _environment().get_template("page.html.j2").render(
@@ -43,7 +49,7 @@ def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
         score=pictures.score, score_table=score_table(pictures.score, sheets[0]) if sheets else None,
         graph=drawn(pictures.waits) if pictures.waits.nodes else Drawing(),
         stacks=pictures.stacks, flame=flame(pictures.stacks),
-        css=Markup(css), script=Markup(script), data=Markup(payload(pictures)),
+        css=Markup(css), script=Markup(script), data=Markup(payload(pictures)), cells=list(blocks(pictures)),
         style_hash=_hash(css), script_hash=_hash(script),
     )  # fmt: skip
 
@@ -57,6 +63,12 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=visible,
     )
+
+
+def _script() -> str:
+    """One script of many parts, with no name of its own outside."""
+    parts = "\n".join(_static(f"script/{name}.js") for name in _PARTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _static(name: str) -> str:
