@@ -71,7 +71,7 @@ class Document:
             steps.blocks.append(f"- The answer to {text(step.tool)}{asked}{more}. [{step.step}]")
 
     def markdown(self) -> str:
-        parts = [f"# {text(self.title)}"]
+        parts = [f"# {text(self.title)}"] if self.title else []
         for section in self.sections:
             if section.blocks:
                 parts += [f"## {section.title}", "\n".join(section.blocks)]

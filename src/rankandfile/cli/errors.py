@@ -4,6 +4,8 @@ from __future__ import annotations
 
 NO_HANG, VERDICT, USAGE, UNDETERMINED = 0, 1, 2, 3
 """Exit statuses of the commands that diagnose."""
+INTERRUPTED = 130
+"""By the person at the keyboard; what there was is kept."""
 
 
 class UserError(Exception):

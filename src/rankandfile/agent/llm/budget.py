@@ -1,0 +1,73 @@
+"""How much an investigation may take: questions to tools, tokens, money, time. Held before each request."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+from .account import Spent
+from .price import Price
+
+#: The most that one answer may take, and less than which it is not worth asking.
+MOST_OUTPUT, LEAST_OUTPUT = 8_192, 256
+_CHARACTERS_PER_TOKEN = 3
+"""Fewer than any tokenizer needs for English and Python, so that the estimate is rather too high."""
+
+
+class OutOfBudget(Exception):
+    """The text says of what."""
+
+
+def estimated(characters: int) -> int:
+    return math.ceil(characters / _CHARACTERS_PER_TOKEN)
+
+
+@dataclass
+class Budget:
+    steps: int = 30
+    tokens: int = 400_000
+    cost: float | None = None
+    seconds: float = 900.0
+    price: Price | None = None
+    spent: Spent = field(default_factory=Spent)
+    began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.spent.cost = None if self.price is None else 0.0
+
+    @property
+    def steps_left(self) -> int:
+        return self.steps - self.spent.steps
+
+    @property
+    def seconds_left(self) -> float:
+        return self.seconds - (time.monotonic() - self.began)
+
+    def room(self, to_send: int) -> int:
+        """How many tokens an answer to a request of so many may have. Raises `OutOfBudget`."""
+        if self.seconds_left <= 0:
+            raise OutOfBudget(f"its {self.seconds:g} seconds were used up")
+        room = min(MOST_OUTPUT, self.tokens - self.spent.tokens - to_send)
+        if room < LEAST_OUTPUT:
+            raise OutOfBudget(f"its {self.tokens:,} tokens were used up: the next request would need more")
+        if self.cost is not None and self.price is not None and self.price.output > 0:
+            left = self.cost - (self.spent.cost or 0.0) - self.price.of(to_send, 0)
+            room = min(room, int(left / self.price.output * 1e6))
+            if room < LEAST_OUTPUT:
+                raise OutOfBudget(f"its ${self.cost:g} were used up: the next request would cost more")
+        return room
+
+    def took(self, input_tokens: int, output_tokens: int, sent: int, received: int) -> None:
+        """What a request used, as the server says, or as its length tells where that says nothing."""
+        if input_tokens + output_tokens <= 0:
+            input_tokens, output_tokens, self.spent.estimated = sent, estimated(received), True
+        self.spent.requests += 1
+        self.spent.input_tokens += max(0, input_tokens)
+        self.spent.output_tokens += max(0, output_tokens)
+        if self.price is not None:
+            self.spent.cost = self.price.of(self.spent.input_tokens, self.spent.output_tokens)
+
+    def close(self) -> Spent:
+        self.spent.seconds = round(time.monotonic() - self.began, 1)
+        return self.spent

@@ -1,0 +1,52 @@
+"""The model behind a choice, by the library that speaks each maker's protocol."""
+
+from __future__ import annotations
+
+import httpx2
+from pydantic_ai.models import Model
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.google import GoogleModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.google import GoogleProvider
+from pydantic_ai.providers.ollama import OllamaProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ModelSettings
+
+from .choice import Choice
+
+_CONNECT_S, _SILENT_S = 20.0, 180.0
+"""How long a server may say nothing: models that think send signs of life."""
+
+
+def client(transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
+    """Follows nobody elsewhere: what is sent goes to the address that was named."""
+    timeout = httpx2.Timeout(_SILENT_S, connect=_CONNECT_S)
+    return httpx2.AsyncClient(transport=transport, timeout=timeout, follow_redirects=False)
+
+
+def model(choice: Choice, http: httpx2.AsyncClient) -> Model:
+    key = choice.key or "none"
+    if choice.kind == "anthropic":
+        own = AnthropicProvider(api_key=key, base_url=choice.base, http_client=http)
+        return AnthropicModel(choice.name, provider=own)
+    if choice.kind == "google":
+        return GoogleModel(
+            choice.name, provider=GoogleProvider(api_key=key, base_url=choice.base, http_client=http)
+        )
+    if choice.kind == "ollama":
+        return OpenAIChatModel(
+            choice.name, provider=OllamaProvider(api_key=key, base_url=choice.base, http_client=http)
+        )
+    return OpenAIChatModel(
+        choice.name, provider=OpenAIProvider(api_key=key, base_url=choice.base, http_client=http)
+    )
+
+
+def settings(choice: Choice, most_output: int) -> ModelSettings:
+    if choice.kind == "anthropic":
+        from pydantic_ai.models.anthropic import AnthropicModelSettings
+
+        # The beginning of a conversation is sent with each request: what the maker has kept of it costs a tenth.
+        return AnthropicModelSettings(max_tokens=most_output, anthropic_cache=True)
+    return ModelSettings(max_tokens=most_output)

@@ -1,0 +1,112 @@
+"""One run of a person's command in a folder: with a deadline, its output kept, nothing of it left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+_MOST_OUTPUT = 16 << 20
+_GRACE_S = 8.0
+_MARK = "RAF_PROVE_RUN"
+_TAIL = 4_000
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    status: int | None
+    """Exit status; null: it was ended when its time was up."""
+    seconds: float
+    log: str
+    """File with all it printed, up to 16 MiB."""
+    tail: str
+
+    @property
+    def passed(self) -> bool:
+        return self.status == 0
+
+    def __str__(self) -> str:
+        how = "did not end in time" if self.status is None else f"ended with status {self.status}"
+        return f"{how}, {self.seconds:.1f} s"
+
+
+def tried(command: str, folder: Path, instead_of: Path, log: Path, timeout: float) -> Trial:
+    """`{src}` in the command, and paths below `instead_of` in PYTHONPATH, are the folder's."""
+    mark = secrets.token_hex(8)
+    words = command.replace("{src}", shlex.quote(str(folder)))
+    began = time.monotonic()
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", words],
+        cwd=folder,
+        env={**_environment(folder, instead_of.resolve()), _MARK: mark},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    reader = threading.Thread(target=_keep, args=(process.stdout, log), daemon=True)
+    reader.start()
+    status: int | None = None
+    try:
+        status = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        _signal_group(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+    finally:
+        _signal_group(process.pid, signal.SIGKILL)
+        _end_marked(mark)
+        process.wait()
+    seconds = time.monotonic() - began
+    reader.join(_GRACE_S)
+    tail = log.read_bytes()[-_TAIL:].decode("utf-8", "replace") if log.exists() else ""
+    return Trial(status=status, seconds=round(seconds, 1), log=str(log), tail=tail)
+
+
+def _environment(folder: Path, tree: Path) -> dict[str, str]:
+    env = dict(os.environ)
+    paths = [Path(one) for one in env.get("PYTHONPATH", "").split(os.pathsep) if one]
+    turned = [
+        folder / path.resolve().relative_to(tree) if path.resolve().is_relative_to(tree) else path
+        for path in paths
+    ]
+    if turned:
+        env["PYTHONPATH"] = os.pathsep.join(map(str, turned))
+    return env
+
+
+def _keep(stream: IO[bytes], log: Path) -> None:
+    """All of it is read, so that nobody waits for a full pipe; not all of it is kept."""
+    room = _MOST_OUTPUT
+    with log.open("wb") as file:
+        while chunk := os.read(stream.fileno(), 1 << 16):
+            file.write(chunk[:room])
+            file.flush()
+            room -= min(room, len(chunk))
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(OSError):
+        os.killpg(group, number)
+
+
+def _end_marked(mark: str) -> None:
+    """Launchers give their workers sessions of their own: those that still carry the mark."""
+    if sys.platform != "linux":
+        return
+    wanted = f"{_MARK}={mark}".encode()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry.name), signal.SIGKILL)
