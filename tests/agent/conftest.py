@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from raf_runs import Raf, in_process
 
 from rankandfile.agent.bench import Bench
 from rankandfile.cli.bench import bench_of
@@ -32,3 +33,8 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Bench
         return benches[scenario]
 
     return bench
+
+
+@pytest.fixture
+def raf(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Raf:
+    return in_process(monkeypatch, capfd)

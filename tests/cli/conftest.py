@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-from raf_runs import Done, Raf
+from raf_runs import Raf, in_process
 
-from rankandfile.cli.main import main
 from rankandfile.lab.sim.run import simulate
 
 
 @pytest.fixture
 def raf(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Raf:
-    def run(*arguments: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["raf", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as exit:
-            status = exit.code if isinstance(exit.code, int) else 1
-        streams = capfd.readouterr()
-        return Done(status, streams.out, streams.err)
-
-    return run
+    return in_process(monkeypatch, capfd)
 
 
 @pytest.fixture(scope="session")
