@@ -7,6 +7,9 @@
 | a call for a gradient under `if x.grad is not None:` | the ranks that have none |
 | each way of a test on the rank makes a group of its own | all ranks: every rank has to make every group |
 | an argument that is another one upon `rank == 2` | rank 2, if it is one of those that disagree |
+| a root that can be a member itself, where all can name one and the same | the others that are done as roots are |
+| two that receive from each other, a loop that one of them has left, a test in it | the one on which it can be true |
+| a send that a test leaves out of a batch, where ranks wait for the receive in it | whom they receive from |
 
 A test that is turned round by `not` or `!=`, and is not on the rank, says as much for one side as for the other: nobody
 is blamed. Nor is anybody who waits on the same side as all who wait.
@@ -16,15 +19,18 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import NamedTuple
 
 import msgspec
 
 from rankandfile.model.diagnosis import CAUSES, Culprit, Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
+from .circle import by_circle
 from .found import Found, Search
+from .named import Named
+from .own_root import by_own_root
 from .parting import Side
+from .unsent import by_unsent
 
 _LEAVES = (ast.Continue, ast.Return, ast.Break, ast.Pass)
 _ON_RANK = ("rank_api", "environment")
@@ -32,12 +38,6 @@ _ON_RANK = ("rank_api", "environment")
 _DIRECT = 3
 _SINGLED_OUT = re.compile(r"\brank(?:\(\))? == (\d{1,6})\b")
 _GROUPS = {"new_group", "new_subgroups", "init_device_mesh"}
-
-
-class _Named(NamedTuple):
-    ranks: tuple[int, ...]
-    doing: str
-    words: str
 
 
 def blamed(verdict: Verdict, found: Found, search: Search) -> Verdict:
@@ -63,19 +63,19 @@ def blamed(verdict: Verdict, found: Found, search: Search) -> Verdict:
     )
 
 
-def _named(verdict: Verdict, found: Found, search: Search) -> _Named | None:
+def _named(verdict: Verdict, found: Found, search: Search) -> Named | None:
     if found.reason is None or found.reason.level != "varying":
         return None
     if verdict.cause == "root_mismatch":
-        return _of_argument(verdict, found)
+        return _of_argument(verdict, found) or by_own_root(verdict, search)
     if verdict.cause == "group_mismatch":
         return _of_groups(found, search)
     if verdict.family == "paths" or verdict.cause == "undetermined":
-        return _of_ways(verdict, found)
+        return _of_ways(verdict, found) or by_unsent(found, search) or by_circle(verdict, found, search)
     return None
 
 
-def _of_ways(verdict: Verdict, found: Found) -> _Named | None:
+def _of_ways(verdict: Verdict, found: Found) -> Named | None:
     decision, parting = found.decision, found.parting
     if found.kind != "decision" or decision is None or parting is None or not parting.exact:
         return None
@@ -95,7 +95,7 @@ def _of_ways(verdict: Verdict, found: Found) -> _Named | None:
     if not ranks or (verdict.cause == "undetermined" and not _awaited(verdict, ranks, others)):
         return None
     line = f"{found.place.path.rsplit('/', 1)[-1]}:{condition.line}"
-    return _Named(ranks, f"went another way than its peers at {line}", f"The code decides it: {words}.")
+    return Named(ranks, f"went another way than its peers at {line}", f"The code decides it: {words}.")
 
 
 def _side(test: ast.expr, statement: ast.If | None, on_rank: bool) -> tuple[str, str]:
@@ -142,7 +142,7 @@ def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) 
     return bool(waiting) and waiting <= set(others) and not waiting & set(ranks)
 
 
-def _of_groups(found: Found, search: Search) -> _Named | None:
+def _of_groups(found: Found, search: Search) -> Named | None:
     if found.reason is None or found.reason.source not in _ON_RANK:
         return None
     for node in ast.walk(found.place.function.node):
@@ -151,7 +151,7 @@ def _of_groups(found: Found, search: Search) -> _Named | None:
             if not _makes_groups(rest) or not (node.orelse or isinstance(node.body[-1], ast.Return)):
                 return None
             world = search.case.world_size or 0
-            return _Named(
+            return Named(
                 tuple(range(world)),
                 "makes only its own group",
                 "The code decides it: each way of the test makes a group, and every rank has to make every group.",
@@ -180,7 +180,7 @@ def _after(function: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
     return []
 
 
-def _of_argument(verdict: Verdict, found: Found) -> _Named | None:
+def _of_argument(verdict: Verdict, found: Found) -> Named | None:
     """Only where the evidence has shown that they disagree, and that this rank is one of them."""
     if verdict.confidence != "established" or found.reason is None or found.reason.source not in _ON_RANK:
         return None
@@ -189,7 +189,7 @@ def _of_argument(verdict: Verdict, found: Found) -> _Named | None:
     if len(single) != 1 or not single <= disagree or disagree <= single:
         return None
     (rank,) = single
-    return _Named(
+    return Named(
         (rank,), "has another root than the other members", f"The code gives rank {rank} another one."
     )
 

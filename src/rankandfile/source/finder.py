@@ -6,6 +6,7 @@ from rankandfile.model.diagnosis import Verdict
 
 from .alone import deadline, died_holding, exited, guarded, held, raised, remaining
 from .apart import parted
+from .circle import in_circle
 from .found import Found, Search
 
 #: Families whose fault is in no line of the program.
@@ -32,5 +33,7 @@ def find(search: Search, verdict: Verdict) -> Found | None:
     if verdict.cause == "exited" and culprits:
         return exited(search, culprits[0])
     if verdict.cause == "group_mismatch" and (found := guarded(search, verdict)) is not None:
+        return found
+    if (found := in_circle(search, verdict)) is not None:
         return found
     return parted(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)

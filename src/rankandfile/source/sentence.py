@@ -47,6 +47,8 @@ def sentence(found: Found, places: Places) -> str:
             f"It waits for a process of its data loader, of which no stack was taken; the only code of a dataset that "
             f"can wait is {found.place.function.name} ({_at(found)})."
         )
+    if found.kind == "loop":
+        return _because(found)
     if found.kind == "held" and found.condition:
         return f"It stays in `{_short(found)}` ({_at(found)})."
     return ""
@@ -61,6 +63,8 @@ def _decided(found: Found) -> str:
         ours, theirs = theirs, ours
     place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
     one, other = _ranks(parting.normal), _ranks(parting.culprit)
+    if parting.own:
+        return f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
     ways = f"({theirs} on {other}, {ours} on {one})"
     if not parting.settled:
         return f"{_upper(one)} and {other} parted {place} {ways}."

@@ -1,0 +1,112 @@
+"""What a number in the source can be on one rank: arithmetic on the rank is followed, all else can be anything."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+from toy_runs import tree
+
+from rankandfile.source.possible import Possible, Values
+from rankandfile.source.program import Program
+
+LAYOUT = """
+    import os
+    import torch.distributed as dist
+
+    LEADER = 3
+
+    class Layout:
+        def __init__(self, pp):
+            self.rank, self.world = dist.get_rank(), dist.get_world_size()
+            self.stage = self.rank % pp
+            self.given = pp
+            self.moved = 0
+
+        @property
+        def first(self):
+            return self.stage == 0
+
+        @property
+        def next(self):
+            return None if self.last else self.rank + 1
+
+        @property
+        def last(self):
+            return self.rank == self.world - 1
+
+    def elsewhere(layout):
+        layout.moved = 5
+        layout.stolen = 1
+
+    def ask(n):
+        layout = Layout(4)
+        mine = int(os.environ["RANK"])
+        best = dist.get_rank() if n.item() > 2 else 0
+        for neighbour in (layout.rank - 1, layout.next):
+            pass
+        for index in range(4):
+            pass
+        count = 1
+        count += 1
+        {0}
+"""
+
+
+def values(expression: str, rank: int, world: int = 4) -> Values:
+    text = textwrap.dedent(LAYOUT).replace("{0}", f"return ({expression})")
+    program = Program(tree({"train.py": text}))
+    module = program.module("train.py")
+    assert module is not None
+    ask = next(function for function in module.functions if function.name == "ask")
+    returned = next(node for node in ast.walk(ask.node) if isinstance(node, ast.Return))
+    assert returned.value is not None
+    return Possible(program, rank, world).of(returned.value, ask)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("dist.get_rank()", {2}),
+        ("mine", {2}),
+        ("(dist.get_rank() + 1) % dist.get_world_size()", {3}),
+        ("dist.get_rank() // 2 * 2", {2}),
+        ("best", {0, 2}),
+        ("LEADER", {3}),
+        ("layout.rank", {2}),
+        ("layout.next", {3}),
+        ("neighbour", {1, 3}),
+        ("layout.stage == 3", {False}),
+        ("layout.first", {True, False}),
+        ("0 if layout.last else 1", {1}),
+        ("-layout.rank", {-2}),
+        ("not layout.rank", {False}),
+        ("0 if layout.rank == 1 and n else 1", {1}),
+        ("0 if layout.rank == 2 or n else 1", {0}),
+    ],
+)
+def test_what_follows_from_the_rank(expression: str, expected: set[int]) -> None:
+    assert values(expression, rank=2) == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "n", "n.item()", "layout.given", "layout.moved", "layout.stolen", "index", "count", "unknown", "layout.absent",
+        "dist.get_rank(n)", "'2'", "2.5", "layout.rank / 2", "1 << 2", "10 ** 10 ** 10", "n or 0",
+    ],
+)  # fmt: skip
+def test_what_can_be_anything(expression: str) -> None:
+    assert values(expression, rank=2) is None
+
+
+def test_the_last_rank_has_nobody_behind_it() -> None:
+    assert values("layout.next", rank=3) == {None}
+
+
+@pytest.mark.parametrize(
+    "expression", ["1 % 0", "+".join(["dist.get_rank()"] * 300), "(" * 80 + "1" + ")" * 80, "1 // (1 - 1)"]
+)
+def test_nothing_breaks_it(expression: str) -> None:
+    values(expression, rank=0)
