@@ -33,6 +33,7 @@ def become_ranks(control_dir: str) -> None:
     """
     control = Path(control_dir)
     plan = json.loads((control / "plan.json").read_text())
+    (control / "launcher").write_text(str(os.getpid()))
     _die_with_parent()
     import torch
 
@@ -77,15 +78,17 @@ def _report_exits(pids: dict[int, int], control: Path) -> None:
 def _become_rank(rank: int, plan: dict[str, Any], control: Path) -> None:
     os.setsid()
     _die_with_parent()
-    log = os.open(control / f"rank_{rank}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.close(log)
+    if not plan.get("watched"):
+        log = os.open(control / f"rank_{rank}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
     os.environ.update(plan["env"])
     os.environ.update(plan["rank_env"][rank])
     faults = (control / f"faulthandler_{rank}.txt").open("w")
     faulthandler.register(signal.SIGUSR1, file=faults, all_threads=True)
-    calls = calllog.install(control / f"calls_{rank}.raw", plan["src"])
+    # Under `raf run` the recorder sits where the call log would.
+    calls = None if plan.get("watched") else calllog.install(control / f"calls_{rank}.raw", plan["src"])
     if plan["park_aborts"]:
         _park_aborting_threads()
     _settle_before_teardown()
@@ -126,7 +129,7 @@ def _settle_before_teardown() -> None:
 class _Box:
     """One rank's end of the conversation with the runner: files in the control folder."""
 
-    def __init__(self, rank: int, plan: dict[str, Any], control: Path, calls: calllog.CallLog) -> None:
+    def __init__(self, rank: int, plan: dict[str, Any], control: Path, calls: calllog.CallLog | None) -> None:
         self.rank = rank
         self.control = control
         self.calls = calls
@@ -139,7 +142,7 @@ class _Box:
         request = self.control / "request"
         while not request.exists():
             time.sleep(_POLL_S)
-        self.calls.mark("request")
+        self._mark("request")
         if self.answers:
             self._dump()
         (self.control / f"done_{self.rank}").touch()
@@ -155,8 +158,12 @@ class _Box:
             part.write_bytes(data)
             part.replace(self.control / f"dump_{self.rank}.{suffix}")
 
+    def _mark(self, what: str) -> None:
+        if self.calls is not None:
+            self.calls.mark(what)
+
     def at_exit(self) -> None:
-        self.calls.mark("exit")
+        self._mark("exit")
         if self.dump_at_exit and self.answers and not (self.control / f"dump_{self.rank}.json").exists():
             self._dump()
         if self.hold_sockets and os.fork() == 0:

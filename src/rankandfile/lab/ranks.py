@@ -10,10 +10,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from rankandfile.capture.rings import look
 from rankandfile.lab import virtual_hosts
 from rankandfile.lab.scenario import Cut, Scenario, Strike
 from rankandfile.lab.sockets import keep_sockets
@@ -23,13 +24,20 @@ BOOTSTRAP = Path(__file__).parent / "bootstrap"
 OnLine = Callable[[int, str], None]
 _POLL_S = 0.1
 _START_UP = 2.5
+#: A job under a command that watches it: until that command has had its say, on a busy machine.
+_LONGEST = 180.0
 
 
 class Ranks:
     """The running job; use it as a context manager, and nothing of it outlives the block."""
 
-    def __init__(self, scenario: Scenario, src: Path, control: Path, *, twin: bool) -> None:
+    def __init__(
+        self, scenario: Scenario, src: Path, control: Path, *, twin: bool, under: Sequence[str] = ()
+    ) -> None:
+        """`under` is a command that runs the job's own, such as `raf run --`; what ranks print then goes its way."""
         self.scenario = scenario
+        self._under = under
+        self.rings = control / "rings"
         self.control = control
         self.src = src
         self.twin = twin
@@ -62,19 +70,24 @@ class Ranks:
             "dump_at_exit": self.twin or s.evidence.dump_at_exit,
             "park_aborts": s.park_aborts and not self.twin,
             "hold_sockets": s.hold_sockets and not self.twin,
+            "watched": bool(self._under),
         }
         (self.control / "plan.json").write_text(json.dumps(plan))
         with (self.control / "launcher.log").open("wb") as log:
             self._parent = subprocess.Popen(
-                [sys.executable, "train.py", *s.args],
+                [*self._command(), sys.executable, "train.py", *s.args],
                 cwd=self.src,
-                env=_environment(self.control),
+                env=_environment() | ({"RAF_RING_DIR": str(self.rings)} if self._under else {}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
         return self
+
+    def _command(self) -> list[str]:
+        """What goes in front; the first Python behind it becomes the ranks."""
+        return [*self._under, "env", f"RAF_LAB_CONTROL={self.control}"]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -115,18 +128,23 @@ class Ranks:
         return out
 
     def calls(self, rank: int) -> int:
-        """How many lines the rank's call log has."""
+        """How many calls the rank has made, by the call log, or by the recorder's ring where that is in its place."""
+        if self._under:
+            rings = (one for run in self.rings.glob("run-*") for one in look(run) if one.rank == rank)
+            return max((one.calls for one in rings), default=0)
         path = self.control / f"calls_{rank}.raw"
         return path.read_bytes().count(b'"kind": "call"') if path.exists() else 0
 
     def watch(self, on_line: OnLine | None = None, until: Callable[[Ranks], bool] | None = None) -> str:
         """Wait until the job is over ("finished") or nothing has moved for the scenario's stall time ("stuck").
 
-        Where `until` comes true first, the outcome is "ended".
+        Where `until` comes true first, the outcome is "ended". Whether a job under another command is stuck is for
+        that command to say.
         """
         heard = [0] * self.scenario.world_size
         s = self.scenario
-        end = time.monotonic() + s.limit_s
+        limit = _LONGEST if self._under else s.limit_s
+        end = time.monotonic() + limit
         strikes = list(s.strikes) if not self.twin else []
         cuts = list(s.cuts) if not self.twin else []
         last, last_change = self._progress(), time.monotonic()
@@ -147,9 +165,9 @@ class Ranks:
             started = len(self.pids()) == s.world_size
             # Before the first call a rank still imports and builds its model, which takes long on a busy machine.
             patience = s.stall_s if all(self.calls(r) for r in self.pids()) else _START_UP * s.stall_s
-            if started and time.monotonic() - last_change > patience:
+            if started and not self._under and time.monotonic() - last_change > patience:
                 return "stuck"
-        raise ScenarioError(f"{s.name}: neither stuck nor finished after {s.limit_s:.0f} s")
+        raise ScenarioError(f"{s.name}: neither stuck nor finished after {limit:.0f} s")
 
     def _tell(self, heard: list[int], on_line: OnLine) -> None:
         """Hand on the lines that the ranks have finished since; `heard` is how far each log was read."""
@@ -187,9 +205,9 @@ class Ranks:
 
     def _cut(self, cut: Cut) -> bool:
         """Take the links down once the rank is far enough; true when nothing is left to do."""
-        if self._parent is None or self.calls(cut.rank) < cut.after_calls:
+        if self.calls(cut.rank) < cut.after_calls:
             return False
-        virtual_hosts.take_down(self._parent.pid, cut.links)
+        virtual_hosts.take_down(int((self.control / "launcher").read_text()), cut.links)
         return True
 
     def _check_parent(self) -> None:
@@ -199,12 +217,11 @@ class Ranks:
             raise ScenarioError(f"{self.scenario.name}: the ranks could not be started: {log[-2000:]}")
 
 
-def _environment(control: Path) -> dict[str, str]:
+def _environment() -> dict[str, str]:
     keep = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
     env = {k: os.environ[k] for k in keep if k in os.environ}
     return env | {
         "PYTHONPATH": str(BOOTSTRAP),
-        "RAF_LAB_CONTROL": str(control),
         "OMP_NUM_THREADS": "1",
         "CUDA_VISIBLE_DEVICES": "",
         "GLOO_SOCKET_IFNAME": "lo",
