@@ -51,7 +51,7 @@ def install(skills: Path, force: bool = False) -> Installed:
         done.folder / name
         for name in (*wanted, *stale)
         if _is_there(done.folder / name)
-        and _digest_of(done.folder / name) not in (recorded.get(name), _digest(wanted.get(name)))
+        and _digest_of(done.folder / name) not in {recorded.get(name), _digest(wanted.get(name))} - {None}
     ]
     if edited and not force:
         raise Edited(edited)
