@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Excerpt, ExcerptLine, Verdict
+from rankandfile.model.diagnosis import Excerpt, ExcerptLine, Location, Verdict
 
-from .words import UNICODE, Signs, plain, short
+from .words import PLAIN, UNICODE, Signs, plain, short
 
 #: Cohorts by letter; what the colour says, the letter says too.
 _LETTERS = "ABCDEFGH"
@@ -26,7 +26,7 @@ def drawn(verdict: Verdict, signs: Signs = UNICODE) -> RenderableType:
         if parts:
             parts.append(Text())
         parts.append(_title(excerpt))
-        parts.extend(draw(excerpt, signs))
+        parts.extend(draw(excerpt, signs, stands_at(excerpt, verdict.location)))
     if not parts:
         return Text("The source shows no place for this verdict.")
     if any(excerpt.cohorts for excerpt in verdict.excerpts):
@@ -34,12 +34,26 @@ def drawn(verdict: Verdict, signs: Signs = UNICODE) -> RenderableType:
     return Group(*parts)
 
 
-def shortened(excerpt: Excerpt, most: int, width: int) -> Excerpt:
+def stands_at(excerpt: Excerpt, where: Location | None) -> int | None:
+    """The line to point at where no ways part: where a host stands, or a process ended."""
+    if where is None or where.file != excerpt.file or any(line.mark for line in excerpt.lines):
+        return None
+    return where.line
+
+
+def shortened(excerpt: Excerpt, most: int, width: int, signs: Signs, here: int | None) -> Excerpt:
     """As many lines as there is room for: the marked ones first, then those next to them. Long ones are cut."""
-    marked = [number for number, line in enumerate(excerpt.lines) if line.mark] or [0]
+    lines = enumerate(excerpt.lines)
+    marked = [number for number, line in lines if line.mark or line.number == here] or [0]
     near = sorted(range(len(excerpt.lines)), key=lambda here: (min(abs(here - at) for at in marked), here))
     kept = [excerpt.lines[number] for number in sorted(near[:most])]
-    return replace(excerpt, lines=[replace(line, text=line.text.expandtabs(4)[:width]) for line in kept])
+    return replace(excerpt, lines=[replace(line, text=_cut(line.text, width, signs)) for line in kept])
+
+
+def _cut(text: str, width: int, signs: Signs) -> str:
+    text = text.expandtabs(4)
+    # As much for both kinds of signs.
+    return text if len(text) <= width else text[: width - len(PLAIN.more)] + signs.more
 
 
 def _title(excerpt: Excerpt) -> Text:
@@ -49,7 +63,7 @@ def _title(excerpt: Excerpt) -> Text:
     return title
 
 
-def draw(excerpt: Excerpt, signs: Signs = UNICODE) -> Iterator[RenderableType]:
+def draw(excerpt: Excerpt, signs: Signs = UNICODE, here: int | None = None) -> Iterator[RenderableType]:
     """Who goes which way, and the lines."""
     for number, ranks in enumerate(excerpt.cohorts):
         many = "rank" if ranks.isdigit() else "ranks"
@@ -68,8 +82,8 @@ def draw(excerpt: Excerpt, signs: Signs = UNICODE) -> Iterator[RenderableType]:
         table.add_row(
             _ways(excerpt, line),
             str(line.number),
-            Text(_MARKS[line.mark], style="bold"),
-            _code(excerpt, line),
+            Text(_MARKS["call" if line.number == here else line.mark], style="bold"),
+            _code(excerpt, line, here),
         )
         before = line.number
     yield table
@@ -83,9 +97,11 @@ def _ways(excerpt: Excerpt, line: ExcerptLine) -> Text:
     return columns
 
 
-def _code(excerpt: Excerpt, line: ExcerptLine) -> Text:
-    alone = line.cohorts[0] if len(line.cohorts) == 1 else None
-    style = "bold" if line.mark == "condition" else _style(excerpt, alone) if alone is not None else ""
+def _code(excerpt: Excerpt, line: ExcerptLine, here: int | None) -> Text:
+    if line.mark == "condition" or line.number == here:
+        style = "bold"
+    else:
+        style = _style(excerpt, line.cohorts[0]) if len(line.cohorts) == 1 else ""
     return Text(plain(line.text.expandtabs(4)), style=style)
 
 

@@ -21,13 +21,12 @@ class Signs:
     """The few symbols of the terminal, with words for those without them."""
 
     then: str = "▸"
-    waits_for: str = "→"
     dot: str = "·"
     more: str = "…"
 
 
 UNICODE = Signs()
-PLAIN = Signs(then=">", waits_for="->", dot="-", more="...")
+PLAIN = Signs(then=">", dot="-", more="...")
 
 
 def plain(text: str) -> str:
@@ -92,6 +91,12 @@ def culprit_ranks(verdict: Verdict) -> str:
 
 
 def job_size(diagnosis: Diagnosis) -> str:
+    """``16 ranks, 6,964 calls``: what was read, where not all is known."""
     job = diagnosis.job
-    size = "number of ranks unknown" if not job.world_size else f"{job.world_size:,} ranks"
-    return f"{size}, {job.calls:,} calls"
+    size = counted(job.world_size, "rank") if job.world_size else "number of ranks unknown"
+    return f"{size}, {counted(job.calls, 'call') if job.dumps or job.calls else 'no dumps'}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """``1 rank``, ``1,024 ranks``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -7,48 +7,14 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, ScrollableContainer, Vertical, VerticalScroll
-from textual.screen import ModalScreen
+from textual.containers import Horizontal, ScrollableContainer, Vertical
 from textual.widgets import DataTable, Footer, Input, Static
 
-from rankandfile.render.card import card
-from rankandfile.render.words import headline, plain, short
+from rankandfile.render.words import plain, short
 
+from . import jumps, panes
+from .pages import Words
 from .subject import CallRow, RankRow, Subject
-
-HELP = """\
-Tab, Shift+Tab   from pane to pane: ranks, calls, stack, source
-Up, Down         from row to row; Page Up and Down, Ctrl+Home and Ctrl+End too
-d                jump to the call at which the ranks parted
-c                go to the next culprit
-u                go to the first call of this rank that did not end
-/                search: `rank 12`, `#812`, an operation, a file, a function, a group
-n, N             next, previous match
-s                between the stack of the call and where the rank's host stood
-v                the verdict in full
-q                leave
-"""
-
-
-class Words(ModalScreen[None]):
-    """A page over the others; any of its keys closes it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,v,question_mark,enter", "dismiss", "close", show=True)
-    ]
-
-    def __init__(self, title: str, subject: Subject | None = None) -> None:
-        super().__init__()
-        self._title, self._subject = title, subject
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id="page"):
-            yield Static(Text(self._title, style="bold"))
-            if self._subject is None:
-                yield Static(Text(HELP))
-            else:
-                yield Static(card(self._subject.diagnosis, width=100, height=200))
-        yield Footer()
 
 
 class Explorer(App[None]):
@@ -94,7 +60,7 @@ class Explorer(App[None]):
         """The stack pane shows where the rank's host stood, not where the call was made."""
 
     def compose(self) -> ComposeResult:
-        yield Static(self._verdict(), id="verdict")
+        yield Static(panes.verdict(self.subject.diagnosis), id="verdict")
         with Horizontal(id="panes"):
             yield DataTable(id="ranks", cursor_type="row", zebra_stripes=True)
             yield DataTable(id="calls", cursor_type="row", zebra_stripes=True)
@@ -119,12 +85,6 @@ class Explorer(App[None]):
         ranks.focus()
         if self.rows:
             self._open_rank(0)
-
-    def _verdict(self) -> Text:
-        if not self.subject.diagnosis.verdicts:
-            return Text("no verdict")
-        best = self.subject.diagnosis.verdicts[0]
-        return Text.assemble((headline(best), "bold"), f"  {best.confidence}  ", plain(best.sentence)[:600])
 
     def _table(self, name: str) -> DataTable[Text]:
         return self.query_one(f"#{name}", DataTable)
@@ -159,11 +119,11 @@ class Explorer(App[None]):
         table.clear()
         self.calls = self.subject.calls(rank.rank) if rank else []
         for call in self.calls:
-            style = "bold reverse" if call.parted else "" if call.state in ("completed", "ended") else "bold"
+            style = "bold reverse" if call.parted else "" if jumps.ended(call) else "bold"
             cells = (call.name, call.state, call.site, call.group, call.sizes)
             table.add_row(*(Text(plain(cell), style=style) for cell in cells))
         table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
-        marks = [row for row in (self._first_parted(), self._first_unfinished()) if row is not None]
+        marks = [row for row in (jumps.parted(self.calls), jumps.unfinished(self.calls)) if row is not None]
         # Of a rank that waits in no call and did not come to the parting, its host tells more than its last call.
         self.of_host = not marks and rank is not None and bool(self.subject.stack_of(rank.rank))
         self._go(marks[0] if marks else len(self.calls) - 1)
@@ -173,15 +133,6 @@ class Explorer(App[None]):
         if 0 <= row < len(self.calls):
             self._table("calls").move_cursor(row=row, scroll=True)
 
-    def _first_parted(self) -> int | None:
-        return next((number for number, call in enumerate(self.calls) if call.parted), None)
-
-    def _first_unfinished(self) -> int | None:
-        return next(
-            (number for number, call in enumerate(self.calls) if call.state not in ("completed", "ended")),
-            None,
-        )
-
     def _show_stack(self) -> None:
         rank, call = self.rank, self.call
         host = self.subject.stack_of(rank.rank) if rank and (self.of_host or call is None) else ""
@@ -190,36 +141,21 @@ class Explorer(App[None]):
         pane.border_title = (
             "where the host stood" if host else f"stack of {plain(call.name)}" if call else "stack"
         )
-        self.query_one("#stack-text", Static).update(
-            Text(plain_lines(lines) or "no stack was recorded", no_wrap=False)
-        )
+        self.query_one("#stack-text", Static).update(panes.stack(lines))
         if host:
-            self._show_source(*_place(lines))
+            self._show_source(*panes.place(lines))
         else:
             self._show_source(call.file, call.line) if call else self._show_source("", 0)
 
     def _show_source(self, file: str, line: int) -> None:
         pane = self.query_one("#source", ScrollableContainer)
         pane.border_title = plain(f"{file}:{line}") if file else "source"
-        lines = self.subject.source(file, line)
-        text = Text(no_wrap=True)
-        if not lines:
-            text.append(
-                "not at hand: name the job's source with --src DIR" if file else "no place was recorded"
-            )
-        here = 0
-        for position, (number, words) in enumerate(lines):
-            if number == line:
-                here = position
-            text.append(
-                f"{'>' if number == line else ' '}{number:>5}  {words}\n",
-                "bold reverse" if number == line else "",
-            )
+        text, here = panes.source(self.subject.source(file, line), file, line)
         self.query_one("#source-text", Static).update(text)
         pane.scroll_to(y=max(0, here - 6), animate=False)
 
     def action_parted(self) -> None:
-        row = self._first_parted()
+        row = jumps.parted(self.calls)
         if row is None:
             self.notify("This rank has no call at which the ranks parted: `c` goes to a culprit.")
         else:
@@ -227,7 +163,7 @@ class Explorer(App[None]):
             self._table("calls").focus()
 
     def action_unfinished(self) -> None:
-        row = self._first_unfinished()
+        row = jumps.unfinished(self.calls)
         if row is None:
             self.notify("Every call of this rank that was recorded has ended.")
         else:
@@ -235,12 +171,11 @@ class Explorer(App[None]):
             self._table("calls").focus()
 
     def action_culprit(self) -> None:
-        blamed = [number for number, row in enumerate(self.rows) if row.role == "culprit"]
-        if not blamed:
+        row = jumps.culprit(self.rows, self._table("ranks").cursor_row)
+        if row is None:
             self.notify("No rank is blamed.")
-            return
-        at = self._table("ranks").cursor_row
-        self._open_rank(next((number for number in blamed if number > at), blamed[0]))
+        else:
+            self._open_rank(row)
 
     def action_stack(self) -> None:
         self.of_host = not self.of_host
@@ -275,11 +210,11 @@ class Explorer(App[None]):
     def _find(self) -> None:
         word, _, number = self.wanted.partition(" ")
         if word == "rank" and number.isdigit():
-            rows = [at for at, row in enumerate(self.rows) if row.rank == int(number)]
-            if rows:
-                self._open_rank(rows[0])
-            else:
+            row = jumps.rank(self.rows, int(number))
+            if row is None:
                 self.notify(f"There is no rank {number} in the list.")
+            else:
+                self._open_rank(row)
             return
         self.action_match(0)
 
@@ -287,24 +222,8 @@ class Explorer(App[None]):
         if not self.wanted:
             self.notify("Search for something first: /")
             return
-        found = [number for number, call in enumerate(self.calls) if call.has(self.wanted)]
-        if not found:
+        row = jumps.match(self.calls, self.wanted, self._table("calls").cursor_row, step)
+        if row is None:
             self.notify(f"No call of this rank has {short(self.wanted)!r}.", markup=False)
-            return
-        at = self._table("calls").cursor_row
-        if step < 0:
-            self._go(next((number for number in reversed(found) if number < at), found[-1]))
         else:
-            self._go(next((number for number in found if number >= at + step), found[0]))
-
-
-def plain_lines(lines: list[str]) -> str:
-    return "\n".join(plain(line) for line in lines)
-
-
-def _place(lines: list[str]) -> tuple[str, int]:
-    """File and line of the innermost frame of a stack."""
-    if not lines:
-        return "", 0
-    file, _, number = lines[0].rpartition("  ")[2].rpartition(":")
-    return (file, int(number)) if number.isdigit() else ("", 0)
+            self._go(row)

@@ -1,0 +1,46 @@
+"""What the answer rests on, what else was found, what speaks against it, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from rankandfile.model.ledger import DISAGREE, Note
+
+from .sheet import Sheet
+
+
+def parts(sheet: Sheet) -> Iterator[tuple[str, Sequence[RenderableType]]]:
+    if sheet.verdict.evidence:
+        yield "proof", _proofs(sheet)
+    others = sheet.diagnosis.verdicts[1:]
+    if others:
+        lines = [sheet.text(f"{other.cause}: {other.sentence}") for other in others[: sheet.room.others]]
+        yield "also", [*lines, *sheet.more(len(others) - sheet.room.others, "verdict")]
+    for label, notes in _notes(sheet):
+        first, *rest = notes
+        yield label, [sheet.cut(str(first)), *sheet.more(len(rest), "note")]
+
+
+def _proofs(sheet: Sheet) -> list[Text]:
+    quotes = {item.id: item for item in sheet.diagnosis.evidence}
+    cited = [quotes[one] for one in sheet.verdict.evidence if one in quotes]
+    lines = [
+        sheet.cut(f"{item.id}: {item.quote}", sheet.room.quote_lines, "dim")
+        for item in cited[: sheet.room.proofs]
+    ]
+    left_out = len(cited) - sheet.room.proofs
+    where = f"; `raf show evidence` has {'it' if left_out == 1 else 'them all'}"
+    return [*lines, *sheet.more(left_out, "fact", where=where)]
+
+
+def _notes(sheet: Sheet) -> Iterator[tuple[str, list[Note]]]:
+    notes = sheet.diagnosis.notes
+    against = [note for note in notes if note.where == DISAGREE]
+    others = [note for note in notes if note.where != DISAGREE]
+    if against:
+        yield "against", against
+    if others:
+        yield "unread", others

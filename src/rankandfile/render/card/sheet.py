@@ -1,0 +1,79 @@
+"""What every part of the card is written on: how much room there is, and words made safe for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.words import PLAIN, Signs, counted, plain, short
+
+#: Of the ranks of one cohort.
+_MOST_RANKS = 28
+
+_ASCII = str.maketrans(
+    {"←": "<-", "→": "->", "▸": ">", "·": "-", "…": "...", "“": '"', "”": '"', "’": "'", "–": "-"}
+)
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much of each part is shown; the first that fits is taken."""
+
+    others: int = 3
+    culprits: int = 4
+    cohorts: int = 5
+    waits: int = 3
+    advice: int = 3
+    probes: int = 2
+    alternatives: int = 2
+    missing: int = 2
+    proofs: int = 4
+    quote_lines: int = 2
+    excerpt: int = 14
+
+
+ROOMS = (
+    Room(),
+    Room(proofs=3, quote_lines=1, waits=2, alternatives=2, missing=1, probes=1, excerpt=12),
+    Room(others=2, proofs=2, quote_lines=1, waits=2, advice=2, alternatives=1, missing=1, probes=1, excerpt=10),
+    Room(others=1, proofs=1, quote_lines=1, waits=1, advice=2, alternatives=1, missing=1, probes=0, excerpt=8),
+    Room(others=1, culprits=2, cohorts=3, proofs=1, quote_lines=1, waits=1, advice=1, alternatives=0, missing=1,
+         probes=0, excerpt=6),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sheet:
+    diagnosis: Diagnosis
+    signs: Signs
+    width: int
+    """Of the column right of the labels."""
+    room: Room
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.diagnosis.verdicts[0]
+
+    def text(self, *words: str, style: str = "") -> Text:
+        said = plain("".join(words))
+        if self.signs is PLAIN:
+            said = said.translate(_ASCII)
+        return Text(said, style=style)
+
+    def cut(self, words: str, lines: int = 1, style: str = "") -> Text:
+        words = plain(words)
+        # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
+        most = lines * self.width - len(PLAIN.more) - (lines - 1) * 12
+        return self.text(words if len(words) <= most else words[:most] + self.signs.more, style=style)
+
+    def more(self, left_out: int, one: str, many: str = "", where: str = "") -> list[Text]:
+        """``and 3 more waits``, if there are more."""
+        if left_out <= 0:
+            return []
+        number, _, what = counted(left_out, one, many).partition(" ")
+        return [self.text(f"and {number} more {what}{where}", style="dim")]
+
+    def ranks(self, ranks: str) -> str:
+        return short(ranks, self.signs, _MOST_RANKS)

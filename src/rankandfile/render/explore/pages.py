@@ -1,0 +1,50 @@
+"""Pages that lie over the others: the verdict in full, and the keys."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
+
+from rankandfile.render.card import card
+
+from .subject import Subject
+
+HELP = """\
+Tab, Shift+Tab   from pane to pane: ranks, calls, stack, source
+Up, Down         from row to row; Page Up and Down, Ctrl+Home and Ctrl+End too
+d                jump to the call at which the ranks parted
+c                go to the next culprit
+u                go to the first call of this rank that did not end
+/                search: `rank 12`, `#812`, an operation, a file, a function, a group
+n, N             next, previous match
+s                between the stack of the call and where the rank's host stood
+v                the verdict in full
+q                leave
+"""
+
+
+class Words(ModalScreen[None]):
+    """A page over the others; any of its keys closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,v,question_mark,enter", "dismiss", "close", show=True)
+    ]
+
+    def __init__(self, title: str, subject: Subject | None = None) -> None:
+        super().__init__()
+        self._title, self._subject = title, subject
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="page"):
+            yield Static(Text(self._title, style="bold"))
+            if self._subject is None:
+                yield Static(Text(HELP))
+            else:
+                yield Static(card(self._subject.diagnosis, width=100, height=200))
+        yield Footer()
