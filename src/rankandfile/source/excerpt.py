@@ -40,7 +40,8 @@ def excerpts(found: Found) -> list[Excerpt]:
 def _sides(found: Found) -> list[str]:
     if found.parting is None:
         return []
-    return [found.parting.normal.ranks, found.parting.culprit.ranks]
+    normal, culprit = found.parting.normal.ranks, found.parting.culprit.ranks
+    return [f"{normal} in the round before" if found.parting.own else normal, culprit]
 
 
 def _fork(found: Found, sides: list[str]) -> Excerpt:

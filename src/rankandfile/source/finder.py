@@ -8,6 +8,7 @@ from .alone import deadline, died_holding, exited, guarded, held, raised, remain
 from .apart import parted
 from .circle import in_circle
 from .found import Found, Search
+from .logged import said_upon
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}
@@ -36,4 +37,5 @@ def find(search: Search, verdict: Verdict) -> Found | None:
         return found
     if (found := in_circle(search, verdict)) is not None:
         return found
-    return parted(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
+    found = parted(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
+    return found or said_upon(search, verdict)

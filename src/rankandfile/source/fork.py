@@ -131,6 +131,8 @@ def _parted(
         yield Fork(frame, after, ours, theirs, rounds, depth, before[:depth])
     if one == other and ours == theirs and normal != "end" and culprit != "end":
         yield from _entered(normal, culprit, depth + 1, rounds)
+        yield from _inside(normal, culprit, ground, depth, rounds)
+        return
     # A side that went into another function may be the only one that got so far in it.
     if one == depth and normal != "end" and _can_pass(ground, frame, after, normal, theirs):
         yield from _passed(normal, depth + 1, rounds, culprit_left=True)
@@ -157,15 +159,17 @@ def _entered(normal: Way, culprit: Way, depth: int, rounds: int) -> Iterator[For
             return
 
 
-def _inside(normal: Way, culprit: Way, ground: Ground) -> Iterator[Fork]:
-    depth = next((d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if a != b), None)
+def _inside(normal: Way, culprit: Way, ground: Ground, common: int = -1, rounds: int = 0) -> Iterator[Fork]:
+    """Both entered the functions below `common` anew, and one of the two may have gone by where the other went."""
+    apart = (d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if d > common and a != b)
+    depth = next(apart, None)
     if depth is None or normal[depth][:2] != culprit[depth][:2]:
         return
     frame = normal[depth]
     if _can_pass(ground, frame, None, normal, _stop(culprit, depth)):
-        yield from _passed(normal, depth + 1, 0, culprit_left=True)
+        yield from _passed(normal, depth + 1, rounds, culprit_left=True)
     if _can_pass(ground, frame, None, culprit, _stop(normal, depth)):
-        yield from _passed(culprit, depth + 1, 0, culprit_left=False)
+        yield from _passed(culprit, depth + 1, rounds, culprit_left=False)
 
 
 def _can_pass(ground: Ground, frame: Frame, after: Stop | None, way: Way, to: Stop | Left) -> bool:

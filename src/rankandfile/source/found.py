@@ -27,7 +27,7 @@ class Found:
     parting: Parting | None = None
     decision: Decision | None = None
     kind: str = "place"
-    """place, held, loading, raised, exited, argument, order, filled, decision, caught, loop."""
+    """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop."""
 
 
 class Search:

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
+from .rounds import left_out
 from .ways import Made, Way, Ways
 
 #: So many calls from like places, one after the other, are no coincidence of two that are out of step.
@@ -45,6 +48,8 @@ class Parting:
     """Which of the two sides departed is known."""
     exact: bool = True
     """The ranks were in step up to `before`, as far as the recordings tell."""
+    own: bool = False
+    """Both sides are the same rank: `normal` is what it did there in an earlier round."""
 
 
 def partings(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
@@ -53,13 +58,47 @@ def partings(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
     guilty = [cohort for cohort in cohorts if set(culprits) & set(_parsed(cohort.ranks))]
     normal = [cohort for cohort in cohorts if cohort not in guilty]
+    if normal:
+        guilty = [_of_culprits(ways, cohort, culprits) for cohort in guilty]
     found = list(_told(ways, normal, guilty, cohorts))
     if guilty and not found:
         witnesses = [Cohort(ranks=str(rank)) for rank in _witnesses(verdict, culprits)]
         found = list(_pairs(ways, witnesses, guilty, True))
+    if not any(parting.normal.way or parting.culprit.way for parting in found):
+        found = [*_own(ways, culprits, cohorts), *found]
     if not cohorts:
         found = list(_awaited(ways, verdict)) or list(_looked_at(ways))
     yield from sorted(found, key=lambda parting: not (parting.before and parting.exact))
+
+
+def _own(ways: Ways, culprits: list[int], cohorts: list[Cohort]) -> Iterator[Parting]:
+    """A rank whose calls nobody else makes, against itself in the round before."""
+    calls = [cohort.call for cohort in cohorts if cohort.call is not None]
+    at = {(call.file, call.line) for call in calls if call.file is not None and call.line is not None}
+    for rank in culprits[:_MOST_WITNESSES]:
+        found = left_out(ways.calls(rank), at)
+        if found is not None:
+            yield Parting(
+                before=found.before.way if found.before is not None else (),
+                normal=Side(str(rank), rank, found.missing.way, found.missing),
+                culprit=Side(str(rank), rank, found.next.way, found.next),
+                settled=True,
+                own=True,
+            )
+
+
+def _of_culprits(ways: Ways, cohort: Cohort, culprits: list[int]) -> Cohort:
+    """What a cohort did is told by one of its ranks: by a culprit, where others are in it too."""
+    ranks = [rank for rank in _parsed(cohort.ranks) if rank in culprits]
+    told = ways.cited(cohort.call.evidence) if cohort.call is not None else None
+    if cohort.call is None or told is None or told[0] in ranks:
+        return cohort
+    made = ways.calls(told[0])[told[1]]
+    for own in ways.calls(ranks[0]):
+        if (own.group, own.seq, own.op) == (made.group, made.seq, made.op) and own.seq is not None:
+            call = msgspec.structs.replace(cohort.call, evidence=[own.evidence])
+            return Cohort(ranks=format_ranks(ranks), call=call)
+    return cohort
 
 
 def _told(ways: Ways, normal: list[Cohort], guilty: list[Cohort], cohorts: list[Cohort]) -> Iterator[Parting]:

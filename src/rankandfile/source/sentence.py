@@ -42,6 +42,9 @@ def sentence(found: Found, places: Places) -> str:
     if found.kind in ("raised", "exited") and found.condition:
         verb = "raises" if found.kind == "raised" else "exits"
         return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({_at(found)}).", _because(found)]))
+    if found.kind == "said":
+        begins = f"What it says there is said at {_at(found)}, in {found.place.function.name}, upon `{_short(found)}`"
+        return " ".join(filter(None, [f"{begins}, and the program goes on.", _because(found)]))
     if found.kind == "loading":
         return (
             f"It waits for a process of its data loader, of which no stack was taken; the only code of a dataset that "

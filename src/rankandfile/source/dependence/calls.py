@@ -15,6 +15,7 @@ from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uni
 from . import decisions, failures, groups, loaders, origins, random_state
 from .definitions import reaching
 from .frame import Frame, called
+from .objects import outside
 from .syntax import EACH, LEN, Path, argument, arguments, constant, dotted, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
@@ -157,6 +158,8 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
         return _default(ev, name, frame)
     if name in ("self", "cls"):
         return UNIFORM
+    if _handed_over_by_autograd(frame.function, name):
+        return origins.gradient_handed_over(name, frame)
     found: list[Value] = []
     for site, bound in ev.objects.callers(frame.function):
         outer = Frame(site.function, None, frame.depth + 1)
@@ -177,6 +180,17 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
                 value.by(Link(file, site.call.lineno, name, f"is passed as `{code}` ({place})", code))
             )
     return join(found) if found else UNKNOWN
+
+
+def _handed_over_by_autograd(function: Function, name: str) -> bool:
+    """A gradient: an argument of `backward`, after the context, in a function of autograd."""
+    owner = function.owner
+    return (
+        function.name == "backward"
+        and owner is not None
+        and name in function.parameters[1:]
+        and "torch.autograd.Function" in outside(Class(function.module, owner))
+    )
 
 
 def _default(ev: Evaluator, name: str, frame: Frame) -> Value:

@@ -52,6 +52,12 @@ def gradient(e: ast.Attribute, frame: Frame) -> Value:
     return here("local_data", "computed from this rank's batches only, before any reduction", e, frame)
 
 
+def gradient_handed_over(name: str, frame: Frame) -> Value:
+    words = "a gradient that autograd hands over, computed from this rank's batches"
+    place = ast.copy_location(ast.Name(name), frame.function.node)
+    return here("local_data", words, place, frame)
+
+
 def set_order(e: ast.expr, frame: Frame) -> Value:
     return here("set_order", "a set, whose order differs from process to process", e, frame)
 
