@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
-from making import causes, consoles, reference
+from making import agent, causes, consoles, reference
 from making.causes import between
 
 from rankandfile.model import settings
@@ -132,6 +132,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "causes" / "index.md": causes.index,
     **{DOCS / "causes" / f"{cause}.md": partial(causes.page, cause) for cause in CAUSES},
     **{DOCS / "causes" / f"{cause}.svg": partial(causes.svg, cause) for cause in CAUSES if causes.svg(cause)},
+    DOCS / "agent.md": agent.page,
     DOCS / "architecture.md": architecture,
     DOCS / "fixes.md": fixes,
     DOCS / "tables.md": tables,

@@ -39,6 +39,8 @@ NOT_RUN = {
     "raf run": _ELSEWHERE,
     "raf diagnose /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,
+    "raf mcp": "serves until its client goes",
+    "raf skill install": "writes into the home directory",
     "raf fix incident/ --src . | git apply": _CHANGES,
 }
 
