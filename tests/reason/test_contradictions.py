@@ -9,6 +9,7 @@ import polars as pl
 from building import Call, Job, Step, Stop, case_of, loop
 from witnesses import IN_ALL_REDUCE, IN_LOADER, Witnesses
 
+from rankandfile.model.case import Case
 from rankandfile.model.events import ROLES
 from rankandfile.model.ledger import DISAGREE
 from rankandfile.reason import diagnose, gather
@@ -111,3 +112,87 @@ def test_ranks_that_disagree_alike_are_said_once() -> None:
     (one,) = gather(both.case).contradictions
     assert one.ranks == (0, 1)
     assert len(one.evidence) <= 4
+
+
+def complete_alone(**more: Any) -> Case:
+    """Rank 2 ends at call 8; the others have gone on and completed call 9, and nothing is unfinished."""
+    case = behind(**more).case
+    return replace(
+        case, calls=case.calls.with_columns(state=pl.lit("completed").cast(case.calls["state"].dtype))
+    )
+
+
+def test_a_call_that_is_complete_although_a_member_never_issued_it_is_no_sign_of_health() -> None:
+    case = complete_alone()
+    verdict = diagnose(case).verdicts[0]
+    assert (verdict.cause, verdict.hang, verdict.culprits) == ("undetermined", False, [])
+    assert "contradict each other" in verdict.sentence
+    assert "ends at number 8" in verdict.sentence
+    (one,) = gather(case).contradictions
+    assert one.ranks == (2,)
+    assert "3 other members have completed call 9" in one.what
+    assert [i.partition("#")[0][0] for i in one.evidence] == ["D", "D"]
+
+
+def test_a_member_whose_dump_is_cut_short_or_was_written_before_contradicts_nothing() -> None:
+    assert told(Witnesses(complete_alone(truncated=[2]))) == []
+    case = complete_alone()
+    early = pl.when(pl.col("rank") == 2).then(pl.col("last_ns")).otherwise(pl.col("written_ns"))
+    case = replace(case, dumps=case.dumps.with_columns(written_ns=early))
+    assert told(Witnesses(case)) == []
+    assert diagnose(case).verdicts[0].cause == "no_hang"
+
+
+def test_a_call_that_its_root_may_finish_alone_is_no_contradiction() -> None:
+    alone = [Call(WORLD, "broadcast", 64, "a.py:5", early=True)]
+    programs: dict[int, list[Step]] = {0: loop(alone, 3), 1: [*loop(alone, 2), Stop()]}
+    assert told(Witnesses(case_of(Job({WORLD: [0, 1]}, programs)))) == []
+
+
+def ras(witnesses: Witnesses, counts: dict[int, int], usual: int = 6, op: str = "AllReduce") -> Witnesses:
+    """RAS says that so many of the four ranks launched the operation so often."""
+    listed = [{"rank": rank, "count": count} for rank, count in counts.items()]
+    majority = [{"ranks": 4 - len(counts), "count": usual}]
+    return witnesses.event(
+        "ras_mismatch", "fact", None, op=op, comm_id="5c1e", listed=listed, majority=majority
+    )
+
+
+def level() -> Witnesses:
+    """All are stuck in one and the same call."""
+    job = Job(
+        {WORLD: list(range(4))}, dict.fromkeys(range(4), loop(BODY, 6)), stalled=frozenset({(WORLD, 9)})
+    )
+    return Witnesses(case_of(job))
+
+
+def test_counts_of_ras_that_differ_where_the_dumps_are_level() -> None:
+    (one,) = told(ras(level(), {3: 5}))
+    assert one.startswith("rank 3: NCCL's RAS counts 6 launches of AllReduce on 3 ranks and 5 on rank 3")
+    assert told(ras(behind(), {2: 4})) == []
+
+
+def test_a_process_that_ras_takes_for_dead_and_a_list_says_is_there() -> None:
+    witnesses = behind().exit(2, "running").event("ras_dead", "fact", None, processes=[{"pid": 1002}])
+    (one,) = told(witnesses)
+    assert one.startswith("rank 2: NCCL's RAS takes its process for dead")
+    assert told(behind().exit(2, "SIGKILL").event("ras_dead", "fact", None, processes=[{"pid": 1002}])) == []
+
+
+def test_what_ras_says_alike_is_evidence_of_the_verdict_and_nothing_else_is() -> None:
+    alone = diagnose(behind().case).verdicts[0]
+    verdict = diagnose(ras(behind(), {2: 4}).case).verdicts[0]
+    assert (verdict.cause, [c.rank for c in verdict.culprits]) == (alone.cause, [2])
+    assert (
+        "RAS says the same: it counts 6 launches of AllReduce on 3 ranks and 4 on rank 2." in verdict.sentence
+    )
+    assert set(verdict.evidence) - set(alone.evidence) == {"L90:1"}
+    other = diagnose(ras(behind(), {1: 4}).case).verdicts[0]
+    assert (other.sentence, other.evidence) == (alone.sentence, alone.evidence)
+
+
+def test_that_ras_gets_no_answer_of_a_killed_rank_fits() -> None:
+    killed = behind().exit(2, "SIGKILL")
+    verdict = diagnose(killed.event("ras_missing", "fact", None, processes=[{"pid": 1002}]).case).verdicts[0]
+    assert verdict.cause == "killed"
+    assert "RAS gets no answer of rank 2 either" in verdict.sentence

@@ -20,7 +20,7 @@ from rankandfile.model.ranks import format_ranks
 from .causes.finding import Finding
 from .causes.told import story_of
 from .facts import Facts
-from .machines import ranks_of_processes
+from .ras_counts import launches
 from .stories import Subject, world_of
 from .testimony import fields_of
 from .words import ranks_words, upper, verb
@@ -149,69 +149,18 @@ def _desync(facts: Facts) -> Finding | None:
 
 
 def _launches(facts: Facts) -> Finding | None:
-    rows = [row for row in _rows(facts, "ras_mismatch") if _counts(row) is not None]
-    for row in rows:
-        usual, most, other = _counts(row) or (0, 0, {})
+    for count in launches(facts.case, facts.testimony, world_of(facts)):
         # Dumps in which every call has ended are better witnesses than two answers that may be seconds apart.
-        again = [r for r in rows if r["log"] != row["log"] and _same(r, row) and not facts.case.ranks_seen]
-        if not (again or facts.testimony.gave_up) or not _many(len(other), most):
+        again = count.again and not facts.case.ranks_seen
+        if not (again or facts.testimony.gave_up) or not _many(len(count.listed), count.most):
             continue
-        ranks = _ranks(facts, rows, most, other)
-        late = tuple(sorted(rank for rank, count in ranks.items() if count < usual))
-        if ranks and late == tuple(sorted(ranks)):
-            ids = tuple(event_id(r["log"], r["line"]) for r in (row, *again[:1]))
+        late = tuple(sorted(rank for rank, n in count.of_rank.items() if n < count.usual))
+        if late and late == tuple(sorted(count.of_rank)):
+            ids = (count.evidence, *count.again[: bool(again)])
             still = "the same in two answers" if again else "while watchdogs gave up"
-            what = (
-                f"NCCL's RAS counts {usual:,} launches of {row['op'] or 'collectives'} on {most} ranks and "
-                f"{ranks[late[0]]:,} on {ranks_words(late)}, {still}"
-            )
-            return _behind(facts, late, what, ids, most)
+            what = f"NCCL's RAS counts {count.words(late)}, {still}"
+            return _behind(facts, late, what, ids, count.most)
     return None
-
-
-def _counts(row: Row) -> tuple[int, int, dict[int, Row]] | None:
-    """What most launched, how many they are, and the listed others by number in the communicator."""
-    fields = fields_of(row)
-    majority, listed = fields.get("majority"), fields.get("listed")
-    if not isinstance(majority, list) or not isinstance(listed, list) or len(majority) != 1 or not listed:
-        return None
-    count, ranks = majority[0].get("count"), majority[0].get("ranks")
-    if not isinstance(count, int) or not isinstance(ranks, int):
-        return None
-    others = {one["rank"]: one for one in listed if isinstance(one.get("count"), int)}
-    return (count, ranks, others) if len(others) == len(listed) else None
-
-
-def _same(one: Row, other: Row) -> bool:
-    return _communicator(one) == _communicator(other) and _counts(one) == _counts(other)
-
-
-def _communicator(row: Row) -> tuple[object, object]:
-    return fields_of(row).get("comm_id"), row["op"]
-
-
-def _ranks(facts: Facts, rows: list[Row], most: int, other: dict[int, Row]) -> dict[int, int]:
-    """Ranks of the job of those listed, with their counts; empty if any of them is not sure."""
-    owners = ranks_of_processes(facts.case.exits)
-    hosts = facts.testimony.hosts
-    by_process: dict[int, int] = {}
-    for one in other.values():
-        found = {
-            r for r in owners.get(one.get("pid", -1), set()) if r not in hosts or hosts[r] == one.get("host")
-        }
-        if len(found) == 1:
-            by_process[found.pop()] = one["count"]
-    if len(by_process) == len(other):
-        return by_process
-    size = most + len(other)
-    alike = {
-        fields_of(r).get("comm_id")
-        for r in rows
-        if (counts := _counts(r)) and counts[1] + len(counts[2]) == size
-    }
-    if size != world_of(facts) or size != facts.case.world_size or len(alike) != 1:
-        return {}
-    return {number: one["count"] for number, one in other.items() if number < size}
 
 
 def _behind(facts: Facts, late: tuple[int, ...], what: str, ids: tuple[str, ...], others: int) -> Finding:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import group_id
 
+from .contradicting_ranks import completed_without, counts_of_ras, dead_to_ras
+from .contradiction import Contradiction
 from .counters import is_of
 from .host import Stand
 from .membership import Membership
 from .testimony import End, Testimony
-from .words import ranks_words
 from .working import COLLECTIVE, Working
 
 #: Functions of torch that a flight recorder always has a call for.
@@ -31,16 +31,6 @@ _MOST = 6
 _MOST_IDS = 4
 
 
-@dataclass(frozen=True)
-class Contradiction:
-    ranks: tuple[int, ...]
-    what: str
-    evidence: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{ranks_words(self.ranks)}: {self.what} ({' against '.join(self.evidence[:2])})"
-
-
 def contradictions(
     case: Case,
     working: Working,
@@ -48,12 +38,17 @@ def contradictions(
     testimony: Testimony,
     hosts: dict[int, Stand],
     hidden: dict[int, int],
+    stands: pl.DataFrame,
+    mismatched: pl.DataFrame,
 ) -> tuple[Contradiction, ...]:
     """The most telling first; ranks of which the same is said, in one."""
     found = [
+        *completed_without(case, working, stands),
         *_ends(testimony),
+        *dead_to_ras(case, testimony),
         *_counters(case, working, belongs, testimony),
         *_stacks(case, working, hosts, hidden),
+        *counts_of_ras(case, stands, mismatched, belongs, testimony),
     ]
     alike: dict[str, list[Contradiction]] = defaultdict(list)
     for one in found:
@@ -63,6 +58,7 @@ def contradictions(
             tuple(sorted({rank for one in those for rank in one.ranks})),
             what,
             tuple(dict.fromkeys(i for one in those for i in one.evidence))[:_MOST_IDS],
+            any(one.impossible for one in those),
         )
         for what, those in list(alike.items())[:_MOST]
     )

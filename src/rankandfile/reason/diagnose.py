@@ -12,6 +12,7 @@ from .checks import checked
 from .facts import Facts, OnStep, gather
 from .logs_only import logs_only
 from .quiet import quiet
+from .ras_joined import with_ras
 from .verdict import findings, verdict
 from .waits import Root
 from .without_waits import settled
@@ -27,7 +28,7 @@ def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
 
 
 def conclude(facts: Facts) -> Diagnosis:
-    verdicts = _verdicts(facts)
+    verdicts = [with_ras(facts, verdict) for verdict in _verdicts(facts)]
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
     ids = dict.fromkeys([*(i for v in verdicts for i in _cited(v)), *disagreeing])
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]

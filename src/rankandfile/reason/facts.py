@@ -10,7 +10,8 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .contradictions import Contradiction, contradictions
+from .contradiction import Contradiction
+from .contradictions import contradictions
 from .counters import stand_in, users_by_log
 from .deaths import with_deaths
 from .failed_waits import with_failed_waits
@@ -128,7 +129,7 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
             f"Hidden: {sum(hidden.values()):,} sends and receives known that were not recorded; {len(hidden):,} ranks "
             "may wait in one"
         )
-    against = contradictions(case, working, belongs, testimony, hosts, hidden)
+    against = contradictions(case, working, belongs, testimony, hosts, hidden, standings, mismatches)
     for one in against:
         step(f"Contradiction: {one}")
     order = Order(working, belongs.families)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import CAUSES, Missing, Verdict
 from rankandfile.model.ledger import dump_id
 
+from .contradiction import Contradiction
 from .facts import Facts
 from .patience import latest_ns, much_longer
 from .words import counted, ranks_words, upper
+
+_MOST_TOLD = 3
 
 
 def quiet(facts: Facts) -> Verdict:
@@ -29,6 +32,9 @@ def quiet(facts: Facts) -> Verdict:
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
     if facts.hidden and much_longer(facts, idle):
         return _hidden(facts, idle)
+    impossible = [one for one in facts.contradictions if one.impossible]
+    if impossible:
+        return _contradicted(impossible)
     ranks = len(facts.case.ranks_seen)
     unseen = sorted(
         {r for ranks in facts.membership.members.values() for r in ranks} - set(facts.case.ranks_seen)
@@ -53,6 +59,25 @@ def quiet(facts: Facts) -> Verdict:
         confidence="supported" if unseen or stood else "established",
         sentence=sentence,
         evidence=[dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]],
+    )
+
+
+def _contradicted(impossible: list[Contradiction]) -> Verdict:
+    """Every call has ended, and some cannot have: no claim either way."""
+    told = "; ".join(f"{ranks_words(one.ranks)}: {one.what}" for one in impossible[:_MOST_TOLD])
+    return Verdict(
+        hang=False,
+        cause="undetermined",
+        family=CAUSES["undetermined"],
+        confidence="hypothesis",
+        sentence=f"No recorded call is unfinished, but the recordings contradict each other. {upper(told)}.",
+        evidence=[i for one in impossible[:_MOST_TOLD] for i in one.evidence],
+        missing_evidence=[
+            Missing(
+                what="recordings of one attempt, taken when it stood still",
+                how="collect the dumps of all ranks again, in one go; stacks (py-spy dump --pid PID) tell who waits",
+            )
+        ],
     )
 
 
