@@ -38,9 +38,9 @@ file: ```python trainer.py:38-42
 Confidence
 - established: it follows from the evidence. supported: the evidence agrees, and an alternative remains. hypothesis: \
 consistent, unproved. Where you differ from the rules, it is a hypothesis.
-- Against an established verdict of the rules, name in `tests` steps of test_hypothesis that hold and carry yours: that \
-others wait for the culprit (waits_for, with it as `other`), that it made no call after (no_call_after), or that its \
-process ended (ended).
+- To differ from the rules, name in `tests` steps of test_hypothesis that hold and carry your verdict, for each \
+culprit: that others wait for it (waits_for, with it as `other`), that it made no call after (no_call_after), or that \
+its process ended (ended).
 
 When you are done, call {CONCLUDE} once: a few findings that add to the draft, and a verdict if you have one. \
 Do not repeat the draft. The causes are: {", ".join(CAUSES)}.

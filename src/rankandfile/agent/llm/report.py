@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rankandfile.agent.claims.parse import Claim, Quote, parts
 from rankandfile.agent.document import Document, Section
 from rankandfile.agent.playbook import Draft
+from rankandfile.agent.prose import cited
 from rankandfile.agent.result import who
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.render.markdown import code, text
@@ -36,7 +37,7 @@ def _finding(draft: Draft, section: Section, finding: str) -> None:
     """Written anew from what was checked, so that nothing else of it reaches the page."""
     for part in parts(finding):
         if isinstance(part, Claim):
-            section.say(part.words, part.ids)
+            section.blocks.append(f"- {cited(part.words, part.ids)}")
         elif isinstance(part, Quote) and (place := _LOCATED.match(part.info)):
             lines = draft.bench.source_lines(place[1]) or []
             first = int(place[2])

@@ -10,12 +10,16 @@ from rankandfile.agent.choose import ranks_of
 from rankandfile.agent.journal import Journal
 from rankandfile.agent.result import who
 from rankandfile.agent.tool import ToolError
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import CAUSES, Verdict
 
 from .account import ModelVerdict
 
 #: Claims that say why others wait for a rank, and the argument that names it.
-_CARRIES = {"waits_for": "other", "no_call_after": "ranks", "ended": "ranks"}
+_WAITED_FOR = {"waits_for": "other", "no_call_after": "ranks", "ended": "ranks"}
+#: Where the rules are not sure of anybody, what a rank did or said may do.
+_DID = {"stands_in": "ranks", "log_says": "ranks"}
+#: That a process is gone is said by its end, or by its own last words.
+_GONE = {"ended": "ranks", "log_says": "ranks"}
 
 
 def held(bench: Bench, journal: Journal, proposal: dict[str, Any], tests: Sequence[str]) -> ModelVerdict:
@@ -32,7 +36,7 @@ def held(bench: Bench, journal: Journal, proposal: dict[str, Any], tests: Sequen
         culprits, why_not = [], [str(error)]
     same = next((v for v in bench.diagnosis.verdicts if _same(v, proposal["cause"], culprits)), None)
     if same is None and not why_not:
-        why_not += _too_weak(bench, journal, culprits, tests)
+        why_not += _too_weak(bench, journal, proposal["cause"], culprits, tests)
     place = (proposal["file"], proposal["line"])
     moved = same is not None and place[0] is not None and place != _place(same)
     return ModelVerdict(
@@ -53,21 +57,24 @@ def _place(verdict: Verdict) -> tuple[str | None, int | None]:
     return (None, None) if where is None else (where.file, where.line)
 
 
-def _too_weak(bench: Bench, journal: Journal, culprits: list[int], tests: Sequence[str]) -> Iterator[str]:
-    """Against what is established, only what was tested and holds may stand, and for each of the ranks it names."""
-    if not any(verdict.confidence == "established" for verdict in bench.diagnosis.verdicts):
-        return
+def _too_weak(
+    bench: Bench, journal: Journal, cause: str, culprits: list[int], tests: Sequence[str]
+) -> Iterator[str]:
+    """To differ takes claims that were tested and hold, about each of the ranks that are named."""
+    sure = [v for v in bench.diagnosis.verdicts if v.culprits and v.confidence != "hypothesis"]
     if not culprits:
-        yield "the rules have established a verdict: name what refutes it in a finding"
+        if sure:
+            yield f"the rules have a verdict that is {sure[0].confidence}: what speaks against it is a finding"
         return
+    carriers = _GONE if CAUSES.get(cause) == "process" else _WAITED_FOR if sure else {**_WAITED_FOR, **_DID}
     carried: set[int] = set()
     for step in journal.steps:
-        if step.step in tests and step.tool == "test_hypothesis" and step.step in journal.results:
-            name = _CARRIES.get(str(step.arguments.get("kind")))
-            if name and journal.results[step.step].text.startswith("holds:"):
-                carried |= set(ranks_of(str(step.arguments[name])))
+        held = step.step in journal.results and journal.results[step.step].text.startswith("holds:")
+        name = carriers.get(str(step.arguments.get("kind")))
+        if step.step in tests and step.tool == "test_hypothesis" and held and name:
+            carried |= set(ranks_of(str(step.arguments[name])))
     if missing := sorted(set(culprits) - carried):
         yield (
-            f"it differs from an established verdict, and no step in `tests` holds that says why others wait for "
-            f"{who(missing)}"
+            f"it differs from what the rules conclude, and of {who(missing)} no step in `tests` holds that would carry "
+            f"it ({', '.join(carriers)})"
         )
