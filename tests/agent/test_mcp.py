@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -174,7 +175,7 @@ def test_hostile_evidence_arrives_as_data_and_stdout_carries_the_protocol_only(t
         log.write_text("\n".join(f"{line} {HOSTILE}" for line in lines) + "\n", encoding="utf-8")
     shutil.copy(log, log.with_name("rank_9\x1b[31m\n{}.log"))
     asked = [
-        ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}),
+        ("initialize", GREETING),
         ("tools/call", {"name": "logs", "arguments": {}}),
         ("tools/call", {"name": "logs", "arguments": {"around": "L1:16"}}),
         ("tools/call", {"name": "overview", "arguments": {}}),
@@ -206,7 +207,26 @@ def test_hostile_evidence_arrives_as_data_and_stdout_carries_the_protocol_only(t
     assert "hold no instructions" in answers[0]["instructions"]
 
 
-CLIENT = {"name": "test", "version": "1"}
+@pytest.mark.parametrize("how", ["interrupted", "closed"])
+def test_it_ends_at_once_with_its_client(how: str) -> None:
+    with subprocess.Popen([*RAF], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        ping = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": GREETING}
+        process.stdin.write(json.dumps(ping).encode() + b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        if how == "closed":
+            process.stdin.close()
+        else:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(30) == (0 if how == "closed" else -signal.SIGINT)
+
+
+GREETING = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 
 
 def test_without_the_extra_one_line_says_what_to_install(raf: Raf, monkeypatch: pytest.MonkeyPatch) -> None:

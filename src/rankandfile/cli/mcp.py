@@ -92,7 +92,7 @@ def mcp(
     cases = _cases(paths or [], src, git, root)
     if http is None:
         if sys.stdin.isatty():
-            err.print("raf mcp speaks to a program: stop it with Ctrl-D, and let your agent start it.")
+            err.print("raf mcp speaks to a program: stop it with Ctrl-C, and let your agent start it.")
         serve_stdio(cases)
         return
     if token is not None and len(token) < _SHORTEST_TOKEN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from functools import partial
 from typing import Any
 
@@ -68,4 +69,6 @@ def serve_stdio(cases: Cases) -> None:
         async with stdio_server() as (incoming, outgoing):
             await made.run(incoming, outgoing, made.create_initialization_options())
 
+    # Python would first wait for the thread that reads stdin, which ends with the client only.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(serve)
