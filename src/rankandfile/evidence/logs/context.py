@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from .peeled import Peeled
 from .pieces import pieces
-from .prefixes import Peeled, peel
+from .prefixes import peel
 
 #: Lines that a block may have, other writers' lines between them included.
 BLOCK = 400

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from .prefixes import Peeled
+from .peeled import Peeled
 
 #: Characters of a line that are kept. W1 with all its prefixes has some 400.
 TEXT = 600

@@ -15,8 +15,9 @@ from .attribute import attribute
 from .collect import Collector
 from .event import Event, clean
 from .needles import finder
+from .peeled import Peeled
 from .pieces import pieces
-from .prefixes import Peeled, peel
+from .prefixes import peel
 from .raw import LogRow, RawLog, columns_of
 from .recognise import Memory, recognise
 from .scan import LINE, Line, Scan

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from .context import Context
 from .event import Event, begin, integer
-from .prefixes import Peeled
+from .peeled import Peeled
 from .shape import Shape, put
 from .shapes import SHAPES, by_needle
 from .signals import by_words, of_exit
@@ -50,6 +50,8 @@ def recognise(
         if match is None:
             continue
         start, end = match.span()
+        if shape.severe and not _severe(peeled, body[:start]):
+            continue
         if any(start < b and a < end for a, b in spans):
             continue
         spans.append((start, end))
@@ -68,6 +70,15 @@ def recognise(
         _settle(event, body)
         events.append(event)
     return events
+
+
+_WARNS = re.compile(r"\b(?:WARN|WARNING|ERROR|EXCEPTION|CRITICAL|FATAL)\b|Warning:")
+_NEARBY = 200
+
+
+def _severe(peeled: Peeled, before: str) -> bool:
+    """The line says to be a warning or worse: a prefix does, or its own words before what is told."""
+    return (peeled.severity or "I") in "WECF" or _WARNS.search(before[-_NEARBY:]) is not None
 
 
 @cache

@@ -36,6 +36,8 @@ class Shape:
     """Searched for in the line without prefixes. A space stands for any white space, so wrapped lines match."""
     about_in: str | None = None
     """Whose numbers the `about` group of the pattern holds."""
+    severe: bool = False
+    """It counts only in a line that says to be a warning or worse, in its own words or in a prefix."""
     then: Callable[[Event, Context], None] | None = None
     """What more there is to do: read the lines that follow, or weigh the role."""
 

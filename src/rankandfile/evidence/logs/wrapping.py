@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from .peeled import Peeled
 from .pieces import pieces
-from .prefixes import Peeled, peel
+from .prefixes import peel
 from .scan import Line
 
 #: Parts of one line that are put together again.

@@ -46,6 +46,7 @@ SHAPES = (
             "dropped",
             "dropping",
         ),
-        r"\b(?:WARN|WARNING|ERROR|EXCEPTION)\b.{0,200}?\b(?P<what>(?:batch|sample|step|micro-?batch|shard|record|exception|error|example|item|file)\w{0,6}.{0,60}?\b(?:[Ss]kipp(?:ed|ing)|[Ii]gnor(?:ed|ing)|swallowed|dropp(?:ed|ing))|(?:[Ss]kipp(?:ed|ing)|[Ii]gnor(?:ed|ing)|swallowed|dropp(?:ed|ing)) .{0,60}?\b(?:batch|sample|step|micro-?batch|shard|record|exception|error|example|item|file)\w{0,6}\b)",
+        r"\b(?P<what>(?:batch|sample|step|micro-?batch|shard|record|exception|error|example|item|file)\w{0,6}.{0,60}?\b(?:[Ss]kipp(?:ed|ing)|[Ii]gnor(?:ed|ing)|swallowed|dropp(?:ed|ing))|(?:[Ss]kipp(?:ed|ing)|[Ii]gnor(?:ed|ing)|swallowed|dropp(?:ed|ing)) .{0,60}?\b(?:batch|sample|step|micro-?batch|shard|record|exception|error|example|item|file)\w{0,6}\b)",
+        severe=True,
     ),
 )
