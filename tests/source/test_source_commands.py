@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rankandfile.lab.sim.run import simulate
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 
 
@@ -59,3 +61,20 @@ def test_a_source_that_is_none_is_one_line(words: tuple[str | Path, ...], says: 
     assert done.returncode == 2
     assert says in done.stderr and len(done.stderr.strip().splitlines()) <= 2
     assert "Traceback" not in done.stderr
+
+
+def test_a_rank_is_explained_as_the_verdict_with_the_source_has_it(tmp_path: Path) -> None:
+    """The calls alone blame nobody: the argument that differs is in the source."""
+    made = simulate("root-best", tmp_path / "incident")
+    evidence, tree = made / "evidence", made / "src"
+    done = raf("diagnose", evidence, "--src", tree, "--format", "json")
+    culprits = [culprit["rank"] for culprit in json.loads(done.stdout)["verdicts"][0]["culprits"]]
+    alone = json.loads(raf("diagnose", evidence, "--format", "json").stdout)["verdicts"][0]
+    assert culprits and alone["culprits"] == []
+    blamed = raf("diagnose", evidence, "--src", tree, "--explain", str(culprits[0]))
+    assert blamed.stdout.startswith(f"Rank {culprits[0]} is blamed"), blamed.stdout
+    other = next(rank for rank in range(4) if rank not in culprits)
+    assert (
+        f"Rank {other} is not blamed"
+        in raf("diagnose", evidence, "--src", tree, "--explain", str(other)).stdout
+    )

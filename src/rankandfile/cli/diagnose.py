@@ -92,7 +92,7 @@ def diagnose(
     if explain is not None:
         from rankandfile.reason.explain import explain as explain_rank
 
-        _print_explanation(facts, explain_rank(facts, explain), format)
+        _print_explanation(facts, explain_rank(facts, explain, diagnosis), format)
     elif format is Format.text:
         print_card(diagnosis, unicode)
     else:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from rankandfile.model.diagnosis import Diagnosis, Verdict
 
 from . import look
 from .absence import reasons
@@ -31,17 +34,57 @@ class Explanation:
         return "\n".join(self.lines)
 
 
-def explain(facts: Facts, rank: int) -> Explanation:
+class _Blame(NamedTuple):
+    """Who is blamed, and by what words."""
+
+    culprits: frozenset[int]
+    confidence: str
+    sentence: str
+    doing: dict[int, str]
+    overturned_by: str
+    evidence: tuple[str, ...]
+
+
+def explain(facts: Facts, rank: int, diagnosis: Diagnosis | None = None) -> Explanation:
+    """`diagnosis` is what was concluded in the end: with the source, it can name others than the dumps alone."""
     found = [best for root in facts.roots if (best := next(iter(findings(facts, root)), None)) is not None]
-    blamed = [finding for finding in found if rank in finding.culprits]
-    if rank not in facts.case.ranks_seen and not blamed:
+    blames = [_of_finding(finding) for finding in found]
+    if diagnosis is not None:
+        overturned = {blame.culprits: blame.overturned_by for blame in blames}
+        blames = [_of_verdict(verdict, overturned) for verdict in diagnosis.verdicts]
+    culprits = {culprit for blame in blames for culprit in blame.culprits}
+    if rank not in facts.case.ranks_seen and rank not in culprits:
         return _unseen(facts, rank)
-    links = _chain(facts, rank, {r for finding in found for r in finding.culprits})
-    if blamed:
-        return _culprit(facts, rank, blamed, links)
+    links = _chain(facts, rank, culprits)
+    if rank in culprits:
+        return _culprit(facts, rank, next(blame for blame in blames if rank in blame.culprits), links)
     if links:
-        return _victim(facts, rank, links, found)
+        return _victim(facts, rank, links, culprits)
     return _bystander(facts, rank)
+
+
+def _of_finding(finding: Finding) -> _Blame:
+    return _Blame(
+        frozenset(finding.culprits),
+        finding.confidence,
+        finding.sentence,
+        dict(finding.doing),
+        finding.contradicted_by or "",
+        tuple(finding.evidence),
+    )
+
+
+def _of_verdict(verdict: Verdict, overturned: Mapping[frozenset[int], str]) -> _Blame:
+    culprits = frozenset(culprit.rank for culprit in verdict.culprits)
+    doing = {culprit.rank: culprit.doing for culprit in verdict.culprits if culprit.doing}
+    return _Blame(
+        culprits,
+        verdict.confidence,
+        verdict.sentence,
+        doing,
+        overturned.get(culprits, ""),
+        tuple(verdict.evidence),
+    )
 
 
 def _chain(facts: Facts, rank: int, culprits: set[int]) -> list[tuple[int, Pending]]:
@@ -97,22 +140,21 @@ def _evidence(facts: Facts, links: list[tuple[int, Pending]]) -> tuple[str, ...]
     return tuple(dict.fromkeys(ids))
 
 
-def _culprit(facts: Facts, rank: int, blamed: list[Finding], links: list[tuple[int, Pending]]) -> Explanation:
-    best = blamed[0]
+def _culprit(facts: Facts, rank: int, best: _Blame, links: list[tuple[int, Pending]]) -> Explanation:
     lines = [f"Rank {rank} is blamed ({best.confidence}): {best.sentence}"]
     if rank in best.doing:
         lines.append(f"What it did instead: {best.doing[rank]}.")
     lines += [_link(facts, r, call) for r, call in links[:1]]
-    if best.contradicted_by:
-        lines.append(f"What would overturn this: {best.contradicted_by}.")
+    if best.overturned_by:
+        lines.append(f"What would overturn this: {best.overturned_by}.")
     return Explanation(rank, "culprit", tuple(lines), best.evidence)
 
 
-def _victim(facts: Facts, rank: int, links: list[tuple[int, Pending]], found: list[Finding]) -> Explanation:
+def _victim(facts: Facts, rank: int, links: list[tuple[int, Pending]], culprits: set[int]) -> Explanation:
     lines = [_link(facts, r, call) for r, call in links]
     last = links[-1][1]
     end = last.lacking or last.behind or last.busy or last.unknown
-    blamed = {r for finding in found for r in finding.culprits} & set(end)
+    blamed = culprits & set(end)
     if blamed:
         lines.append(
             f"The chain ends there: {ranks_words(sorted(blamed))} {verb(sorted(blamed), 'is', 'are')} blamed."
