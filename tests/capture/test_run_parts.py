@@ -29,10 +29,21 @@ def test_a_stall_is_told_once() -> None:
     assert stall.feed(13.5, [ring(2)])
 
 
-def test_nobody_waits_or_lives_no_stall() -> None:
+def test_nobody_lives_no_stall() -> None:
     stall = Stall(0.0, 3.0)
-    assert not any(stall.feed(float(at), [ring(1, waits=False)]) for at in range(20))
     assert not any(stall.feed(float(at), [ring(1, lives=False)]) for at in range(20, 40))
+
+
+def test_where_nobody_waits_it_takes_more_patience() -> None:
+    stall = Stall(0.0, 3.0)
+    assert not any(stall.feed(float(at), [ring(1, waits=False)]) for at in range(9))
+    assert stall.feed(9.5, [ring(1, waits=False)])
+
+
+def test_before_the_first_call_it_takes_most() -> None:
+    stall = Stall(0.0)
+    assert not any(stall.feed(float(at), [ring(0, waits=False)]) for at in range(60))
+    assert stall.feed(61.0, [ring(0, waits=False)])
 
 
 def test_patience_grows_with_the_pauses_of_the_job() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rankandfile.capture import collect, stacks
 from rankandfile.capture.diagnose import Answer, diagnose
+from rankandfile.capture.kernel import Kernel
 from rankandfile.capture.rings import Seen
 
 #: Between the two looks at the stacks: what is the same in both stands still.
@@ -32,6 +33,8 @@ class Wishes:
 
 
 class Case:
+    """Gathers evidence into a folder of its own each time, and says what follows from it."""
+
     def __init__(
         self,
         wishes: Wishes,
@@ -39,46 +42,44 @@ class Case:
         logs: Sequence[Path],
         dumps: Path,
         env: Mapping[str, str],
+        kernel: Kernel | None = None,
     ) -> None:
-        self._wishes, self._say, self._logs, self._dumps, self._env = wishes, say, logs, dumps, env
-        self.stacks: Path | None = None
+        self._wishes, self._say, self._logs, self._dumps, self._env = wishes, say, logs, dumps, dict(env)
+        self._kernel, self._said_open = kernel, False
+        self._stacks: Path | None = None
         """Those of the last stall."""
 
-    def of_stall(self, look: Look, stacks: bool, still: Callable[[], bool]) -> bool | None:
-        """Whether it is a hang; None where that is undetermined, False also where the job went on meanwhile."""
+    def knows(self, variables: Mapping[str, str]) -> None:
+        """What a rank was started with, beyond what the job was."""
+        self._env.update(variables)
+
+    def of_stall(self, look: Look, stacks: bool) -> Path:
+        """The folder of a new case, with what the living and the dead tell now."""
         seen, codes = look()
         folder = self._new_folder()
         self._collect(folder, seen, codes)
         if stacks:
-            self.stacks = folder / "evidence" / "stacks"
-            self._take_stacks(seen, self.stacks)
+            self._stacks = folder / "evidence" / "stacks"
+            self._take_stacks(seen, self._stacks)
+            collect.answers(seen, folder)
             # Once more: how long the calls have been waiting tells a hang from a pause.
             self._collect(folder, *look())
-        if not still():
-            self._say("the job moves again")
-            return False
-        answer = self._diagnose(folder)
-        if answer.status == VERDICT or answer.hang:
-            self._wishes.show(answer.card)
-            self._say(f"case: {folder}")
-            return True
-        if answer.status < 0:
-            return None  # ended by a signal, with the job
-        said = "the evidence does not tell why" if answer.status else "the evidence shows no hang"
-        self._say(f"{said if answer.status in (0, 3) else answer.said}; case: {folder}")
-        return False if answer.status == 0 else None
+        return folder
 
-    def of_end(self, code: int, look: Look, stood_still: bool) -> None:
-        """The job has ended, and not well. Stacks of a stall that it did not get over still tell."""
+    def of_end(self, look: Look, stood_still: bool) -> Path:
+        """The job has ended. Stacks of a stall that it did not get over still tell."""
         folder = self._new_folder()
         self._collect(folder, *look())
-        if stood_still and self.stacks is not None and self.stacks.is_dir():
-            shutil.copytree(self.stacks, folder / "evidence" / "stacks")
-        answer = self._diagnose(folder)
-        told = answer.status == VERDICT or answer.hang
-        if told:
+        if stood_still and self._stacks is not None and self._stacks.is_dir():
+            shutil.copytree(self._stacks, folder / "evidence" / "stacks")
+        return folder
+
+    def judge(self, folder: Path) -> Answer:
+        """Show the verdict, if there is one."""
+        answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
+        if answer.is_hang:
             self._wishes.show(answer.card)
-        self._say(f"the job ended with {code}{'' if told else '; no verdict'}; case: {folder}")
+        return answer
 
     def _collect(self, folder: Path, seen: Sequence[Seen], codes: Mapping[int, int]) -> None:
         evidence = folder / "evidence"
@@ -88,6 +89,12 @@ class Case:
         collect.logs(self._logs, evidence / "logs")
         collect.dumps(self._dumps, evidence / "dumps")
         collect.environment(self._env, evidence / "env.txt")
+        if self._kernel is not None and not self._kernel.collect(evidence / "kernel"):
+            if not self._said_open and any(codes.get(one.pid) == -9 for one in seen):
+                self._said_open = True
+                self._say(
+                    "who sent SIGKILL stays open: the kernel's messages need root or CAP_SYSLOG (sudo dmesg)"
+                )
 
     def _new_folder(self) -> Path:
         first = self._wishes.out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")
@@ -107,6 +114,3 @@ class Case:
             notes = stacks.take(living, folder, "_later") + stacks.take(living, folder, native=True)
         for note in notes:
             self._say(note)
-
-    def _diagnose(self, folder: Path) -> Answer:
-        return diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)

@@ -8,9 +8,11 @@ import os
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from rankandfile.capture import asking
 from rankandfile.capture.rings import Seen
 
 #: Variables that matter to a diagnosis. Others may be secrets.
@@ -37,10 +39,39 @@ def rings(seen: Sequence[Seen], folder: Path) -> None:
             copy = Path(shutil.copy2(one.path, folder / one.path.name))
             if lives:
                 os.utime(copy)
-    sources = seen[0].path.parent / "raf-sources" if seen else None
-    if sources is not None and sources.is_dir():
+    for sources in {one.path.parent / "raf-sources" for one in seen}:
         with contextlib.suppress(OSError, shutil.Error):
             shutil.copytree(sources, folder / sources.name, dirs_exist_ok=True)
+
+
+def answers(seen: Sequence[Seen], folder: Path) -> None:
+    """What torch's own recorder and its counters of waits say, in each rank that serves them.
+
+    A ring knows all that the recorder knows of gloo, and that form stays out of the evidence; of calls on a device the
+    recorder knows how far they got.
+    """
+    served = {one.rank: path for one in seen if one.lives and (path := _socket(one)).exists()}
+    with ThreadPoolExecutor(max(1, min(len(served), 16))) as pool:
+        found = list(pool.map(asking.flight, served.values()))
+        counters = list(pool.map(lambda path: asking.handler(path, "wait_counter_values"), served.values()))
+    for (rank, path), dump, waits in zip(served.items(), found, counters, strict=True):
+        if dump is not None and dump[0] == "pickle":
+            _write(folder / "evidence" / "dumps" / f"nccl_trace_rank_{rank}", dump[1])
+        elif dump is not None:
+            _write(folder / "torch" / f"fr_trace_rank_{rank}.json", dump[1])
+        if waits is not None:
+            _write(folder / "torch" / f"wait_counters_rank_{rank}.json", waits)
+
+
+def _socket(one: Seen) -> Path:
+    """As `runtime.answering` makes it."""
+    return one.path.parent / f"rank-{one.pid}.sock"
+
+
+def _write(path: Path, data: bytes) -> None:
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
 
 def exits(seen: Sequence[Seen], codes: Mapping[int, int], path: Path) -> None:

@@ -22,6 +22,18 @@ class Answer(NamedTuple):
     hang: bool = False
     """It is a hang, also where nothing tells who is at fault."""
 
+    @property
+    def is_hang(self) -> bool | None:
+        """None for undetermined."""
+        return True if self.status == 1 or self.hang else False if self.status == 0 else None
+
+    @property
+    def words(self) -> str:
+        """Why there is no verdict to show."""
+        return {0: "the evidence shows no hang", 3: "the evidence does not tell why"}.get(
+            self.status, self.said
+        )
+
 
 def diagnose(case: Path, source: Path | None, unicode: bool, width: int) -> Answer:
     """Diagnose `case/evidence`, writing `diagnosis.json` and `report.html` beside it."""

@@ -34,6 +34,15 @@ def status(pid: int) -> Status | None:
         return None
 
 
+def environment(pid: int) -> dict[str, str]:
+    """As the process was started with; empty where we may not see it."""
+    try:
+        words = Path(f"/proc/{pid}/environ").read_bytes().decode("utf-8", "surrogateescape").split("\0")
+    except OSError:
+        return {}
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
 def alive(pid: int, started: int) -> bool:
     """Whether the very process runs: its number may be another's by now."""
     found = status(pid)

@@ -1,4 +1,7 @@
-"""When a job counts as stuck: nothing has moved for longer than it has ever paused, and somebody waits."""
+"""When a job counts as stuck: nothing has moved for longer than it has ever paused.
+
+Where nobody is seen to wait, it may compute, load or compile: that takes more patience, and most of all at the start.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from rankandfile.capture.rings import Seen
 
 #: Seconds without the user's own: at first, at most, and how many times the longest pause so far.
 AT_FIRST, AT_MOST, TIMES = 10.0, 120.0, 5.0
+#: How many times that, where no call is open; and at least so long before the first call.
+IDLE, START = 3.0, 60.0
 
 
 class Stall:
@@ -39,6 +44,18 @@ class Stall:
             return self._fixed
         return min(max(AT_FIRST, TIMES * self._longest), AT_MOST)
 
+    def tell(self, now: float) -> None:
+        """Somebody else has noticed: the present stall counts as told."""
+        if self._due is None:
+            self._told_at, self._due = self.still(now), math.inf
+
+    def _enough(self, seen: Sequence[Seen]) -> float:
+        if any(one.lives and one.open for one in seen):
+            return self.patience
+        if self._fixed is None and not any(one.calls for one in seen):
+            return max(START, IDLE * self.patience)
+        return IDLE * self.patience
+
     def still(self, now: float) -> float:
         """Seconds since anything moved."""
         return now - self._since
@@ -52,8 +69,8 @@ class Stall:
                 self._longest = max(self._longest, self.still(now))
             self._progress, self._since, self._due = progress, now, None
             return False
-        waits = any(one.lives and one.open for one in seen)
-        if not waits or self.still(now) < (self.patience if self._due is None else self._due):
+        lives = any(one.lives for one in seen)
+        if not lives or self.still(now) < (self._enough(seen) if self._due is None else self._due):
             return False
         self._told_at, self._due = self.still(now), math.inf
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,10 +14,14 @@ from .errors import UserError
 from .help import examples
 from .sources import Source
 
+if TYPE_CHECKING:
+    from rankandfile.capture.where_to_meet import Meeting
+
 EXAMPLES = examples(
     "raf run -- torchrun --nproc-per-node 8 train.py",
     "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
     "raf run --src train/ --on-hang dump-and-kill -- torchrun --nproc-per-node 8 train/main.py",
+    "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
 )
 CONTEXT = {"allow_interspersed_args": False}
 
@@ -59,6 +63,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    meet: Annotated[
+        str,
+        typer.Option(
+            "--meet",
+            metavar="DIR|store|none",
+            help="Where the raf run of each node meets the others: a folder that all nodes see, the job's own TCPStore, "
+            "or nowhere, each with a verdict of its own.",
+        ),
+    ] = "store",
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
@@ -78,10 +91,16 @@ def run(
         out, src, unicode and (err.encoding or "").lower().startswith("utf"), min(err.width, 100), _show
     )
     try:
-        code = run(Options(command, wishes, stall, on_hang.value), _say)
+        code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
     except OSError as error:
         raise UserError(f"cannot run {command[0]}: {error.strerror or error}") from error
     raise typer.Exit(code)
+
+
+def _place(meet: str) -> Meeting:
+    if meet == "store":
+        return "store"
+    return None if meet == "none" else Path(meet)
 
 
 def _say(message: str) -> None:

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 _PR_SET_PTRACER = 0x59616D61
@@ -38,6 +39,8 @@ def begin() -> None:
         _allow_stacks()
     with contextlib.suppress(Exception):
         _settings_of_this_torch()
+    with contextlib.suppress(Exception):
+        _let_itself_be_asked()
     try:
         from rankandfile.runtime.recorder.start import start
 
@@ -52,6 +55,13 @@ def _allow_stacks() -> None:
     watcher = os.environ.get("RAF_RUN", "")
     if watcher.isdigit() and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(int(watcher)), 0, 0, 0)
+
+
+def _let_itself_be_asked() -> None:
+    from rankandfile.runtime.answering import answer
+
+    if folder := os.environ.get("RAF_RING_DIR"):
+        answer(Path(folder))
 
 
 def _settings_of_this_torch() -> None:

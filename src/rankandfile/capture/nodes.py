@@ -1,0 +1,232 @@
+"""The watchers of a job's nodes among themselves: who is there, who has noticed something, who has handed in what."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from rankandfile.capture.muster import Muster
+from rankandfile.model.ranks import format_ranks
+
+#: Between two beats; who has not beaten for so long is lost; how often everybody is looked at while all is well.
+BEAT_S, LOST_S, LOOK_S = 2.0, 12.0, 20.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Word:
+    """What a watcher says of its node."""
+
+    ranks: tuple[int, ...] = ()
+    host: str = ""
+    state: str = "runs"
+    """`runs`, or `ended` with the job's exit code on this node."""
+    code: int = 0
+    beat: int = 0
+    answered: int = 0
+    """The last alarm for which it has handed in its evidence."""
+    at: float = 0.0
+    """When this was said, by the clock of its host."""
+
+    @property
+    def name(self) -> str:
+        """How people call the node."""
+        return f"{self.host} (rank{'' if len(self.ranks) == 1 else 's'} {format_ranks(self.ranks)})"
+
+
+@dataclass
+class Member:
+    word: Word
+    changed: float
+    """When its word was seen to be a new one; by our clock."""
+    beats: bool = False
+    """It has spoken while we listened: no leftover of an earlier attempt."""
+
+
+@dataclass
+class Nodes:
+    """One watcher's end. A thread of its own speaks and listens: the place may be slow, or go away."""
+
+    muster: Callable[[], Muster]
+    say: Say
+    ranks: tuple[int, ...]
+    started: float
+    """When this watcher began, by the wall clock: what was said before is an earlier attempt's."""
+    own: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}")
+
+    def __post_init__(self) -> None:
+        self.word = Word(self.ranks, socket.gethostname())
+        self.lost = False
+        """The meeting place is gone: this node is alone."""
+        self.alarm = 0
+        """The newest one that was raised while we were here."""
+        self._place: Muster | None = None
+        self._others: dict[str, Member] = {}
+        self._at_first: int | None = None
+        self._lock = threading.Lock()
+        self._hurry = threading.Event()
+        self._ready = threading.Event()
+        self._over = threading.Event()
+        self._listening = False
+        self._thread = threading.Thread(target=self._run, name="raf-nodes", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._place = self.muster()
+            self._place.enrol(self.own)
+            self._at_first = self._alarm()
+            looked = -LOOK_S
+            while not self._over.is_set():
+                self._speak()
+                alarm = self._alarm()
+                self.alarm = alarm if alarm > self._at_first else 0
+                if self._listening or self.alarm > self.word.answered or time.monotonic() - looked > LOOK_S:
+                    self._listen()
+                    looked = time.monotonic()
+                self._ready.set()
+                self._hurry.wait(BEAT_S / 2 if self._listening else BEAT_S)
+                self._hurry.clear()
+        except Exception as error:
+            self.lost = True
+            self._ready.set()
+            if not self._over.is_set():
+                why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                self.say(f"the other nodes are out of sight ({why}): this node goes on alone")
+
+    def _speak(self) -> None:
+        with self._lock:
+            self.word = replace(self.word, beat=self.word.beat + 1, at=time.time())
+            self._where.put(f"{self.own}/word", json.dumps(asdict(self.word)).encode())
+
+    def _alarm(self) -> int:
+        word = self._where.get("alarm") or b"0"
+        return int(word) if word.isdigit() and len(word) < 10 else 0
+
+    def _listen(self) -> None:
+        now = time.monotonic()
+        for name in self._where.members():
+            if name == self.own or (word := _read(self._where.get(f"{name}/word"))) is None:
+                continue
+            known = self._others.get(name)
+            if known is None:
+                self._others[name] = Member(word, now, word.at >= self.started)
+            elif known.word != word:
+                known.word, known.changed, known.beats = word, now, True
+
+    @property
+    def _where(self) -> Muster:
+        assert self._place is not None
+        return self._place
+
+    def others(self) -> dict[str, Word]:
+        """Who takes part in this attempt, by what they said last; also those that are lost by now."""
+        return {name: one.word for name, one in list(self._others.items()) if one.beats}
+
+    def alive(self, name: str) -> bool:
+        """It is there: it speaks."""
+        one = self._others.get(name)
+        return one is not None and one.beats and time.monotonic() - one.changed < LOST_S
+
+    def first(self, waiting: bool = False) -> str:
+        """The lowest node that is there, which speaks for all; with `waiting`, also if its job has ended."""
+        there = {
+            name: word
+            for name, word in self.others().items()
+            if self.alive(name) and (waiting or word.state == "runs")
+        }
+        there[self.own] = self.word
+        return min(there, key=lambda name: (there[name].ranks or (1 << 30,), name))
+
+    def listen(self, closely: bool) -> None:
+        """Closely while there is something to decide."""
+        self._listening = closely
+        self._hurry.set()
+
+    def raise_alarm(self) -> int:
+        """All nodes are to look; two that notice at once mean the same. The alarm's number, 0 for nobody there."""
+        if self.lost or not self._ready.wait(LOST_S) or self.lost or self._at_first is None:
+            return 0
+        self.listen(True)
+        if self.alarm > self.word.answered:
+            return self.alarm
+        with self._guarded():
+            self.alarm = max(self._alarm(), self.word.answered, self._at_first) + 1
+            self._where.put("alarm", str(self.alarm).encode())
+        return 0 if self.lost else self.alarm
+
+    def hand_in(self, evidence: bytes, alarm: int, state: str = "runs", code: int = 0) -> None:
+        with self._guarded():
+            self._where.put(f"{self.own}/evidence", evidence)
+            with self._lock:
+                self.word = replace(self.word, answered=alarm, state=state, code=code)
+            self._speak()
+
+    def fetch(self, name: str) -> bytes | None:
+        with self._guarded():
+            return self._where.get(f"{name}/evidence")
+        return None
+
+    def publish(self, about: str, verdict: dict[str, Any]) -> None:
+        with self._guarded():
+            self._where.put(f"verdict-{about}", json.dumps({**verdict, "by": self.own}).encode())
+
+    def verdict(self, about: str) -> dict[str, Any] | None:
+        """What another watcher of this attempt has published."""
+        with self._guarded():
+            told = self._where.get(f"verdict-{about}")
+            try:
+                found = json.loads(told or b"null")
+            except ValueError:
+                return None
+            return found if isinstance(found, dict) and found.get("by") in self.others() else None
+        return None
+
+    def leave(self, nothing_to_tell: bool) -> None:
+        self._over.set()
+        self._hurry.set()
+        self._thread.join(BEAT_S)
+        if nothing_to_tell and self._place is not None and not self.lost:
+            with self._guarded():
+                self._where.remove(self.own)
+
+    def _guarded(self) -> _Guarded:
+        return _Guarded(self)
+
+
+class _Guarded:
+    """Whatever the place does not answer any more makes this node one that is alone, and nothing worse."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
+        if error is None or not isinstance(error, Exception):
+            return False
+        self._nodes.lost = True
+        return True
+
+
+def _read(data: bytes | None) -> Word | None:
+    """What another has written, which may be anything."""
+    try:
+        found = json.loads(data or b"null")
+        word = Word(**{**found, "ranks": tuple(int(rank) for rank in found["ranks"])})
+        return word if all(map(_plain, (word.code, word.beat, word.answered))) else None
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def _plain(value: object) -> bool:
+    return type(value) is int and abs(value) < 1 << 40

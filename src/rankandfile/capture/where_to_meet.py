@@ -1,0 +1,53 @@
+"""Which meeting place a job's nodes have: what the person names, or what the ranks were told of their store."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from rankandfile.capture.job_store import JobStore
+from rankandfile.capture.muster import Muster
+from rankandfile.capture.shared_folder import SharedFolder
+
+#: A shared folder, the job's own store, or nowhere.
+Meeting = Path | Literal["store"] | None
+
+#: Two jobs that use one folder at the same time differ in one of these; the nodes of one job in none.
+_SAME_ON_ALL = (
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "WORLD_SIZE",
+    "TORCHELASTIC_RUN_ID",
+    "SLURM_JOB_ID",
+    "PMIX_NAMESPACE",
+)
+
+
+def place(wanted: Meeting, told: Mapping[str, str]) -> Callable[[], Muster] | None:
+    """How to get there, with what a rank was started with; None if the job has one node, or no place."""
+    if not _several_nodes(told):
+        return None
+    if isinstance(wanted, Path):
+        key = "\0".join(told.get(name, "") for name in _SAME_ON_ALL)
+        folder = wanted / f"job-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+        return lambda: SharedFolder(folder)
+    host, port = told.get("MASTER_ADDR", ""), told.get("MASTER_PORT", "")
+    if wanted is None or not host or not port.isdigit() or importlib.util.find_spec("torch") is None:
+        return None
+    return lambda: JobStore(host, int(port))
+
+
+def _several_nodes(told: Mapping[str, str]) -> bool:
+    """By torchrun, or by another launcher that counts ranks and those of a node."""
+    for world, local in (
+        ("WORLD_SIZE", "LOCAL_WORLD_SIZE"),
+        ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+        ("PMI_SIZE", "MPI_LOCALNRANKS"),
+    ):
+        if told.get(world, "").isdigit() and told.get(local, "").isdigit():
+            return int(told[world]) > int(told[local])
+    nodes = told.get("SLURM_NNODES", "")
+    return nodes.isdigit() and int(nodes) > 1

@@ -1,0 +1,46 @@
+"""What lets a rank under `raf run` be asked while it hangs: torch's own worker server, on a socket of this user's."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+#: What a socket's path may take, by the kernel.
+_LONGEST = 107
+_OWN_WORDS = b"Server listening to UNIX"
+
+
+def answer(folder: Path) -> None:
+    """Serve at `folder/rank-PID.sock`. It is C++, and answers also while Python's lock is held."""
+    from torch._C._distributed_c10d import _WorkerServer
+
+    path = folder / f"rank-{os.getpid()}.sock"
+    if len(os.fsencode(path)) > _LONGEST:
+        return
+    path.unlink(missing_ok=True)
+    server = _without_its_line(lambda: _WorkerServer(str(path)))
+    # Never taken down: at the interpreter's end that would wait for its threads, and print three lines.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
+    path.chmod(0o600)
+
+
+def _without_its_line(make: Callable[[], Any]) -> Any:
+    """torch warns that it serves, which is nothing the job's output is for; what others print meanwhile is kept."""
+    held = os.memfd_create("raf")
+    real = os.dup(2)
+    os.dup2(held, 2)
+    try:
+        return make()
+    finally:
+        os.dup2(real, 2)
+        os.lseek(held, 0, os.SEEK_SET)
+        with contextlib.suppress(OSError):
+            for line in os.read(held, 1 << 20).splitlines(keepends=True):
+                if _OWN_WORDS not in line:
+                    os.write(2, line)
+        os.close(real)
+        os.close(held)
