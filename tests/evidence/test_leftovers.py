@@ -12,7 +12,9 @@ from rankandfile.evidence.leftovers import read
 from rankandfile.evidence.load import load
 from rankandfile.evidence.sniff import kind
 from rankandfile.model.case import Case
+from rankandfile.reason import gather
 from rankandfile.reason import testify as witness
+from rankandfile.reason.absence import reasons
 
 EVENTS = "low 0\nhigh 0\nmax 12\noom 3\noom_kill {}\n"
 CONTROL = "oom_kill_disable 0\nunder_oom 0\noom_kill {}\n"
@@ -107,3 +109,39 @@ def test_a_core_file_is_of_the_rank_whose_process_it_names(tmp_path: Path) -> No
 def test_where_hosts_are_many_a_core_file_without_a_host_is_nobodys(tmp_path: Path) -> None:
     ends = witness.testify(case(tmp_path, exits=exits(hosts=("node01", "node02")), core=core(4002, 11))).ends
     assert ends[2].kind == "running"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("/cores/core.%e.%p.%h.%t", "its core file: /cores/core.*.4003.node01.*"),
+        ("core", "its core file: core, in its working directory"),
+        ("|/usr/share/apport/apport -p%p -s%s", "its host hands core files to /usr/share/apport/apport"),
+        ("100%%.%p", "its core file: 100%.4003"),
+    ],
+)
+def test_the_kernels_pattern_says_where_the_core_file_of_a_rank_lies(
+    pattern: str, words: str, tmp_path: Path
+) -> None:
+    crashed = exits(3).replace("-9", "-11")
+    found = case(tmp_path, exits=crashed, proc__sys__kernel__core_pattern=pattern + "\n")
+    facts = gather(found)
+    reason = reasons(facts, [3])[3]
+    assert reason.why == "died"
+    assert words in reason.how
+    assert all(found.evidence(i) is not None for i in reason.evidence)
+    assert facts.testimony.ends[3].words == "killed by SIGSEGV"
+
+
+def test_a_kill_leaves_no_core_file_and_a_pattern_ends_nobody(tmp_path: Path) -> None:
+    facts = gather(case(tmp_path, exits=exits(3), core_pattern="/cores/core.%p\n"))
+    assert reasons(facts, [3])[3].how == ""
+    assert {rank: end.kind for rank, end in facts.testimony.ends.items() if rank != 3} == {
+        rank: "running" for rank in range(3)
+    }
+
+
+def test_what_is_only_called_a_pattern_is_none() -> None:
+    assert kind(b"step 1\nstep 2\n", "core_pattern") == "log"
+    assert kind(b"core.%p\x00\x01", "core_pattern") != "core_pattern"
+    assert kind(b"core.%p\n", "job.log") == "log"

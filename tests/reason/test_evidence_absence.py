@@ -234,3 +234,11 @@ def test_who_does_not_answer_the_debug_server_may_lack_the_lock() -> None:
     reason = reasons(gather(witnesses.case), [2])[2]
     assert reason.why == "gil"
     assert "did not answer" in reason.words
+
+
+def test_a_rank_of_no_group_has_no_part_in_the_job() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 11)})))
+    facts = gather(replace(case, world_size=5))
+    assert reasons(facts, [4])[4].why == "no_part"
+    assert not any("rank 4" in missing.what for missing in diagnose(facts.case).verdicts[0].missing_evidence)

@@ -1,4 +1,4 @@
-"""By what a control group's counters and a core file are known. Apart from their reading, which needs tables: the
+"""By what a control group's counters, a core file and the kernel's pattern for core files are known. Apart from their reading, which needs tables: the
 process that decodes is to stay small, and asks this of every file."""
 
 from __future__ import annotations
@@ -17,6 +17,22 @@ _CORE = (b"\x7fELF\x02\x01", b"\x04\x00")
 def is_memory_counters(head: bytes) -> bool:
     """`memory.events` or `memory.oom_control` of a control group."""
     return len(head) < MOST and KILLED.search(head) is not None and _COUNTERS.fullmatch(head) is not None
+
+
+#: The kernel's own limit is 128.
+_LONGEST_PATTERN = 256
+_PATTERN_NAME = re.compile(r"core_pattern(?:\.txt)?$")
+
+
+def is_core_pattern(head: bytes, name: str) -> bool:
+    """A copy of `/proc/sys/kernel/core_pattern`: nothing but its name tells one from any other line."""
+    line = head.strip()
+    return (
+        _PATTERN_NAME.search(name) is not None
+        and 0 < len(line) <= _LONGEST_PATTERN
+        and b"\n" not in line
+        and line.decode("utf-8", "replace").isprintable()
+    )
 
 
 def is_core(head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""What the system leaves of a process that it ended: counters of control groups, and core files.
+"""What the system leaves of a process that it ended: counters of control groups, core files and where they are put.
 
 A counter says that something in the group was killed for want of memory, perhaps only a data worker: a fact that
 explains an end which is known otherwise, and no end by itself. A core file says of which process it is, and by which
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rankandfile.evidence import exits
-from rankandfile.evidence.leftover_kinds import KILLED, MOST, is_core, is_memory_counters
+from rankandfile.evidence.leftover_kinds import KILLED, MOST, is_core, is_core_pattern, is_memory_counters
+from rankandfile.evidence.logs.event import clean
 from rankandfile.evidence.logs.signals import by_number
 
 _HEADERS, _NOTES = 64, 1 << 20
@@ -26,6 +27,9 @@ def read(path: Path, source: str) -> list[exits.Row]:
         if is_memory_counters(head):
             count = int(KILLED.findall(head)[-1])
             return [exits.row(source, "cgroup", role="fact", error=f"oom_kill {count}")] if count else []
+        if is_core_pattern(head, path.name):
+            text = clean(head.decode("utf-8", "replace").strip(), 256)
+            return [exits.row(source, "core_pattern", role="fact", error=text)]
         return _core(file, head, source) if is_core(head) else []
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from rankandfile.evidence.json_outline import outline
-from rankandfile.evidence.leftover_kinds import is_core, is_memory_counters
+from rankandfile.evidence.leftover_kinds import is_core, is_core_pattern, is_memory_counters
 from rankandfile.evidence.unpack.tar import is_header
 from rankandfile.wire.layout import MAGIC
 
@@ -36,6 +36,7 @@ Kind = Literal[
     "exit_list",
     "memory_counters",
     "core",
+    "core_pattern",
     "log",
     "case",
     "empty",
@@ -117,6 +118,8 @@ def kind(head: bytes, name: str) -> Kind:
         return "core"
     if is_memory_counters(head):
         return "memory_counters"
+    if is_core_pattern(head, name):
+        return "core_pattern"
     if _PICKLED_DICT.match(head):
         return "flight_pickle"
     if b"\0" not in head:

@@ -79,7 +79,7 @@ def _take(found: Found, blob: Blob, decoded: Decoded) -> None:
         rows, more = exits.read(blob.path, blob.source)
         found.exits += rows
         found.notes += more
-    elif decoded.kind in ("memory_counters", "core"):
+    elif decoded.kind in ("memory_counters", "core", "core_pattern"):
         found.left += leftovers.read(blob.path, blob.source)
     elif decoded.log is not None:
         found.logs.append(LogPart(decoded.log, blob.source, blob.written_ns))

@@ -17,6 +17,7 @@ from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import dump_id
 
+from .cores import core_file
 from .facts import Facts
 from .lock import Held, held
 from .testimony import fields_of
@@ -60,6 +61,8 @@ class Reason:
     why: Why
     words: str
     evidence: tuple[str, ...] = ()
+    how: str = ""
+    """What helps in this very case; empty: what helps with any such reason."""
 
 
 def absent_ranks(facts: Facts) -> list[int]:
@@ -77,17 +80,17 @@ def reasons(facts: Facts, ranks: list[int]) -> dict[int, Reason]:
 
 def missing_dumps(facts: Facts, ranks: list[int]) -> tuple[list[Missing], list[str]]:
     """One entry per reason, ranks of the same reason together; and the evidence for them."""
-    alike: dict[tuple[Why, str], list[int]] = defaultdict(list)
+    alike: dict[tuple[str, str], list[int]] = defaultdict(list)
     ids: list[str] = []
     for rank, reason in reasons(facts, ranks).items():
         if reason.why == "no_part":
             # There is nothing to be had from it, and nothing that anybody could do.
             continue
-        alike[reason.why, reason.words].append(rank)
+        alike[reason.words, reason.how or _HOW[reason.why]].append(rank)
         ids += reason.evidence[:2] if len(ids) < _MOST_IDS else ()
     return [
-        Missing(what=f"the dump of {ranks_words(those)}: {words}", how=_HOW[why])
-        for (why, words), those in list(alike.items())[:_MOST]
+        Missing(what=f"the dump of {ranks_words(those)}: {words}", how=how)
+        for (words, how), those in list(alike.items())[:_MOST]
     ], ids
 
 
@@ -133,7 +136,12 @@ def _reason(
     testimony = facts.testimony
     end, stand = testimony.ends.get(rank), facts.hosts.get(rank)
     if end is not None and testimony.gone(rank):
-        return Reason("died", f"its process {_ended(end.kind, end.words)}", end.evidence)
+        words = f"its process {_ended(end.kind, end.words)}"
+        core = core_file(facts.case, testimony, rank)
+        if core is not None:
+            where, evidence = core
+            return Reason("died", words, (*end.evidence[:1], evidence), f"{_HOW['died']}; {where}")
+        return Reason("died", words, end.evidence)
     if rank in testimony.unreachable:
         lost = testimony.unreachable[rank]
         return Reason("unreachable", lost.words, lost.evidence)

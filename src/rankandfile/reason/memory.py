@@ -9,7 +9,7 @@ import polars as pl
 
 from .testimony import End
 
-#: The kind of exit facts that count kills, and are no end of anybody by themselves.
+#: The kind of exit facts that count kills.
 COUNTERS = "cgroup"
 
 

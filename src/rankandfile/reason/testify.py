@@ -12,6 +12,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
 
 from .activity import Place, is_library
+from .cores import PATTERN
 from .machines import links_down, ranks_of_devices, ranks_of_processes, xid_owner
 from .memory import COUNTERS, out_of_memory
 from .testimony import End, EndKind, Error, Report, Testimony, fields_of
@@ -46,10 +47,14 @@ def testify(case: Case) -> Testimony:
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())
     hosts = _hosts(case)
-    counters = pl.col("kind").cast(pl.String) == COUNTERS
+    kind = pl.col("kind").cast(pl.String)
     links, links_of_hosts = links_down(events, hosts)
     return Testimony(
-        ends=out_of_memory(_ends(case.exits.filter(~counters)), case.exits.filter(counters), hosts),
+        ends=out_of_memory(
+            _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))),
+            case.exits.filter(kind == COUNTERS),
+            hosts,
+        ),
         raised=_errors(mine, _RAISES, "origin"),
         echoes=_errors(mine, ("traceback",), "echo", "messenger"),
         device=_device(events, mine, case.exits, hosts),
