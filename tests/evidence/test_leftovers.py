@@ -136,9 +136,9 @@ def test_the_kernels_pattern_says_where_the_core_file_of_a_rank_lies(
 def test_a_kill_leaves_no_core_file_and_a_pattern_ends_nobody(tmp_path: Path) -> None:
     facts = gather(case(tmp_path, exits=exits(3), core_pattern="/cores/core.%p\n"))
     assert reasons(facts, [3])[3].how == ""
-    assert {rank: end.kind for rank, end in facts.testimony.ends.items() if rank != 3} == {
-        rank: "running" for rank in range(3)
-    }
+    assert {rank: end.kind for rank, end in facts.testimony.ends.items() if rank != 3} == dict.fromkeys(
+        range(3), "running"
+    )
 
 
 def test_what_is_only_called_a_pattern_is_none() -> None:

@@ -1,5 +1,6 @@
-"""By what a control group's counters, a core file and the kernel's pattern for core files are known. Apart from their reading, which needs tables: the
-process that decodes is to stay small, and asks this of every file."""
+"""By what is known what the system leaves of an ended process: counters of a control group, a core file, the pattern
+for the names of core files. Apart from their reading, which needs tables: the process that decodes is to stay small,
+and asks this of every file."""
 
 from __future__ import annotations
 
