@@ -24,6 +24,8 @@ from pages import write_block
 
 BEGIN, END = "<!-- guards: written by benchmarks/guards.py -->", "<!-- guards: end -->"
 ROUNDS = 400
+#: Collectives of a step, as far as a program of two processors can have many.
+CALLS = 20
 
 
 def median_us(call: Callable[[], object], rounds: int = ROUNDS) -> float:
@@ -44,6 +46,7 @@ def locally() -> dict[str, float]:
     return {
         "agree": median_us(lambda: guard.agree(False), 20000),
         "same": median_us(lambda: guard.same(1), 20000),
+        "about_to_call": median_us(lambda: guard.about_to_call("all_reduce"), 20000),
     }
 
 
@@ -58,10 +61,27 @@ def as_rank() -> dict[str, float]:
     dist.init_process_group("gloo", timeout=timedelta(seconds=120))
     one = torch.ones(1)
     dist.all_reduce(one)
-    found = {"all_reduce": median_us(lambda: dist.all_reduce(one))}
+
+    def calls(announced: bool = False) -> None:
+        for _ in range(CALLS):
+            if announced:
+                guard.about_to_call("all_reduce", one)
+            dist.all_reduce(one)
+
+    def guarded() -> None:
+        guard.step(1)
+        guard.agree(False, name="stop")
+        guard.same("0.1", "rate")
+        calls()
+
+    few = ROUNDS // 4
+    found = {"all_reduce": median_us(lambda: dist.all_reduce(one)), "step": median_us(calls, few)}
     if os.environ.get("TORCH_DISTRIBUTED_DEBUG") != "DETAIL":
         found["agree"] = median_us(lambda: guard.agree(False, name="stop"))
         found["same"] = median_us(lambda: guard.same("0.1", "rate"))
+        found["about_to_call"] = median_us(lambda: guard.about_to_call("all_reduce", one))
+        found["step guarded"] = median_us(guarded, few)
+        found["step announced"] = median_us(lambda: calls(announced=True), few)
         found["share"] = median_us(lambda: guard.share(1, name="shared"))
         group_times = []
         for _ in range(5):
@@ -107,17 +127,23 @@ def lines(counts: list[int]) -> list[str]:
     return [
         f"`python benchmarks/guards.py`: {len(os.sched_getaffinity(0))} processors, gloo; medians in microseconds.",
         "",
-        f"Off (`RAF_GUARDS=0`), `agree` takes {off['agree']:.2f} µs and `same` {off['same']:.2f} µs; on, but without a "
-        f"process group, {alone['agree']:.2f} and {alone['same']:.2f} µs. Between ranks:",
+        f"Off (`RAF_GUARDS=0`), `agree` takes {off['agree']:.2f} µs, `same` {off['same']:.2f} µs and `about_to_call` "
+        f"{off['about_to_call']:.2f} µs; on, but without a process group, `agree` {alone['agree']:.2f} and `same` "
+        f"{alone['same']:.2f} µs. Between ranks:",
         "",
         "| | " + " | ".join(f"{n} ranks" for n in counts) + " |",
         "| --- |" + " ---: |" * len(counts),
         row("`guard.agree`", [plain[n]["agree"] for n in counts]),
         row("`guard.same`", [plain[n]["same"] for n in counts]),
+        row("`guard.about_to_call`, which talks to nobody", [plain[n]["about_to_call"] for n in counts]),
         row("`guard.share`, as seen by its source", [plain[n]["share"] for n in counts]),
         row("one-element `all_reduce`", [plain[n]["all_reduce"] for n in counts]),
         row("the same, `TORCH_DISTRIBUTED_DEBUG=DETAIL`", [detail[n]["all_reduce"] for n in counts]),
         row("`new_group` (what guards do without)", [plain[n]["new_group"] for n in counts]),
+        row(f"a step of {CALLS} such calls", [plain[n]["step"] for n in counts]),
+        row("the same with `step`, `agree` and `same`", [plain[n]["step guarded"] for n in counts]),
+        row("the same with `about_to_call` before each call", [plain[n]["step announced"] for n in counts]),
+        row("the same under DETAIL", [detail[n]["step"] for n in counts]),
         "",
         "DETAIL pays its price at every collective; a guard is paid where it stands, once a step.",
     ]
