@@ -166,7 +166,7 @@ def test_several_cases_are_told_apart_and_few_stay_open(early_stop: Bench) -> No
         parts = ["evidence", "evidence/logs", "evidence/stacks", "evidence/dumps", "src"]
         for number, part in enumerate(parts, 1):
             told = await ask(client, "open_case", paths=[f"early-stop/{part}"])
-            assert f"`c{number}`, without source" in told
+            assert told.startswith(f"The case is open as `c{number}`, with its source.")
         assert "name one of c2, c3, c4, c5" in await refused(client, "overview")
         assert "no open case 'c1'" in await refused(client, "overview", case="c1")
         assert (await ask(client, "overview", case="c2")).startswith("The job has 4 ranks")

@@ -35,6 +35,7 @@ def open_case(cases: OpenCases, asked: OpenCase) -> Iterator[Line]:
     if asked.git is not None and not all(cases.roots.has_history_of(one) for one in src if one.is_dir()):
         raise ToolError(f"git: the repository of the source does not lie in {cases.roots} as a whole")
     opened = cases.open(Asked(paths, src, asked.git))
-    source = "with its source" if src else "without source: no line of code can be named"
+    has_source = opened.bench.tree is not None
+    source = "with its source" if has_source else "without source: no line of code can be named"
     yield line(f"The case is open as `{opened.name}`, {source}.")
     yield from OVERVIEW.call(opened.bench, {}).lines
