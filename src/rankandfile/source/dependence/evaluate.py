@@ -14,7 +14,7 @@ from rankandfile.source.names import Class, External, method, resolve, scope_of
 from rankandfile.source.program import Function, Module, Program
 from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
-from . import calls, control, groups, objects, origins
+from . import calls, control, groups, instances, objects, origins, parameters, returned
 from .definitions import Definition, reaching
 from .frame import Frame
 from .index import index_of
@@ -164,7 +164,7 @@ class Evaluator:
     def _definition(self, d: Definition, frame: Frame, path: Path) -> Value:
         file, value = frame.function.module.path, d.value
         if d.how == "parameter":
-            return calls.parameter(self, d.name, frame, path)
+            return parameters.parameter(self, d.name, frame, path)
         if d.how in ("outside", "called"):
             return self._stored(d, frame, path)
         if d.how == "exception":
@@ -243,7 +243,9 @@ class Evaluator:
         """An attribute of an object of a class of the tree."""
         found = method(cls, e.attr)
         if found is not None and is_property(found):
-            return calls.body(self, found, Frame(found, {}, frame.depth + 1, (*frame.key, e)), path, text(e))
+            return returned.body(
+                self, found, Frame(found, {}, frame.depth + 1, (*frame.key, e)), path, text(e)
+            )
         return UNIFORM if found is not None else self.attribute(cls, e.attr, frame, path)
 
     def attribute(self, cls: Class, name: str, frame: Frame, path: Path) -> Value:
@@ -251,7 +253,7 @@ class Evaluator:
         stores = self.objects.stores(cls, name)
         found = [(Frame(function, None, frame.depth + 1), d) for function, d in stores]
         if not found:
-            return calls.field(self, cls, name, frame, path)
+            return instances.field(self, cls, name, frame, path)
         return control.stored_anywhere(self, found, path)
 
     def _stored(self, d: Definition, frame: Frame, path: Path) -> Value:

@@ -1,0 +1,90 @@
+"""What the functions of Python itself make of their arguments."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rankandfile.source.names import resolve
+from rankandfile.source.program import Function
+from rankandfile.source.registry.tables import is_pure
+
+from . import origins
+from .frame import Frame
+from .returned import body
+from .syntax import EACH, LEN, Path, argument, arguments, constant, text
+from .unknown import by_arguments
+from .value import UNIFORM, UNKNOWN, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+
+_SAME_ITEMS = {"list", "tuple", "sorted", "reversed", "iter", "set", "frozenset"}
+
+
+def builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> Value:
+    args = arguments(e)
+    first = args[0] if args else None
+    if first is None:
+        return UNIFORM
+    if name in _SAME_ITEMS:
+        return _same_items(ev, name, first, e, frame, path)
+    if name == "len":
+        return ev.value(first, frame, (LEN,))
+    if name == "next":
+        return join([ev.value(first, frame, (EACH, *path)), ev.all(args[1:], frame)])
+    if name in ("enumerate", "zip", "map", "filter"):
+        return _combined(ev, name, args, frame, path)
+    if name == "range":
+        return ev.all(args, frame)
+    if name == "getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
+        made = ast.Attribute(first, str(constant(args[1])), ast.Load())
+        ast.copy_location(made, e)
+        return join([ev.value(made, frame, path), ev.all(args[2:], frame)])
+    if name == "vars":
+        return ev.value(first, frame, path)
+    if name == "id" or (name == "hash" and not isinstance(constant(first), int)):
+        return origins.here("process", "different in every process", e, frame)
+    if name == "open":
+        return join([UNKNOWN, ev.value(first, frame)])
+    if name in ("hasattr", "isinstance", "issubclass", "callable", "type"):
+        # What type a value has seldom differs where its content does.
+        return UNKNOWN if name == "isinstance" and ev.value(first, frame).level != "uniform" else UNIFORM
+    return ev.all(args, frame) if is_pure(f"builtins.{name}") else by_arguments(ev, e, frame, name)
+
+
+def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: Frame, path: Path) -> Value:
+    """The items are those of the argument; `sorted` takes the order of a set away, and its key can bring one in."""
+    value = ev.value(first, frame, path)
+    if name == "sorted":
+        key = argument(e, "key")
+        if path and path[0] in (("order", None), EACH) and value.source == "set_order":
+            value = ev.value(first, frame, (LEN,))
+        if key is not None and path and path[0][0] in ("order", "each"):
+            value = join([value, _key(ev, key, frame)])
+    if name in ("set", "frozenset") and path and path[0][0] in ("each", "order"):
+        value = join([value, origins.set_order(e, frame)])
+    return value
+
+
+def _key(ev: Evaluator, key: ast.expr, frame: Frame) -> Value:
+    """What a key function returns, whatever it is called with."""
+    target = frame.function.module.by_node.get(key) or resolve(frame.function, key)
+    if not isinstance(target, Function):
+        return UNIFORM
+    inside = Frame(target, {}, frame.depth + 1, (*frame.key, key))
+    return UNKNOWN if inside.too_deep else body(ev, target, inside, (), f"{text(key, 40)}()")
+
+
+def _combined(ev: Evaluator, name: str, args: list[ast.expr], frame: Frame, path: Path) -> Value:
+    if path and path[0] == EACH and len(path) > 1 and path[1][0] == "item":
+        index = path[1][1]
+        if name == "enumerate":
+            return UNIFORM if index == 0 else ev.value(args[0], frame, (EACH, *path[2:]))
+        if name == "zip" and isinstance(index, int) and index < len(args):
+            return ev.value(args[index], frame, (EACH, *path[2:]))
+    if path and path[0] in (LEN, EACH) and name in ("enumerate", "zip", "map"):
+        items = args[1:] if name == "map" else args
+        return ev.all(items, frame, path[:1])
+    return ev.all(args, frame)

@@ -1,0 +1,91 @@
+"""Objects of classes of the tree: their fields, and what a loop, an index or a length makes of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rankandfile.source.names import Class, lineage, method, resolve
+
+from . import failures
+from .frame import Frame
+from .returned import body
+from .syntax import LEN, Path, argument, arguments, text
+from .value import UNKNOWN, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+
+def field(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> Value:
+    """An attribute that no method stores: a field of a dataclass, or a constant of the class."""
+    for each in lineage(cls):
+        for s in each.node.body:
+            target = (
+                s.target
+                if isinstance(s, ast.AnnAssign)
+                else s.targets[0]
+                if isinstance(s, ast.Assign)
+                else None
+            )
+            if isinstance(target, ast.Name) and target.id == name:
+                outer = Frame(each.module.functions[0], {}, frame.depth + 1)
+                default = s.value if isinstance(s, (ast.Assign, ast.AnnAssign)) else None
+                values = [ev.value(default, outer, path)] if default is not None else []
+                if isinstance(s, ast.AnnAssign):
+                    values.extend(_field_given(ev, each, name, frame, path))
+                return join(values) if values else UNKNOWN
+    return UNKNOWN
+
+
+def _field_given(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> list[Value]:
+    fields = [
+        s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
+    ]
+    found = []
+    for site in ev.index.calls(cls.name)[:6]:
+        outer = Frame(site.function, None, frame.depth + 1)
+        if resolve(site.function, site.call.func) != cls or outer.too_deep:
+            continue
+        value = argument(site.call, fields.index(name), name)
+        spread = [k.value for k in site.call.keywords if k.arg is None]
+        found.extend([ev.value(value, outer, path)] if value is not None else [ev.all(spread, outer)])
+    return found
+
+
+def instance(ev: Evaluator, cls: Class, e: ast.Call, frame: Frame, path: Path) -> Value:
+    """A new object: an item, its length, an attribute, or what it was made of."""
+    kind, key = path[0] if path else ("", None)
+    if kind == "attr" and isinstance(key, str):
+        return ev.attribute(cls, key, frame, path[1:])
+    special = {"len": "__len__", "item": "__getitem__", "each": "__iter__"}.get(kind)
+    if special is not None:
+        return _protocol(ev, cls, special, e, frame, path)
+    return ev.all(arguments(e), frame)
+
+
+def _protocol(ev: Evaluator, cls: Class, special: str, e: ast.expr, frame: Frame, path: Path) -> Value:
+    """`len(x)`, `x[k]` and `for ... in x` for an object of a class of the tree."""
+    # A loop over an object goes round as often as its iterator yields; `len` says so only where there is none.
+    names = {"__len__": ("__iter__", "__len__"), "__iter__": ("__iter__", "__getitem__")}.get(
+        special, (special,)
+    )
+    for name in names:
+        found = method(cls, name)
+        if found is None:
+            continue
+        inside = Frame(found, None, frame.depth + 1, (*frame.key, e))
+        if inside.too_deep:
+            return UNKNOWN
+        if name == "__iter__":
+            made = body(ev, found, inside, path, f"iter({text(e)})")
+            step = method(cls, "__next__")
+            if step is None:
+                return made
+            following = Frame(step, None, frame.depth + 1, (*frame.key, e))
+            if path[0] == LEN:
+                return join([made, failures.ends(ev, following)])
+            return join([made, body(ev, step, following, path[1:], f"next({text(e)})")])
+        rest = path[1:]
+        return body(ev, found, inside, rest, f"{text(e)}.{name}()")
+    return ev.all(arguments(e), frame) if isinstance(e, ast.Call) else UNKNOWN

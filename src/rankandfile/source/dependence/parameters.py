@@ -1,0 +1,78 @@
+"""What a parameter holds: by the call that is known, or by every call in the program."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rankandfile.source.names import Class
+from rankandfile.source.program import Function
+
+from . import origins
+from .frame import Frame, called
+from .objects import outside
+from .syntax import Path, text
+from .value import UNIFORM, UNKNOWN, Link, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+
+def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
+    """What a parameter holds: by the call that is known, or by every call in the program."""
+    if frame.given is not None:
+        given = frame.given.get(name)
+        if given is not None:
+            return ev.value(given.value, given.frame, (*given.path, *path))
+        return default(ev, name, frame)
+    if name in ("self", "cls"):
+        return UNIFORM
+    if _handed_over_by_autograd(frame.function, name):
+        return origins.gradient_handed_over(name, frame)
+    found: list[Value] = []
+    for site, bound in ev.objects.callers(frame.function):
+        outer = Frame(site.function, None, frame.depth + 1)
+        inside = called(frame.function, site.call, outer, bound)
+        if outer.too_deep:
+            return UNKNOWN
+        given = (inside.given or {}).get(name)
+        if given is None:
+            found.append(default(ev, name, frame))
+            continue
+        file, code = site.function.module.path, text(given.value, 60)
+        value = ev.value(given.value, given.frame, (*given.path, *path))
+        if code == name:
+            found.append(value)
+        else:
+            place = f"{file}:{site.call.lineno}"
+            found.append(
+                value.by(Link(file, site.call.lineno, name, f"is passed as `{code}` ({place})", code))
+            )
+    return join(found) if found else UNKNOWN
+
+
+def _handed_over_by_autograd(function: Function, name: str) -> bool:
+    """A gradient: an argument of `backward`, after the context, in a function of autograd."""
+    owner = function.owner
+    return (
+        function.name == "backward"
+        and owner is not None
+        and name in function.parameters[1:]
+        and "torch.autograd.Function" in outside(Class(function.module, owner))
+    )
+
+
+def default(ev: Evaluator, name: str, frame: Frame) -> Value:
+    node = frame.function.node
+    if isinstance(node, ast.Module):
+        return UNKNOWN
+    positional = [*node.args.posonlyargs, *node.args.args]
+    pairs = list(zip(reversed(positional), reversed(node.args.defaults), strict=False))
+    pairs += [
+        (a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None
+    ]
+    for parameter_, default in pairs:
+        if parameter_.arg == name:
+            outer = frame.function.parent
+            return ev.value(default, Frame(outer, None, frame.depth + 1)) if outer is not None else UNKNOWN
+    return UNKNOWN

@@ -1,0 +1,110 @@
+"""What a function of the tree returns, or yields."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.names import own_nodes
+from rankandfile.source.program import Function
+
+from . import decisions, origins
+from .definitions import reaching
+from .frame import Frame
+from .syntax import EACH, Path, dotted, text
+from .value import UNKNOWN, Link, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+
+_MAIN_ONLY = re.compile(
+    r"(^|\.)(rank_zero_only|rank_zero|main_process_only|on_main_process|on_local_main_process)$"
+)
+MOST_RETURNS = 12
+
+
+def body(ev: Evaluator, target: Function, inside: Frame, path: Path, shown: str) -> Value:
+    """What a function of the tree returns, or yields."""
+    node = target.node
+    if isinstance(node, ast.Module):
+        return UNKNOWN
+    if isinstance(node, ast.Lambda):
+        return ev.value(node.body, inside, path)
+    if any(_MAIN_ONLY.search(dotted(d) or "") for d in node.decorator_list):
+        decorator = next(d for d in node.decorator_list if _MAIN_ONLY.search(dotted(d) or ""))
+        return origins.here("rank_api", "run on the main process only", decorator, inside)
+    yields = [n for n in own_nodes(target) if isinstance(n, (ast.Yield, ast.YieldFrom))]
+    if yields:
+        return _yielded(ev, target, yields, inside, path)
+    returns = [n for n in own_nodes(target) if isinstance(n, ast.Return)][:MOST_RETURNS]
+    values = [_returned(ev, r, inside, path, shown) for r in returns if r.value is not None]
+    value = join(values)
+    if (
+        value.level == "varying"
+        or len({text(r.value) if r.value else "None" for r in returns}) + _falls_off(target) < 2
+    ):
+        return value
+    return join([value, *_which_return(ev, target, returns, inside, shown)])
+
+
+def _returned(ev: Evaluator, r: ast.Return, inside: Frame, path: Path, shown: str) -> Value:
+    assert r.value is not None
+    file, code = inside.function.module.path, text(r.value, 60)
+    return ev.value(r.value, inside, path).by(
+        Link(file, r.lineno, shown, f"returns `{code}` ({file}:{r.lineno})", code)
+    )
+
+
+def _which_return(
+    ev: Evaluator, target: Function, returns: list[ast.Return], inside: Frame, shown: str
+) -> list[Value]:
+    """The decisions that send control to one return and not to another."""
+    flow = reaching(target)
+    ends = {
+        r: {n for n in flow.graph.nodes if n.what is r and flow.graph.returns in n.next()} for r in returns
+    }
+    found = []
+    file = target.module.path
+    for r, nodes in ends.items():
+        others = {n for other, its in ends.items() if other is not r for n in its} | {flow.graph.returns}
+        for condition in between_nodes(target, nodes, others, [flow.graph.entry]):
+            if condition.kind == "call":
+                continue
+            value = decisions.of_condition(ev, condition, inside)
+            place = f"{file}:{condition.line}"
+            words = f"returns one thing or another as `{condition.text}` decides ({place})"
+            found.append(value.by(Link(file, condition.line, shown, words, condition.text)))
+    return found
+
+
+def _falls_off(target: Function) -> bool:
+    """The function can also end without a return statement."""
+    flow = reaching(target)
+    return any(
+        flow.graph.returns in node.next() and not isinstance(node.what, ast.Return)
+        for node in flow.graph.nodes
+    )
+
+
+def _yielded(
+    ev: Evaluator, target: Function, yields: list[ast.Yield | ast.YieldFrom], inside: Frame, path: Path
+) -> Value:
+    """How many items a generator has is decided by the conditions around its yields."""
+    flow = reaching(target)
+    values: list[Value] = []
+    for y in yields:
+        if isinstance(y, ast.YieldFrom):
+            values.append(ev.value(y.value, inside, path))
+        elif path and path[0] == EACH and isinstance(y, ast.Yield) and y.value is not None:
+            values.append(ev.value(y.value, inside, path[1:]))
+    nodes = {n for y in yields for n in flow.nodes(y)}
+    for condition in between_nodes(target, nodes, {flow.graph.returns}, [flow.graph.entry]):
+        if condition.kind != "call":
+            file = target.module.path
+            words = f"yields as often as `{condition.text}` lets it ({file}:{condition.line})"
+            link = Link(file, condition.line, f"{target.qualname}()", words, condition.text)
+            values.append(decisions.of_condition(ev, condition, inside).by(link))
+    return join(values)
