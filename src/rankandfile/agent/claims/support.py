@@ -64,6 +64,8 @@ def _read_source(bench: Bench, found: Support, one: str, file: str, first: int, 
         found.unknown.append(one)
         return
     name = PurePosixPath(file).name
-    found.text += f"\n{file}\n" + "\n".join(lines[first - 1 : last])
+    places = " ".join(f"{file}:{number}" for number in range(first, last + 1))
+    # A document shows a place as code.
+    found.text += f"\n{one} {places}\n" + "\n".join(lines[first - 1 : last])
     found.places |= {(name, number) for number in range(first, last + 1)}
     found.numbers |= {str(number) for number in range(first, last + 1)}
