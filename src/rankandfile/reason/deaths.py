@@ -14,19 +14,22 @@ def with_deaths(roots: tuple[Root, ...], waits: Waits, testimony: Testimony) -> 
     gone = {rank for rank in testimony.ends.keys() - named if died_first(testimony, rank)}
     calls: dict[int, list[int]] = defaultdict(list)
     for index, call in enumerate(waits.pending):
-        for rank in gone.intersection(call.unknown).union(gone.intersection(call.lacking)):
+        # A ring tells also of the call in which its process died: that one is waited for, and waits no more.
+        for rank in gone.intersection((*call.unknown, *call.lacking, *call.waiting)):
             calls[rank].append(index)
     more: list[Root] = []
     for rank in sorted(calls):
         pending = [waits.pending[i] for i in calls[rank]]
-        waiting = {r for call in pending for r in call.waiting}
+        waiting = {r for call in pending for r in call.waiting} - gone
         ends = (testimony.ends.get(r) for r in (rank, *waiting))
         if all(end is not None and end.kind == "finished" for end in ends):
             # The job ended well: nobody waited for a rank that had left.
             continue
         kind = "absent" if any(rank in call.lacking for call in pending) else "missing"
         more.append(Root((rank,), tuple(calls[rank]), kind, tuple(sorted(waiting))))
-    return (*roots, *more)
+    # A call that all have joined, and in which one has died, does not fail for want of a network.
+    dead = {index for root in more for index in root.pending}
+    return (*(root for root in roots if root.kind != "joined" or not dead.intersection(root.pending)), *more)
 
 
 def died_first(testimony: Testimony, rank: int) -> bool:

@@ -129,7 +129,9 @@ def _finding(
     doing = {rank: story.doing for rank, story in stories.items()}
     what = {
         "absent": f"{upper(ranks_words(culprits))} never joined the {call_phrase(facts, call)}",
-        "missing": f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing from the "
+        "missing": f"{upper(ranks_words(culprits))} died in the {call_phrase(facts, call)}"
+        if set(culprits) <= set(call.waiting)
+        else f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing from the "
         f"{call_phrase(facts, call)}",
     }.get(root.kind, f"All members joined the {call_phrase(facts, call)}, and none finishes it")
     against = tuple(words for story in stories.values() for words in story.contradicted)
