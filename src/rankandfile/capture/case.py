@@ -89,12 +89,10 @@ class Case:
         collect.logs(self._logs, evidence / "logs")
         collect.dumps(self._dumps, evidence / "dumps")
         collect.environment(self._env, evidence / "env.txt")
-        if self._kernel is not None and not self._kernel.collect(evidence / "kernel"):
-            if not self._said_open and any(codes.get(one.pid) == -9 for one in seen):
-                self._said_open = True
-                self._say(
-                    "who sent SIGKILL stays open: the kernel's messages need root or CAP_SYSLOG (sudo dmesg)"
-                )
+        readable = self._kernel is None or self._kernel.collect(evidence / "kernel")
+        if not readable and not self._said_open and any(codes.get(one.pid) == -9 for one in seen):
+            self._said_open = True
+            self._say("who sent SIGKILL stays open: the kernel's messages need root or CAP_SYSLOG (sudo dmesg)")
 
     def _new_folder(self) -> Path:
         first = self._wishes.out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")

@@ -54,7 +54,7 @@ def answers(seen: Sequence[Seen], folder: Path) -> None:
     with ThreadPoolExecutor(max(1, min(len(served), 16))) as pool:
         found = list(pool.map(asking.flight, served.values()))
         counters = list(pool.map(lambda path: asking.handler(path, "wait_counter_values"), served.values()))
-    for (rank, path), dump, waits in zip(served.items(), found, counters, strict=True):
+    for rank, dump, waits in zip(served, found, counters, strict=True):
         if dump is not None and dump[0] == "pickle":
             _write(folder / "evidence" / "dumps" / f"nccl_trace_rank_{rank}", dump[1])
         elif dump is not None:

@@ -46,10 +46,10 @@ class Endings:
             with contextlib.suppress(InterruptedError):
                 ended = {fd for fd, _ in self._poll.poll()}
                 for pid, fd in list(self._watched.items()):
-                    if fd in ended and (found := processes.status(pid)) and found.state == "Z":
-                        # Where we may not know, the kernel says 0.
-                        if found.wait_status:
-                            self._codes[pid] = os.waitstatus_to_exitcode(found.wait_status)
+                    found = processes.status(pid) if fd in ended else None
+                    # Where we may not know, the kernel says 0.
+                    if found is not None and found.state == "Z" and found.wait_status:
+                        self._codes[pid] = os.waitstatus_to_exitcode(found.wait_status)
 
 
 def _kept_by_kernel(fd: int) -> int | None:

@@ -156,11 +156,12 @@ class Nodes:
         if self.lost or not self._ready.wait(LOST_S) or self.lost or self._at_first is None:
             return 0
         self.listen(True)
-        if self.alarm > self.word.answered:
-            return self.alarm
         with self._guarded():
-            self.alarm = max(self._alarm(), self.word.answered, self._at_first) + 1
-            self._where.put("alarm", str(self.alarm).encode())
+            raised, last = self._alarm(), max(self.word.answered, self._at_first)
+            if raised <= last:
+                raised = last + 1
+                self._where.put("alarm", str(raised).encode())
+            self.alarm = raised
         return 0 if self.lost else self.alarm
 
     def hand_in(self, evidence: bytes, alarm: int, state: str = "runs", code: int = 0) -> None:

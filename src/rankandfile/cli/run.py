@@ -68,8 +68,8 @@ def run(
         typer.Option(
             "--meet",
             metavar="DIR|store|none",
-            help="Where the raf run of each node meets the others: a folder that all nodes see, the job's own TCPStore, "
-            "or nowhere, each with a verdict of its own.",
+            help="Where the raf run of each node meets the others: a folder that all nodes see, the job's own "
+            "TCPStore, or nowhere, each with a verdict of its own.",
         ),
     ] = "store",
     src: Source = None,
