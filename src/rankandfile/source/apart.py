@@ -27,7 +27,10 @@ _RECEIVES = {"recv", "irecv", "recv_object_list"}
 def parted(search: Search, verdict: Verdict) -> Found | None:
     found = list(partings(search.ways, verdict))
     first = found[0] if found else None
-    same = first if first is not None and first.normal.way and first.normal.way == first.culprit.way else None
+    same = first if first is not None and _from_one_place(first) else None
+    if same is None and verdict.divergence is not None and verdict.divergence.kind == "cycle":
+        # Of a circle any two that came from one place show in which order each went.
+        same = next((parting for parting in found if _from_one_place(parting)), None)
     if same is not None and verdict.family == "arguments":
         return argument(search, verdict, same)
     if same is not None and (ordered := loop_order(search.places, same.culprit.way)) is not None:
@@ -49,6 +52,10 @@ def parted(search: Search, verdict: Verdict) -> Found | None:
     if same is not None:
         return argument(search, verdict, same) or out_of_order(search, verdict, same)
     return together(search, verdict)
+
+
+def _from_one_place(parting: Parting) -> bool:
+    return bool(parting.normal.way) and parting.normal.way == parting.culprit.way
 
 
 def out_of_order(search: Search, verdict: Verdict, parting: Parting) -> Found | None:

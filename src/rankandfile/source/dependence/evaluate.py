@@ -7,35 +7,22 @@ itself adds nothing to itself). Where a bound is met the value is unknown.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from rankandfile.source.flow.graph import Node
-from rankandfile.source.names import Class, External, method, resolve, scope_of
+from rankandfile.source.names import Class, External, resolve, scope_of
 from rankandfile.source.program import Function, Module, Program
-from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
-from . import calls, control, groups, instances, objects, origins, parameters, returned
+from . import attributes, calls, containers, control, groups, objects, origins, parameters
 from .definitions import Definition, reaching
 from .frame import Frame
 from .index import index_of
-from .objects import Objects, is_property
-from .syntax import COMPREHENSIONS, EACH, LEN, Path, constant, dotted, loop_of, text
+from .objects import Objects
+from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
-_SAME_ON_ALL = {
-    "dtype",
-    "device",
-    "training",
-    "requires_grad",
-    "ndim",
-    "__name__",
-    "__class__",
-    "__doc__",
-    "is_cuda",
-}
 
 
 class Evaluator:
@@ -80,17 +67,17 @@ class Evaluator:
         if isinstance(e, ast.Name):
             return self._name(e, frame, path)
         if isinstance(e, ast.Attribute):
-            return self._attribute(e, frame, path)
+            return attributes.attribute(self, e, frame, path)
         if isinstance(e, ast.Call):
             return calls.call(self, e, frame, path)
         if isinstance(e, ast.Subscript):
-            return self._subscript(e, frame, path)
+            return containers.subscript(self, e, frame, path)
         if isinstance(e, (ast.Tuple, ast.List, ast.Set)):
-            return self._sequence(e, frame, path)
+            return containers.sequence(self, e, frame, path)
         if isinstance(e, ast.Dict):
-            return self._dict(e, frame, path)
+            return containers.mapping(self, e, frame, path)
         if isinstance(e, COMPREHENSIONS):
-            return self._comprehension(e, frame, path)
+            return containers.comprehension(self, e, frame, path)
         if isinstance(e, (ast.Await, ast.Starred, ast.NamedExpr, ast.FormattedValue)):
             return self.value(e.value, frame, path)
         if isinstance(e, ast.IfExp):
@@ -104,10 +91,8 @@ class Evaluator:
         if isinstance(e, ast.BinOp) and path and path[0] in (LEN, EACH):
             # `[None] * world_size`: its length is that of the parts.
             return self.all(_operands(e), frame, path)
-        parts = _operands(e) if isinstance(e, ast.BinOp) else list(_children(e))
+        parts = _operands(e) if isinstance(e, ast.BinOp) else list(children(e))
         return self.all(parts, frame)
-
-    # Names
 
     def _name(self, e: ast.Name, frame: Frame, path: Path) -> Value:
         loop = loop_of(frame.function.module, e)
@@ -166,7 +151,7 @@ class Evaluator:
         if d.how == "parameter":
             return parameters.parameter(self, d.name, frame, path)
         if d.how in ("outside", "called"):
-            return self._stored(d, frame, path)
+            return attributes.stored(self, d, frame, path)
         if d.how == "exception":
             return Value("varying", source="exception", chain=(origins.exception_link(file, d),))
         if value is None:
@@ -193,138 +178,6 @@ class Evaluator:
         rest = path[1:] if path and path[0][0] in ("item", "each") else ()
         return self.value(value, frame, (*d.path[1:], *rest)).by(_set(frame.function.module.path, d, value))
 
-    # Attributes
-
-    def _attribute(self, e: ast.Attribute, frame: Frame, path: Path) -> Value:
-        name = dotted(e)
-        if name is not None and reaching(frame.function).has(name):
-            flow = reaching(frame.function)
-            uses = flow.nodes(e)
-            return self.definitions(flow.of(name, uses), frame, uses, path)
-        target = resolve(frame.function, e)
-        if isinstance(target, External):
-            return self._external(target.dotted, e, frame)
-        base = resolve(frame.function, e.value)
-        if isinstance(base, Module) and target is None and e.attr in scope_of(base.functions[0]).names:
-            return self.variable(base.functions[0], e.attr, frame, path)
-        if target is not None:
-            return UNIFORM
-        if isinstance(base, Class):
-            return self._class_attribute(base, e, frame, path)
-        return self._of_object(e, frame, path)
-
-    def _external(self, name: str, e: ast.expr, frame: Frame) -> Value:
-        known = source(name)
-        if known is not None:
-            return origins.from_table(known, e, frame)
-        return UNIFORM if is_pure(name) or is_uniform(name) else UNKNOWN
-
-    def _of_object(self, e: ast.Attribute, frame: Frame, path: Path) -> Value:
-        if e.attr in _SAME_ON_ALL:
-            return UNIFORM
-        if e.attr == "grad" and not self.index.reduces_gradients_by_itself:
-            return origins.gradient(e, frame)
-        instances = self.objects.of(e.value, frame)
-        found = []
-        for cls in dict.fromkeys(i.type for i in instances if isinstance(i.type, Class)):
-            value = self._class_attribute(cls, e, frame, path)
-            found.append(value)
-        for name in self.objects.externals(e.value, frame):
-            known = source(f"{name}.{e.attr}")
-            if known is not None:
-                found.append(origins.from_table(known, e, frame))
-            elif is_uniform(f"{name}.{e.attr}") or sanitiser(f"{name}.{e.attr}") is not None:
-                found.append(UNIFORM)
-        if found:
-            return join(found)
-        return self.value(e.value, frame, (("attr", e.attr), *path))
-
-    def _class_attribute(self, cls: Class, e: ast.Attribute, frame: Frame, path: Path) -> Value:
-        """An attribute of an object of a class of the tree."""
-        found = method(cls, e.attr)
-        if found is not None and is_property(found):
-            return returned.body(
-                self, found, Frame(found, {}, frame.depth + 1, (*frame.key, e)), path, text(e)
-            )
-        return UNIFORM if found is not None else self.attribute(cls, e.attr, frame, path)
-
-    def attribute(self, cls: Class, name: str, frame: Frame, path: Path) -> Value:
-        """What the program ever stores in an attribute of the class's objects."""
-        stores = self.objects.stores(cls, name)
-        found = [(Frame(function, None, frame.depth + 1), d) for function, d in stores]
-        if not found:
-            return instances.field(self, cls, name, frame, path)
-        return control.stored_anywhere(self, found, path)
-
-    def _stored(self, d: Definition, frame: Frame, path: Path) -> Value:
-        """An attribute as it was when the function began: what any function may have stored."""
-        base, _, attribute = d.name.rpartition(".")
-        e = ast.parse(base, mode="eval").body
-        values = []
-        for cls in self._classes_of_name(e, frame):
-            stores = self.objects.stores(cls, attribute)
-            found = [(Frame(function, None, frame.depth + 1), each) for function, each in stores]
-            values.append(control.stored_anywhere(self, found, path) if found else UNKNOWN)
-        if values:
-            return join(values)
-        if attribute == "grad" and not self.index.reduces_gradients_by_itself and isinstance(e, ast.expr):
-            return origins.gradient(ast.Attribute(e, attribute, ast.Load(), lineno=d.line), frame)
-        return UNKNOWN
-
-    def _classes_of_name(self, e: ast.expr, frame: Frame) -> list[Class]:
-        return self.objects.classes(e, frame)
-
-    # Containers
-
-    def _subscript(self, e: ast.Subscript, frame: Frame, path: Path) -> Value:
-        base = resolve(frame.function, e.value)
-        if isinstance(base, External) and base.dotted == "os.environ":
-            return origins.environment(constant(e.slice), e, frame)
-        if isinstance(e.slice, ast.Slice):
-            return join([self.value(e.value, frame, path), self.all(list(_children(e.slice)), frame)])
-        key = constant(e.slice)
-        item = self.value(e.value, frame, (("item", key), *path))
-        return item if key is not None else join([item, self.value(e.slice, frame)])
-
-    def _sequence(self, e: ast.Tuple | ast.List | ast.Set, frame: Frame, path: Path) -> Value:
-        starred = [x for x in e.elts if isinstance(x, ast.Starred)]
-        kind, key = path[0] if path else ("", None)
-        if kind == "len":
-            return self.all([x.value for x in starred], frame, path)
-        if kind == "item" and isinstance(key, int) and not starred and -len(e.elts) <= key < len(e.elts):
-            return self.value(e.elts[key], frame, path[1:])
-        value = self.all(e.elts, frame, path[1:] if kind in ("item", "each") else ())
-        if isinstance(e, ast.Set) and len(e.elts) > 1 and kind in ("each", "order"):
-            return join([value, origins.set_order(e, frame)])
-        return value
-
-    def _dict(self, e: ast.Dict, frame: Frame, path: Path) -> Value:
-        kind, key = path[0] if path else ("", None)
-        keys = [k for k in e.keys if k is not None]
-        spread = [v for k, v in zip(e.keys, e.values, strict=True) if k is None]
-        if kind in ("len", "each"):
-            return join([self.all(keys, frame), self.all(spread, frame)])
-        if kind in ("item", "attr") and key is not None:
-            for one, value in zip(e.keys, e.values, strict=True):
-                if constant(one) == key:
-                    return self.value(value, frame, path[1:])
-        return join([self.all(keys, frame), self.all(e.values, frame)])
-
-    def _comprehension(self, e: ast.expr, frame: Frame, path: Path) -> Value:
-        assert isinstance(e, COMPREHENSIONS)
-        kind, _key = path[0] if path else ("", None)
-        conditions = [c for g in e.generators for c in g.ifs]
-        rounds = join(self.value(g.iter, frame, (LEN,)) for g in e.generators)
-        which = join([rounds, self.all(conditions, frame)])
-        if kind == "len":
-            return which
-        if isinstance(e, ast.DictComp):
-            return join([which, self.all([e.key, e.value] if kind != "each" else [e.key], frame)])
-        value = join([which, self.value(e.elt, frame, path[1:] if kind in ("item", "each") else ())])
-        if isinstance(e, ast.SetComp) and kind in ("each", "order"):
-            return join([value, origins.set_order(e, frame)])
-        return value
-
     def _identity(self, e: ast.Compare, frame: Frame) -> Value:
         """`x is None`: an object that is made right here is the same kind of thing on every rank."""
         found = []
@@ -334,10 +187,6 @@ class Evaluator:
                 continue
             found.append(self.value(part, frame))
         return join(found)
-
-
-def _children(e: ast.AST) -> Iterator[ast.expr]:
-    return (child for child in ast.iter_child_nodes(e) if isinstance(child, ast.expr))
 
 
 def _operands(e: ast.expr) -> list[ast.expr]:

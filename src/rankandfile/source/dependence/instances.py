@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.names import Class, lineage, method, resolve
 
-from . import failures
+from . import attributes, failures
 from .frame import Frame
 from .returned import body
 from .syntax import LEN, Path, argument, arguments, text
@@ -57,7 +57,7 @@ def instance(ev: Evaluator, cls: Class, e: ast.Call, frame: Frame, path: Path) -
     """A new object: an item, its length, an attribute, or what it was made of."""
     kind, key = path[0] if path else ("", None)
     if kind == "attr" and isinstance(key, str):
-        return ev.attribute(cls, key, frame, path[1:])
+        return attributes.of_class(ev, cls, key, frame, path[1:])
     special = {"len": "__len__", "item": "__getitem__", "each": "__iter__"}.get(kind)
     if special is not None:
         return _protocol(ev, cls, special, e, frame, path)

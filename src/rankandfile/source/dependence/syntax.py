@@ -90,6 +90,10 @@ def arguments(call: ast.Call) -> list[ast.expr]:
     return [*plain, *(keyword.value for keyword in call.keywords)]
 
 
+def children(e: ast.AST) -> Iterator[ast.expr]:
+    return (child for child in ast.iter_child_nodes(e) if isinstance(child, ast.expr))
+
+
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

@@ -1,0 +1,112 @@
+"""Attributes: of modules, of classes, and of objects, by what the program ever stores in them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rankandfile.source.names import Class, External, method, resolve, scope_of
+from rankandfile.source.program import Module
+from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
+
+from . import control, instances, origins, returned
+from .definitions import Definition, reaching
+from .frame import Frame
+from .objects import is_property
+from .syntax import Path, dotted, text
+from .value import UNIFORM, UNKNOWN, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_SAME_ON_ALL = {
+    "dtype",
+    "device",
+    "training",
+    "requires_grad",
+    "ndim",
+    "__name__",
+    "__class__",
+    "__doc__",
+    "is_cuda",
+}
+
+
+def attribute(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Value:
+    name = dotted(e)
+    if name is not None and reaching(frame.function).has(name):
+        flow = reaching(frame.function)
+        uses = flow.nodes(e)
+        return ev.definitions(flow.of(name, uses), frame, uses, path)
+    target = resolve(frame.function, e)
+    if isinstance(target, External):
+        return _external(target.dotted, e, frame)
+    base = resolve(frame.function, e.value)
+    if isinstance(base, Module) and target is None and e.attr in scope_of(base.functions[0]).names:
+        return ev.variable(base.functions[0], e.attr, frame, path)
+    if target is not None:
+        return UNIFORM
+    if isinstance(base, Class):
+        return _class_attribute(ev, base, e, frame, path)
+    return _of_object(ev, e, frame, path)
+
+
+def _external(name: str, e: ast.expr, frame: Frame) -> Value:
+    known = source(name)
+    if known is not None:
+        return origins.from_table(known, e, frame)
+    return UNIFORM if is_pure(name) or is_uniform(name) else UNKNOWN
+
+
+def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Value:
+    if e.attr in _SAME_ON_ALL:
+        return UNIFORM
+    if e.attr == "grad" and not ev.index.reduces_gradients_by_itself:
+        return origins.gradient(e, frame)
+    instances = ev.objects.of(e.value, frame)
+    found = []
+    for cls in dict.fromkeys(i.type for i in instances if isinstance(i.type, Class)):
+        value = _class_attribute(ev, cls, e, frame, path)
+        found.append(value)
+    for name in ev.objects.externals(e.value, frame):
+        known = source(f"{name}.{e.attr}")
+        if known is not None:
+            found.append(origins.from_table(known, e, frame))
+        elif is_uniform(f"{name}.{e.attr}") or sanitiser(f"{name}.{e.attr}") is not None:
+            found.append(UNIFORM)
+    if found:
+        return join(found)
+    return ev.value(e.value, frame, (("attr", e.attr), *path))
+
+
+def _class_attribute(ev: Evaluator, cls: Class, e: ast.Attribute, frame: Frame, path: Path) -> Value:
+    """An attribute of an object of a class of the tree."""
+    found = method(cls, e.attr)
+    if found is not None and is_property(found):
+        return returned.body(ev, found, Frame(found, {}, frame.depth + 1, (*frame.key, e)), path, text(e))
+    return UNIFORM if found is not None else of_class(ev, cls, e.attr, frame, path)
+
+
+def of_class(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> Value:
+    """What the program ever stores in an attribute of the class's objects."""
+    stores = ev.objects.stores(cls, name)
+    found = [(Frame(function, None, frame.depth + 1), d) for function, d in stores]
+    if not found:
+        return instances.field(ev, cls, name, frame, path)
+    return control.stored_anywhere(ev, found, path)
+
+
+def stored(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
+    """An attribute as it was when the function began: what any function may have stored."""
+    base, _, attribute = d.name.rpartition(".")
+    e = ast.parse(base, mode="eval").body
+    values = []
+    for cls in ev.objects.classes(e, frame):
+        stores = ev.objects.stores(cls, attribute)
+        found = [(Frame(function, None, frame.depth + 1), each) for function, each in stores]
+        values.append(control.stored_anywhere(ev, found, path) if found else UNKNOWN)
+    if values:
+        return join(values)
+    if attribute == "grad" and not ev.index.reduces_gradients_by_itself and isinstance(e, ast.expr):
+        return origins.gradient(ast.Attribute(e, attribute, ast.Load(), lineno=d.line), frame)
+    return UNKNOWN
