@@ -84,6 +84,15 @@ def test_every_wrapping_holds_the_same_calls(load_files: LoadFiles, tmp_path: Pa
             assert case.tables()[table].equals(plainly.tables()[table]), (form, table)
 
 
+def test_a_log_is_read_in_any_wrapping(load_files: LoadFiles) -> None:
+    line = b"[rank3]: RuntimeError: CUDA error: an illegal memory access was encountered\n"
+    packed = gzip.compress(line)
+    node = archive_tar({"logs/b.log": line, "c.log.gz": packed})
+    case = load_files({"a.log": line, "d.log.gz": packed, "node.tar.gz": node})
+    found = [(row["kind"], row["rank"], row["line"]) for row in case.events.iter_rows(named=True)]
+    assert found == [("cuda_error", 3, 1)] * 4
+
+
 def test_a_source_names_the_archive_and_the_member(load_files: LoadFiles) -> None:
     case = load_files({"dumps.zip": archive_zip(PICKLES)})
     assert all("dumps.zip!/nccl_trace_rank_" in source for source in case.dumps["source"].to_list())

@@ -8,8 +8,8 @@ from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.contracts import contract_of
+from rankandfile.reason.departed import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import Parted
 from rankandfile.reason.waiting import waiting_sentence
 from rankandfile.reason.waits import Root
 from rankandfile.reason.words import ranks_words, upper

@@ -7,8 +7,9 @@ from dataclasses import replace
 import polars as pl
 
 from rankandfile.reason import look
+from rankandfile.reason.departed import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import Parted, parted
+from rankandfile.reason.parted import parted
 from rankandfile.reason.waiting import waiting_sentence
 from rankandfile.reason.waits import Root
 from rankandfile.reason.words import ranks_words, upper

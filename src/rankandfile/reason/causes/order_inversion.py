@@ -8,9 +8,10 @@ from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.absence import absent_ranks
+from rankandfile.reason.departed import Parted
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.habits import changed_their_order
-from rankandfile.reason.parted import Parted, parted
+from rankandfile.reason.parted import parted
 from rankandfile.reason.waiting import call_phrase
 from rankandfile.reason.waits import Root
 from rankandfile.reason.words import ranks_words, upper, verb

@@ -6,8 +6,8 @@ from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.codepath import Fork, fork
+from rankandfile.reason.departed import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import Parted
 from rankandfile.reason.waiting import pending_row
 
 

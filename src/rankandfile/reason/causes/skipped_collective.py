@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason import look
+from rankandfile.reason.departed import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import Parted, parted
+from rankandfile.reason.parted import parted
 from rankandfile.reason.waiting import waiting_sentence
 from rankandfile.reason.waits import Root
 from rankandfile.reason.words import behind_words, counted, ranks_words, upper, verb

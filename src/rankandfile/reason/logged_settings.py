@@ -1,0 +1,17 @@
+"""The settings that would have given the answer where there is nothing but logs."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Missing
+
+SETTINGS = (
+    Missing(
+        what="the calls of every rank, which alone show what led here",
+        how="TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.8): the flight recorder is on",
+    ),
+    Missing(
+        what="dumps that survive the job",
+        how="TORCH_FR_DUMP_TEMP_FILE=/shared/JOB/trace_ (TORCH_NCCL_DEBUG_INFO_TEMP_FILE before torch 2.8): one file "
+        "per rank, on storage that outlives the process",
+    ),
+)
