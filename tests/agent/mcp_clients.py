@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EARLY_STOP = EXAMPLES / "early-stop"
 RAF = [sys.executable, "-m", "rankandfile", "mcp"]
-_PATIENCE_S = 60.0
+_PATIENCE_S = 300.0
 
 Session = Callable[[Client], Awaitable[None]]
 
