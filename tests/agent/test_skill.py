@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -28,7 +29,7 @@ def frontmatter() -> dict[str, object]:
     return found
 
 
-def commands() -> Iterator[str]:
+def commands() -> Iterator[Any]:
     """Every `raf` command with an argument that the skill shows, in a block or in a line."""
     for name, data in install.files().items():
         text = data.decode()
@@ -66,7 +67,7 @@ def test_it_says_what_not_to_do() -> None:
         assert forbidden.lower() in SKILL.lower()
 
 
-@pytest.mark.parametrize("line", commands())
+@pytest.mark.parametrize("line", list(commands()))
 def test_every_command_is_one_that_raf_has(line: str) -> None:
     words = shlex.split(line.partition(" -- ")[0])[1:] + (["--", "x"] if " -- " in line else [])
     command = typer.main.get_command(app)
