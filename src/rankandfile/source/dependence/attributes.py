@@ -6,13 +6,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from rankandfile.source.names import Class, External, method, resolve, scope_of
-from rankandfile.source.program import Module
+from rankandfile.source.program import Function, Module
 from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
 from . import control, instances, origins, returned
-from .definitions import Definition, reaching
-from .frame import Frame
+from .defined import Definition
+from .definitions import reaching
+from .frame import Frame, Instance, called
 from .objects import is_property
+from .stores import object_stored_to
 from .syntax import Path, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
 
@@ -47,7 +49,7 @@ def attribute(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Valu
     if target is not None:
         return UNIFORM
     if isinstance(base, Class):
-        return _class_attribute(ev, base, e, frame, path)
+        return _class_attribute(ev, base, e, frame, path, [])
     return _of_object(ev, e, frame, path)
 
 
@@ -63,11 +65,10 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
         return UNIFORM
     if e.attr == "grad" and not ev.index.reduces_gradients_by_itself:
         return origins.gradient(e, frame)
-    instances = ev.objects.of(e.value, frame)
-    found = []
-    for cls in dict.fromkeys(i.type for i in instances if isinstance(i.type, Class)):
-        value = _class_attribute(ev, cls, e, frame, path)
-        found.append(value)
+    found = [
+        _class_attribute(ev, cls, e, frame, path, made)
+        for cls, made in _by_class(ev.objects.of(e.value, frame)).items()
+    ]
     for name in ev.objects.externals(e.value, frame):
         known = source(f"{name}.{e.attr}")
         if known is not None:
@@ -79,21 +80,59 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
     return ev.value(e.value, frame, (("attr", e.attr), *path))
 
 
-def _class_attribute(ev: Evaluator, cls: Class, e: ast.Attribute, frame: Frame, path: Path) -> Value:
-    """An attribute of an object of a class of the tree."""
+def _by_class(found: list[Instance]) -> dict[Class, list[Instance]]:
+    by_class: dict[Class, list[Instance]] = {}
+    for each in found:
+        if isinstance(each.type, Class):
+            by_class.setdefault(each.type, []).append(each)
+    return by_class
+
+
+def _class_attribute(
+    ev: Evaluator, cls: Class, e: ast.Attribute, frame: Frame, path: Path, made: list[Instance]
+) -> Value:
+    """An attribute of an object of a class of the tree, made by one of these calls."""
     found = method(cls, e.attr)
     if found is not None and is_property(found):
         return returned.body(ev, found, Frame(found, {}, frame.depth + 1, (*frame.key, e)), path, text(e))
-    return UNIFORM if found is not None else of_class(ev, cls, e.attr, frame, path)
+    if found is not None:
+        return UNIFORM
+    if not made or any(each.made is None for each in made):
+        return of_class(ev, cls, e.attr, frame, path)
+    return join(of_class(ev, cls, e.attr, frame, path, each) for each in made)
 
 
-def of_class(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> Value:
-    """What the program ever stores in an attribute of the class's objects."""
+def of_class(
+    ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path, made: Instance | None = None
+) -> Value:
+    """What the program ever stores in an attribute of the class's objects; of one that is known by the call that made
+    it, its constructor stores what it was given there."""
     stores = ev.objects.stores(cls, name)
-    found = [(Frame(function, None, frame.depth + 1), d) for function, d in stores]
+    found = [
+        (_stored_from(function, frame, made), d)
+        for function, d in stores
+        if _may_be(ev, function, d, name, made)
+    ]
     if not found:
-        return instances.field(ev, cls, name, frame, path)
+        return instances.field(ev, cls, name, frame, path, made)
     return control.stored_anywhere(ev, found, path)
+
+
+def _may_be(ev: Evaluator, function: Function, d: Definition, name: str, made: Instance | None) -> bool:
+    """Whether the object that is stored to can be the one that this call made."""
+    base = object_stored_to(d, name) if made is not None and d.name != f"self.{name}" else None
+    if made is None or base is None:
+        return True
+    others = ev.objects.of(base, Frame(function))
+    return not others or any(each.made is None or each.made is made.made for each in others)
+
+
+def _stored_from(function: Function, frame: Frame, made: Instance | None) -> Frame:
+    if made is not None and made.made is not None and function.name == "__init__":
+        inside = called(function, made.made, made.frame, bound=True)
+        if not inside.too_deep:
+            return inside
+    return Frame(function, None, frame.depth + 1)
 
 
 def stored(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
@@ -108,5 +147,6 @@ def stored(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
     if values:
         return join(values)
     if attribute == "grad" and not ev.index.reduces_gradients_by_itself and isinstance(e, ast.expr):
-        return origins.gradient(ast.Attribute(e, attribute, ast.Load(), lineno=d.line), frame)
+        line = d.line or getattr(d.node.what, "lineno", frame.function.first_line)
+        return origins.gradient(ast.Attribute(e, attribute, ast.Load(), lineno=line), frame)
     return UNKNOWN

@@ -12,6 +12,7 @@ from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uni
 
 from . import groups, loaders, origins, random_state
 from .builtin import builtin
+from .callers import is_static
 from .frame import Frame, called
 from .instances import instance
 from .returned import body
@@ -42,7 +43,7 @@ def call(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if isinstance(target, External):
         return _external(ev, canonical(target.dotted), e, frame, path)
     if isinstance(target, Function):
-        bound = target.owner is not None and not _static(target)
+        bound = target.owner is not None and not is_static(target)
         return _function(ev, target, e, frame, path, bound=bound)
     if isinstance(target, Class):
         return instance(ev, target, e, frame, path)
@@ -67,7 +68,7 @@ def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         for cls in ev.objects.classes(e.func.value, frame):
             target = method(cls, e.func.attr)
             if target is not None:
-                found.append(_function(ev, target, e, frame, path, bound=not _static(target)))
+                found.append(_function(ev, target, e, frame, path, bound=not is_static(target)))
         if not found:
             for name in ev.objects.externals(e.func.value, frame):
                 full = canonical(f"{name}.{e.func.attr}")
@@ -162,10 +163,3 @@ def _positioned(ev: Evaluator, e: ast.Call, frame: Frame, name: str, path: Path)
         if axes is not None:
             return origins.here(known.kind, f"{known.words} within `{text(group, 40)}`", e, frame, axes)
     return value
-
-
-def _static(function: Function) -> bool:
-    node = function.node
-    if isinstance(node, (ast.Module, ast.Lambda)):
-        return True
-    return any(dotted(d) == "staticmethod" for d in node.decorator_list)

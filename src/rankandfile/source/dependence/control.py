@@ -10,7 +10,8 @@ from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.graph import Node
 
 from . import decisions
-from .definitions import Definition, reaching
+from .defined import Definition
+from .definitions import reaching
 from .frame import Frame
 from .syntax import Path
 from .value import UNIFORM, Link, Value, join

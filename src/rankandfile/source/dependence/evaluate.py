@@ -13,7 +13,8 @@ from rankandfile.source.names import Class, External, resolve, scope_of
 from rankandfile.source.program import Function, Module, Program
 
 from . import attributes, calls, containers, control, groups, objects, origins, parameters
-from .definitions import Definition, reaching
+from .defined import Definition
+from .definitions import reaching
 from .frame import Frame
 from .index import index_of
 from .objects import Objects

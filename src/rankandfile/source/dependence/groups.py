@@ -10,7 +10,8 @@ from rankandfile.source.program import Function
 from rankandfile.source.registry.entry import Sanitiser
 from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
-from .definitions import Definition, reaching
+from .defined import Definition
+from .definitions import reaching
 from .frame import Frame, called
 from .syntax import Path, argument, constant, dotted, text
 from .value import UNKNOWN, Value, join

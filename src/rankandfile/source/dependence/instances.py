@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rankandfile.source.names import Class, lineage, method, resolve
 
 from . import attributes, failures
-from .frame import Frame
+from .frame import Frame, Instance
 from .returned import body
 from .syntax import LEN, Path, argument, arguments, text
 from .value import UNKNOWN, Value, join
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 
-def field(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> Value:
+def field(
+    ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path, made: Instance | None = None
+) -> Value:
     """An attribute that no method stores: a field of a dataclass, or a constant of the class."""
     for each in lineage(cls):
         for s in each.node.body:
@@ -33,22 +35,30 @@ def field(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> Val
                 default = s.value if isinstance(s, (ast.Assign, ast.AnnAssign)) else None
                 values = [ev.value(default, outer, path)] if default is not None else []
                 if isinstance(s, ast.AnnAssign):
-                    values.extend(_field_given(ev, each, name, frame, path))
+                    values.extend(_field_given(ev, each, name, frame, path, made))
                 return join(values) if values else UNKNOWN
     return UNKNOWN
 
 
-def _field_given(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> list[Value]:
+def _field_given(
+    ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path, made: Instance | None
+) -> list[Value]:
     fields = [
         s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
     ]
+    sites = [
+        (site.call, Frame(site.function, None, frame.depth + 1))
+        for site in ev.index.calls(cls.name)[:6]
+        if resolve(site.function, site.call.func) == cls
+    ]
+    if made is not None and made.made is not None:
+        sites = [(made.made, made.frame)]
     found = []
-    for site in ev.index.calls(cls.name)[:6]:
-        outer = Frame(site.function, None, frame.depth + 1)
-        if resolve(site.function, site.call.func) != cls or outer.too_deep:
+    for call, outer in sites:
+        if outer.too_deep:
             continue
-        value = argument(site.call, fields.index(name), name)
-        spread = [k.value for k in site.call.keywords if k.arg is None]
+        value = argument(call, fields.index(name), name)
+        spread = [k.value for k in call.keywords if k.arg is None]
         found.extend([ev.value(value, outer, path)] if value is not None else [ev.all(spread, outer)])
     return found
 

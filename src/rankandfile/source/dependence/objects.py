@@ -9,25 +9,24 @@ from itertools import islice
 from rankandfile.source.names import (
     Class,
     External,
-    enclosing_class,
     external_bases,
-    lineage,
     method,
-    methods,
     resolve,
     scope_of,
 )
 from rankandfile.source.program import Function, Module
 from rankandfile.source.registry.tables import TABLE, canonical
 
-from .definitions import Definition, reaching
+from .callers import callers_of
+from .defined import Definition
+from .definitions import reaching
 from .frame import Frame, Instance, called
 from .index import MOST_SITES, Index, Site
+from .stores import stores_of
 from .syntax import EACH, Path, dotted, loop_of
 
 _DEEPEST = 10
 MOST_STEPS = 4000
-MOST_CALLS = 2000
 _HOLD_THE_SAME = {
     "torch.nn.ModuleList",
     "builtins.list",
@@ -253,77 +252,15 @@ class Objects:
         key = (cls, attribute)
         if key not in self._stores:
             self._stores[key] = []
-            self._stores[key] = self._all_stores(cls, attribute)
+            self._stores[key] = stores_of(self, cls, attribute)
         return self._stores[key]
-
-    def _all_stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
-        found: list[tuple[Function, Definition]] = []
-        family = methods(cls)
-        for function in family:
-            own = reaching(function).everywhere(f"self.{attribute}")
-            found.extend((function, d) for d in own if d.how not in ("outside", "called"))
-        for function, name in self.index.stores.get(attribute, [])[: MOST_SITES * 4]:
-            if function in family and name.startswith("self."):
-                continue
-            for definition in reaching(function).everywhere(name):
-                target = _object_stored_to(definition, attribute)
-                if target is None or definition.how in ("outside", "called"):
-                    continue
-                owner = enclosing_class(function)
-                if owner is not None and name == f"self.{attribute}":
-                    if cls in lineage(owner):
-                        found.append((function, definition))
-                elif cls in self.classes(target, Frame(function)):
-                    found.append((function, definition))
-        return found
 
     def callers(self, function: Function) -> list[tuple[Site, bool]]:
         """Calls of the function in the program, and whether the object is its first argument there."""
         if function not in self._callers:
             self._callers[function] = []
-            self._callers[function] = self._all_callers(function)
+            self._callers[function] = callers_of(self, function)
         return self._callers[function]
-
-    def _all_callers(self, function: Function) -> list[tuple[Site, bool]]:
-        found: list[tuple[Site, bool]] = []
-        owner = Class(function.module, function.owner) if function.owner is not None else None
-        names = [function.name]
-        if owner is not None and function.name in ("__init__", "__new__", "__post_init__"):
-            names = [c.name for c in self._family(owner)]
-        elif owner is not None and function.name in ("forward", "__call__"):
-            return self._called_objects(owner)
-        for name in names:
-            for site in self.index.calls(name):
-                if len(found) >= MOST_SITES:
-                    return found
-                target = resolve(site.function, site.call.func)
-                if target is function:
-                    found.append(
-                        (site, owner is not None and not _is_static(function) and _through_self(site))
-                    )
-                elif isinstance(target, Class) and owner is not None and owner in lineage(target):
-                    if method(target, function.name) is function:
-                        found.append((site, True))
-                elif target is None and owner is not None and isinstance(site.call.func, ast.Attribute):
-                    receivers = self.classes(site.call.func.value, Frame(site.function))
-                    if any(method(c, function.name) is function for c in receivers):
-                        found.append((site, not _is_static(function)))
-        return found
-
-    def _family(self, owner: Class) -> list[Class]:
-        """The class and the classes that derive from it."""
-        others = (Class(m, node) for m in self.index.modules for node in m.classes.values() if node.bases)
-        return [owner, *islice((c for c in others if c != owner and owner in lineage(c)), MOST_SITES)]
-
-    def _called_objects(self, owner: Class) -> list[tuple[Site, bool]]:
-        """Calls of an object: `self.model(batch)` is `forward`."""
-        found: list[tuple[Site, bool]] = []
-        for site in self.index.calls_of_variables[:MOST_CALLS]:
-            if owner in self.classes(site.call.func, Frame(site.function)):
-                found.append((site, True))
-            if len(found) >= MOST_SITES:
-                break
-        return found
 
 
 def outside(cls: Class) -> list[str]:
@@ -337,29 +274,3 @@ def is_property(function: Function) -> bool:
         return False
     names = [(dotted(d) or "").rsplit(".", 1)[-1] for d in node.decorator_list]
     return any(name in ("property", "cached_property") for name in names)
-
-
-def _is_static(function: Function) -> bool:
-    node = function.node
-    if isinstance(node, (ast.Module, ast.Lambda)):
-        return True
-    return any(dotted(d) == "staticmethod" for d in node.decorator_list)
-
-
-def _through_self(site: Site) -> bool:
-    """`Class.method(obj, ...)` passes the object itself; `super().m(...)` and `self.m(...)` do not."""
-    target = (
-        resolve(site.function, site.call.func.value) if isinstance(site.call.func, ast.Attribute) else None
-    )
-    return not isinstance(target, Class)
-
-
-def _object_stored_to(d: Definition, attribute: str) -> ast.expr | None:
-    """The object whose attribute a definition sets."""
-    site = d.site
-    targets = site.targets if isinstance(site, ast.Assign) else [getattr(site, "target", None)]
-    for target in targets:
-        for part in ast.walk(target) if target is not None else ():
-            if isinstance(part, ast.Attribute) and part.attr == attribute and dotted(part) == d.name:
-                return part.value
-    return None

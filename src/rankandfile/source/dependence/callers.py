@@ -1,0 +1,76 @@
+"""The calls of a function in the program."""
+
+from __future__ import annotations
+
+import ast
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rankandfile.source.names import Class, lineage, method, resolve
+from rankandfile.source.program import Function
+
+from .frame import Frame
+from .index import MOST_SITES, Site
+from .syntax import dotted
+
+if TYPE_CHECKING:
+    from .objects import Objects
+
+MOST_CALLS = 2000
+
+
+def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
+    found: list[tuple[Site, bool]] = []
+    owner = Class(function.module, function.owner) if function.owner is not None else None
+    names = [function.name]
+    if owner is not None and function.name in ("__init__", "__new__", "__post_init__"):
+        names = [c.name for c in _family(objects, owner)]
+    elif owner is not None and function.name in ("forward", "__call__"):
+        return _called_objects(objects, owner)
+    for name in names:
+        for site in objects.index.calls(name):
+            if len(found) >= MOST_SITES:
+                return found
+            target = resolve(site.function, site.call.func)
+            if target is function:
+                found.append((site, owner is not None and not is_static(function) and _through_self(site)))
+            elif isinstance(target, Class) and owner is not None and owner in lineage(target):
+                if method(target, function.name) is function:
+                    found.append((site, True))
+            elif target is None and owner is not None and isinstance(site.call.func, ast.Attribute):
+                receivers = objects.classes(site.call.func.value, Frame(site.function))
+                if any(method(c, function.name) is function for c in receivers):
+                    found.append((site, not is_static(function)))
+    return found
+
+
+def _family(objects: Objects, owner: Class) -> list[Class]:
+    """The class and the classes that derive from it."""
+    others = (Class(m, node) for m in objects.index.modules for node in m.classes.values() if node.bases)
+    return [owner, *islice((c for c in others if c != owner and owner in lineage(c)), MOST_SITES)]
+
+
+def _called_objects(objects: Objects, owner: Class) -> list[tuple[Site, bool]]:
+    """Calls of an object: `self.model(batch)` is `forward`."""
+    found: list[tuple[Site, bool]] = []
+    for site in objects.index.calls_of_variables[:MOST_CALLS]:
+        if owner in objects.classes(site.call.func, Frame(site.function)):
+            found.append((site, True))
+        if len(found) >= MOST_SITES:
+            break
+    return found
+
+
+def is_static(function: Function) -> bool:
+    node = function.node
+    if isinstance(node, (ast.Module, ast.Lambda)):
+        return True
+    return any(dotted(d) == "staticmethod" for d in node.decorator_list)
+
+
+def _through_self(site: Site) -> bool:
+    """`Class.method(obj, ...)` passes the object itself; `super().m(...)` and `self.m(...)` do not."""
+    target = (
+        resolve(site.function, site.call.func.value) if isinstance(site.call.func, ast.Attribute) else None
+    )
+    return not isinstance(target, Class)

@@ -1,0 +1,163 @@
+"""Which names a piece of syntax gives a value: assignments, and calls that do as much."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rankandfile.source.flow.graph import Node
+from rankandfile.source.names import External, resolve
+from rankandfile.source.program import Function
+from rankandfile.source.registry.tables import sanitiser
+
+from .syntax import EACH, Path, ancestors, argument, dotted, stored
+
+How: TypeAlias = Literal[
+    "assign", "augment", "mutate", "agreed", "parameter", "outside", "called", "exception", "definition"
+]
+_ADDS = {
+    "append",
+    "add",
+    "extend",
+    "update",
+    "insert",
+    "setdefault",
+    "appendleft",
+    "put",
+    "add_",
+    "mul_",
+    "sub_",
+    "div_",
+}
+_REPLACES = {"copy_", "fill_"}
+_EMPTIES = {"clear", "zero_"}
+
+
+@dataclass(eq=False, frozen=True)
+class Definition:
+    name: str
+    node: Node
+    how: How
+    value: ast.expr | None = None
+    path: Path = ()
+    """The part of `value` that the name gets; for "mutate", the part of the name that gets it."""
+    site: ast.AST | None = None
+
+    @property
+    def kills(self) -> bool:
+        return self.how not in ("mutate", "called")
+
+    @property
+    def line(self) -> int:
+        return getattr(self.site, "lineno", 0) or 0
+
+
+def defined(function: Function, node: Node) -> Iterator[Definition]:
+    what = node.what
+    if isinstance(what, ast.Call):
+        yield from _by_call(function, node, what)
+    elif node.binds and what is not None:
+        yield from _by_statement(function, node, what)
+
+
+def _by_statement(function: Function, node: Node, what: ast.AST) -> Iterator[Definition]:
+    if isinstance(what, ast.Assign):
+        for target in what.targets:
+            yield from _targets(node, target, what.value, what)
+    elif isinstance(what, (ast.AnnAssign, ast.NamedExpr)):
+        if what.value is not None:
+            yield from _targets(node, what.target, what.value, what)
+    elif isinstance(what, ast.AugAssign):
+        name = dotted(what.target)
+        if name is not None:
+            yield Definition(name, node, "augment", what.value, (), what)
+        else:
+            yield from _targets(node, what.target, what.value, what)
+    elif isinstance(what, (ast.For, ast.AsyncFor)):
+        yield from _targets(node, what.target, what.iter, what, (EACH,))
+    elif isinstance(what, ast.withitem) and what.optional_vars is not None:
+        site = what.context_expr
+        yield from _targets(node, what.optional_vars, what.context_expr, site, (("enter", None),))
+    elif isinstance(what, ast.ExceptHandler) and what.name:
+        yield Definition(what.name, node, "exception", None, (), what)
+    elif isinstance(what, ast.match_case):
+        yield from _by_pattern(function, node, what)
+    elif isinstance(what, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield Definition(what.name, node, "definition", None, (), what)
+    elif isinstance(what, (ast.Import, ast.ImportFrom)):
+        for alias in what.names:
+            yield Definition(alias.asname or alias.name.split(".")[0], node, "definition", None, (), what)
+
+
+def _targets(
+    node: Node, target: ast.expr, value: ast.expr, site: ast.AST, path: Path = ()
+) -> Iterator[Definition]:
+    if not path and isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        plain = not any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
+        if plain and len(target.elts) == len(value.elts):
+            for one, its in zip(target.elts, value.elts, strict=True):
+                yield from _targets(node, one, its, site)
+            return
+    for single, part in stored(target, path):
+        name = dotted(single)
+        if name is not None:
+            yield Definition(name, node, "assign", value, part, site)
+        elif isinstance(single, ast.Subscript):
+            container = dotted(single.value)
+            if container is not None:
+                key = single.slice.value if isinstance(single.slice, ast.Constant) else None
+                yield Definition(container, node, "mutate", value, (("item", key), *part), site)
+
+
+def _by_pattern(function: Function, node: Node, case: ast.match_case) -> Iterator[Definition]:
+    subject = next((a.subject for a in ancestors(function.module, case) if isinstance(a, ast.Match)), None)
+    for part in ast.walk(case.pattern):
+        if isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name and subject is not None:
+            yield Definition(part.name, node, "assign", subject, (("item", None),), case.pattern)
+
+
+def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definition]:
+    target = resolve(function, call.func)
+    if isinstance(target, External):
+        rule = sanitiser(target.dotted)
+        if rule is not None and rule.in_place:
+            name = dotted(argument(call, *rule.in_place))
+            if name is not None:
+                yield Definition(name, node, "agreed", call, (), call)
+            return
+    elif isinstance(target, Function) and target is not function:
+        yield from _agreed_below(node, call, target)
+    if target is None and isinstance(call.func, ast.Attribute):
+        name = dotted(call.func.value)
+        method = call.func.attr
+        if name is None:
+            return
+        if method in _ADDS:
+            for value in [*call.args, *(k.value for k in call.keywords)]:
+                plain = value.value if isinstance(value, ast.Starred) else value
+                yield Definition(name, node, "mutate", plain, (("item", None),), call)
+        elif method in _REPLACES and call.args:
+            yield Definition(name, node, "assign", call.args[0], (), call)
+        elif method in _EMPTIES:
+            yield Definition(name, node, "assign", ast.Constant(0), (), call)
+
+
+def _agreed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Definition]:
+    """A function of the tree that reduces its argument in place."""
+    parameters = target.parameters
+    for index, value in enumerate(call.args):
+        name = dotted(value)
+        if name is None or index >= len(parameters):
+            continue
+        for inner in ast.walk(target.node):
+            if isinstance(inner, ast.Call) and _reduces(target, inner, parameters[index]):
+                yield Definition(name, node, "agreed", inner, (), call)
+                break
+
+
+def _reduces(function: Function, call: ast.Call, parameter: str) -> bool:
+    resolved = resolve(function, call.func)
+    rule = sanitiser(resolved.dotted) if isinstance(resolved, External) else None
+    return rule is not None and bool(rule.in_place) and dotted(argument(call, *rule.in_place)) == parameter

@@ -1,0 +1,53 @@
+"""Where the program stores an attribute of the objects of a class."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rankandfile.source.names import Class, enclosing_class, lineage, methods
+from rankandfile.source.program import Function
+
+from .defined import Definition
+from .definitions import reaching
+from .frame import Frame
+from .index import MOST_SITES
+from .syntax import dotted
+
+if TYPE_CHECKING:
+    from .objects import Objects
+
+Store = tuple[Function, Definition]
+
+
+def stores_of(objects: Objects, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
+    found: list[tuple[Function, Definition]] = []
+    family = methods(cls)
+    for function in family:
+        own = reaching(function).everywhere(f"self.{attribute}")
+        found.extend((function, d) for d in own if d.how not in ("outside", "called"))
+    for function, name in objects.index.stores.get(attribute, [])[: MOST_SITES * 4]:
+        if function in family and name.startswith("self."):
+            continue
+        for definition in reaching(function).everywhere(name):
+            target = object_stored_to(definition, attribute)
+            if target is None or definition.how in ("outside", "called"):
+                continue
+            owner = enclosing_class(function)
+            if owner is not None and name == f"self.{attribute}":
+                if cls in lineage(owner):
+                    found.append((function, definition))
+            elif cls in objects.classes(target, Frame(function)):
+                found.append((function, definition))
+    return found
+
+
+def object_stored_to(d: Definition, attribute: str) -> ast.expr | None:
+    """The object whose attribute a definition sets."""
+    site = d.site
+    targets = site.targets if isinstance(site, ast.Assign) else [getattr(site, "target", None)]
+    for target in targets:
+        for part in ast.walk(target) if target is not None else ():
+            if isinstance(part, ast.Attribute) and part.attr == attribute and dotted(part) == d.name:
+                return part.value
+    return None
