@@ -52,6 +52,8 @@ class Table:
     """Functions that make an object -> its class."""
     groups: dict[str, str] = field(default_factory=dict)
     """Calls that return a group -> the axis that it spans."""
+    families: dict[str, str] = field(default_factory=dict)
+    """Package -> the class that every class of it is a kind of."""
     aliases: dict[str, str] = field(default_factory=dict)
     """Other places that a name can be imported from -> the name of the tables; prefixes."""
     internals: dict[str, str] = field(default_factory=dict)

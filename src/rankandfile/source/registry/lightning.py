@@ -29,6 +29,10 @@ TABLE = Table(
     },
     collectives={
         f"{_T}.log_dir": "Lightning broadcasts the log directory here",
+        **{
+            f"{_T}.{name}": "the strategy runs the model on all ranks here"
+            for name in ("fit", "validate", "test", "predict")
+        },
         f"{_T}.save_checkpoint": "Lightning's checkpoint is written by all ranks together",
         f"{_T}.strategy.barrier": "barrier on all ranks",
         f"{_T}.strategy.broadcast": "broadcast to all ranks",

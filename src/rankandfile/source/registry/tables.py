@@ -54,10 +54,20 @@ def canonical(dotted: str) -> str:
                 renamed = name + dotted[len(prefix) :]
                 break
         else:
-            return dotted
+            break
         if renamed == dotted or renamed.startswith(dotted + "."):
-            return dotted
+            break
         dotted = renamed
+    return _of_family(dotted)
+
+
+def _of_family(dotted: str) -> str:
+    """A class of a package whose classes are all of one kind; functions and modules stay what they are."""
+    for package, base in TABLE.families.items():
+        if dotted.startswith(package + "."):
+            parts = dotted.split(".")
+            place = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
+            return dotted if place is None else ".".join([base, *parts[place + 1 :]])
     return dotted
 
 

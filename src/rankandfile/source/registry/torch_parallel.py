@@ -58,7 +58,21 @@ TABLE = Table(
         "torch.distributed.optim.ZeroRedundancyOptimizer.consolidate_state_dict": (
             "the sharded optimizer gathers its state here"
         ),
+        "torch.nn.utils.clip_grad_norm_": "the norm of sharded gradients is reduced here",
         "torch.distributed.algorithms.join.Join": "Join counts the ranks that still have inputs here",
+    },
+    makes={
+        f"torch.distributed.tensor.{name}": _DTENSOR
+        for name in (
+            "distribute_tensor",
+            "DTensor.from_local",
+            "ones",
+            "zeros",
+            "empty",
+            "full",
+            "rand",
+            "randn",
+        )
     },
     sanitisers={
         f"{_DTENSOR}.full_tensor": Sanitiser(returned=True),

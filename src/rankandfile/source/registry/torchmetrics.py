@@ -11,8 +11,8 @@ TABLE = Table(
         f"{_M}.compute": "torchmetrics gathers the metric's state from all ranks here",
         f"{_M}.sync": "torchmetrics gathers the metric's state from all ranks here",
         f"{_M}.forward": "with dist_sync_on_step=True, torchmetrics gathers the metric's state here",
-        "torchmetrics.MetricCollection.compute": "torchmetrics gathers every metric's state from all ranks here",
     },
+    families={"torchmetrics": _M},
     internals={
         "gather_all_tensors": "torchmetrics gathers the metric's state from all ranks here",
         "_sync_dist": "torchmetrics gathers the metric's state from all ranks here",
