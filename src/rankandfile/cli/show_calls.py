@@ -33,7 +33,7 @@ def calls(
         bool, typer.Option("--side-by-side", "-j", help="One column per rank, one row per call of a group.")
     ] = False,
     stacks: Annotated[bool, typer.Option("--stacks", help="With each call's whole stack.")] = False,
-    limit: LimitOption = 200,
+    limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
     jobs: Jobs = None,

@@ -14,7 +14,7 @@ EXAMPLES = examples(
 
 def groups(
     paths: Paths,
-    limit: LimitOption = 200,
+    limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
     jobs: Jobs = None,

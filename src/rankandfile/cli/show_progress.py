@@ -17,7 +17,7 @@ def progress(
     paths: Paths,
     rank: RankOption = None,
     group: GroupOption = None,
-    limit: LimitOption = 200,
+    limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
     jobs: Jobs = None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rankandfile.model.diagnosis import Call, Diagnosis, Verdict
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Verdict, Wait
+from rankandfile.model.ranks import format_ranks, parse_ranks
 
 #: A list of ranks longer than this is cut; the JSON has all of it.
 MAX_RANKS = 48
@@ -84,6 +84,42 @@ def headline(verdict: Verdict, signs: Signs = UNICODE) -> str:
     if not verdict.hang or verdict.cause == "undetermined":
         return "UNDETERMINED"
     return cause_words(verdict.cause).upper()
+
+
+#: Lists of ranks longer than this are not taken apart.
+_LONG = 4000
+
+#: Process gone: where the rank's calls end, nothing else will come.
+_GONE = {"raised", "killed", "exited", "early_exit", "peer_unreachable"}
+
+
+def came_to(verdict: Verdict, cohort: Cohort) -> str:
+    """What a cohort came to where the ranks parted: its call, or how it is known not to be there."""
+    parted = verdict.divergence
+    if cohort.call is not None or parted is None or parted.kind != "absent":
+        return call_text(cohort.call)
+    gone = verdict.cause in _GONE
+    if parted.seq is None:
+        return "gone" if gone else "not there"
+    if parted.seq <= 1:
+        return "gone before it" if gone else "never came to it"
+    return f"gone after #{parted.seq - 1}" if gone else f"not there, after #{parted.seq - 1}"
+
+
+def waiters(wait: Wait) -> str:
+    """Those who wait, less those they wait for: who is behind by a call may sit in this one too."""
+    ranks, others = wait.ranks, wait.waits_for
+    if ranks == others or max(len(ranks), len(others)) > _LONG:
+        return "" if ranks == others else ranks
+    return format_ranks(set(parse_ranks(ranks)) - set(parse_ranks(others)))
+
+
+def alike_culprits(verdict: Verdict) -> list[tuple[str, str, str]]:
+    """Ranks, host and what they did: those that did the same on one host together."""
+    alike: dict[tuple[str, str], list[int]] = {}
+    for one in verdict.culprits:
+        alike.setdefault((one.host or "", one.doing or ""), []).append(one.rank)
+    return [(format_ranks(ranks), host, doing) for (host, doing), ranks in alike.items()]
 
 
 def culprit_ranks(verdict: Verdict) -> str:

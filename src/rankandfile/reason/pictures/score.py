@@ -19,6 +19,8 @@ from .seams import seams
 
 #: Sheets of single groups, besides that of all calls.
 _MOST_GROUPS = 6
+#: Waits that are gone through for the groups of a job.
+_MOST_PENDING = 200
 
 
 def score(facts: Facts, diagnosis: Diagnosis) -> Score:
@@ -26,11 +28,12 @@ def score(facts: Facts, diagnosis: Diagnosis) -> Score:
     described, frames = kinds.described(facts, table)
     roles = Roles(diagnosis)
     cited = _cited(facts, diagnosis)
-    parted = {(group, slot) for group, slot, _ in cited}
+    named = _named(facts, diagnosis, {group for group, _, _ in cited})
+    parted = {*named, *((group, slot) for group, slot, _ in cited if not named)}
     across = len({group for group, _, _ in cited}) > 1
     sheets = [
         sheet
-        for group, slot in _groups(facts, cited)
+        for group, slot in _groups(facts, [*named, *((group, slot) for group, slot, _ in cited)])
         if (sheet := _group_sheet(facts, calls, roles, group, slot, not across and (group, slot) in parted))
         is not None
     ]
@@ -59,16 +62,27 @@ def _cited(facts: Facts, diagnosis: Diagnosis) -> list[tuple[int, int | None, in
     return found
 
 
-def _groups(facts: Facts, cited: list[tuple[int, int | None, int]]) -> Iterator[tuple[int, int | None]]:
+def _named(facts: Facts, diagnosis: Diagnosis, cited: set[int]) -> list[tuple[int, int | None]]:
+    """The group in which they parted, where every call that is cited is one of another group."""
+    divergence = diagnosis.verdicts[0].divergence if diagnosis.verdicts else None
+    if divergence is None or divergence.seq is None or not cited:
+        return []
+    for pending in facts.waits.pending[:_MOST_PENDING]:
+        if pending.slot == divergence.seq and look.group_words(facts, pending.group) == divergence.group:
+            return [] if pending.group in cited else [(pending.group, pending.slot)]
+    return []
+
+
+def _groups(facts: Facts, cited: list[tuple[int, int | None]]) -> Iterator[tuple[int, int | None]]:
     """The groups that the verdict is about, then others that somebody waits in; and the slot to look at."""
     seen: dict[int, int | None] = {}
-    for group, slot, _ in cited:
+    for group, slot in cited:
         seen.setdefault(group, slot)
     for root in facts.roots:
         for index in root.pending:
             pending = facts.waits.pending[index]
             seen.setdefault(pending.group, pending.slot)
-    for pending in facts.waits.pending[:200]:
+    for pending in facts.waits.pending[:_MOST_PENDING]:
         seen.setdefault(pending.group, pending.slot)
     if not seen and facts.working.calls.height:
         seen[int(facts.working.calls["group"][0])] = None

@@ -7,17 +7,10 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Cohort, Divergence, Wait
-from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.render.words import call_text
+from rankandfile.model.diagnosis import Divergence, Wait
+from rankandfile.render.words import came_to, waiters
 
 from .sheet import Sheet
-
-#: Process gone: where the rank's calls end, nothing else will come.
-_GONE = {"raised", "killed", "exited", "early_exit", "peer_unreachable"}
-
-#: Lists of ranks longer than this are not taken apart.
-_LONG = 4000
 
 
 def parts(sheet: Sheet) -> Iterator[tuple[str, Sequence[RenderableType]]]:
@@ -36,19 +29,8 @@ def _parted(sheet: Sheet, parted: Divergence) -> list[Text]:
     names = [sheet.ranks(cohort.ranks) for cohort in shown]
     widest = max((len(name) for name in names), default=0)
     for name, cohort in zip(names, shown, strict=True):
-        lines.append(sheet.text(f"{name:<{widest}} {sheet.signs.then} {_came_to(sheet, parted, cohort)}"))
+        lines.append(sheet.text(f"{name:<{widest}} {sheet.signs.then} {came_to(sheet.verdict, cohort)}"))
     return [*lines, *sheet.more(len(parted.cohorts) - len(shown), "cohort")]
-
-
-def _came_to(sheet: Sheet, parted: Divergence, cohort: Cohort) -> str:
-    if cohort.call is not None or parted.kind != "absent":
-        return call_text(cohort.call)
-    gone = sheet.verdict.cause in _GONE
-    if parted.seq is None:
-        return "gone" if gone else "not there"
-    if parted.seq <= 1:
-        return "gone before it" if gone else "never came to it"
-    return f"gone after #{parted.seq - 1}" if gone else f"not there, after #{parted.seq - 1}"
 
 
 def _waits(sheet: Sheet) -> list[Text]:
@@ -60,17 +42,10 @@ def _waits(sheet: Sheet) -> list[Text]:
 def _wait(sheet: Sheet, wait: Wait) -> str:
     number = "" if wait.seq is None else f" #{wait.seq}"
     call = f"in {wait.op or 'call'}{number} of {wait.group}"
-    # Who is behind by a call may sit in this one too, and yet be the one that the others wait for.
-    waiting = _without(wait.ranks, wait.waits_for)
+    waiting = waiters(wait)
     who = sheet.ranks(waiting or wait.ranks)
     if not wait.waits_for:
         return f"{who} {call}"
     if not waiting:
         return f"{who} behind earlier calls of their own, {call}"
     return f"{who} for {sheet.ranks(wait.waits_for)}, {call}"
-
-
-def _without(ranks: str, others: str) -> str:
-    if ranks == others or max(len(ranks), len(others)) > _LONG:
-        return "" if ranks == others else ranks
-    return format_ranks(set(parse_ranks(ranks)) - set(parse_ranks(others)))

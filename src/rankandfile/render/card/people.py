@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.render.words import ranks_named, short
+from rankandfile.model.ranks import parse_ranks
+from rankandfile.render.words import alike_culprits, ranks_named, short
 
 from .sheet import Sheet
 
@@ -24,13 +24,9 @@ def parts(sheet: Sheet) -> Iterator[tuple[str, Sequence[RenderableType]]]:
 
 
 def _culprits(sheet: Sheet) -> list[Text]:
-    """Those that did the same on one host in one line."""
-    alike: dict[tuple[str, str], list[int]] = {}
-    for one in sheet.verdict.culprits:
-        alike.setdefault((one.host or "", one.doing or ""), []).append(one.rank)
+    alike = alike_culprits(sheet.verdict)
     lines = []
-    for (host, doing), ranks in list(alike.items())[: sheet.room.culprits]:
-        who = ranks_named(format_ranks(ranks), sheet.signs)
+    for ranks, host, doing in alike[: sheet.room.culprits]:
         said = (f" on {host}" if host else "", f": {doing}" if doing else "")
-        lines.append(sheet.text(who, *said, style="bold"))
+        lines.append(sheet.text(ranks_named(ranks, sheet.signs), *said, style="bold"))
     return [*lines, *sheet.more(len(alike) - sheet.room.culprits, "kind of culprits", "kinds of culprits")]

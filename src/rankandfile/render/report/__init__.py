@@ -15,12 +15,14 @@ from markupsafe import Markup
 
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Pictures
+from rankandfile.render.source import stands_at
+from rankandfile.render.words import alike_culprits, came_to, waiters
 
 from .citations import Citations
 from .flame import flame
 from .graph import Drawing, drawn
 from .payload import blocks, payload
-from .safe import visible
+from .safe import prose, visible
 from .score_table import score_table
 from .words import CONFIDENCE, STATES, headline, noun
 
@@ -42,6 +44,7 @@ def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
     sheets = pictures.score.sheets
     return _environment().get_template("page.html.j2").render(
         diagnosis=diagnosis, job=diagnosis.job, verdicts=diagnosis.verdicts, version=version,
+        alike_culprits=alike_culprits, came_to=came_to, waiters=waiters, stands_at=stands_at,
         headline=headline, confidence_words=CONFIDENCE, state_words=STATES, noun=noun,
         citations=citations, evidence=citations.listed[:_MOST_EVIDENCE],
         evidence_left_out=max(0, len(citations.listed) - _MOST_EVIDENCE),
@@ -55,7 +58,7 @@ def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
 
 
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("rankandfile.render.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -63,6 +66,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=visible,
     )
+    environment.filters["prose"] = prose
+    return environment
 
 
 def _script() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 T = TypeVar("T")
 
@@ -20,6 +20,17 @@ def visible(value: T) -> T | str:
     if isinstance(value, str) and not isinstance(value, Markup):
         return _HIDDEN.sub(_spelled, value)
     return "" if value is None else value
+
+
+def prose(text: str) -> Markup:
+    """A sentence of ours in which `code` stands in backticks. What the code is, is text."""
+    parts = str(visible(text)).split("`")
+    if len(parts) % 2 == 0:
+        return escape("`".join(parts))
+    shown = (
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    )
+    return Markup("").join(shown)
 
 
 def _spelled(match: re.Match[str]) -> str:

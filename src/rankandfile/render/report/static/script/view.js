@@ -34,7 +34,7 @@ function measure() {
   tall = view.rows.length <= 8 ? 32 : 24;
   view.width = canvas.clientWidth;
   gutter = Math.min(GUTTER, view.width * 0.34);
-  view.height = Math.round(clamp(RULER + view.rows.length * tall, RULER + 2 * tall, Math.min(MOST_HEIGHT, innerHeight * 0.7)));
+  view.height = Math.round(clamp(RULER + view.rows.length * tall, RULER + tall, Math.min(MOST_HEIGHT, innerHeight * 0.7)));
   canvas.style.height = `${view.height}px`;
   const scale = devicePixelRatio || 1;
   canvas.width = Math.round(view.width * scale);
