@@ -13,6 +13,7 @@ from rich.progress import Progress
 from .console import err, out
 from .errors import UserError
 from .help import examples
+from .model_options import Limits, MaxCost, MaxSeconds, PriceOption
 
 if TYPE_CHECKING:
     from rankandfile.lab.score.corpus import Score
@@ -21,6 +22,7 @@ EXAMPLES = examples(
     "raf lab score --set corpus/",
     "raf lab score -a raf-dumps -a fr_trace-repaired --set corpus/real",
     "raf lab score -a raf-src --worst --in-process --set corpus/",
+    "raf lab score --investigator playbook --set corpus/",
     "raf lab score -a 'mytool --json {evidence}' --set corpus/",
 )
 
@@ -36,6 +38,17 @@ def score(
             "diagnosis document, with {evidence} (or {evidence}/dumps) and {src} in it.",
         ),
     ] = ["raf-dumps"],  # noqa: B006 - typer copies it
+    investigators: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--investigator",
+            help="Score investigations, not analysers: playbook, or llm:MODEL with a model as of raf investigate.",
+            show_default=False,
+        ),
+    ] = None,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = 300.0,
+    price: PriceOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write all marks as JSON.", show_default=False)
     ] = None,
@@ -54,7 +67,11 @@ def score(
         typer.Option("--in-process", help="Run raf's own analysers in this process: faster, one at a time."),
     ] = False,
 ) -> None:
-    """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place."""
+    """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place.
+
+    With --investigator: what an investigation concludes, and whether its claims check out. --max-cost, --max-seconds
+    and --price are for each incident that a model investigates.
+    """
     from rankandfile.lab.score.corpus import incidents
     from rankandfile.lab.score.corpus import score as score_one
     from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
@@ -62,6 +79,12 @@ def score(
     found = incidents(sets)
     if not found:
         raise UserError(f"no incident in {', '.join(map(str, sets))}: make some with raf lab export")
+    if investigators:
+        from .lab_investigators import score as score_investigators
+
+        limits = Limits(30, 400_000, max_cost, max_seconds, price)
+        score_investigators(investigators, found, limits, output, markdown, worst)
+        return
     for name in analysers:
         _check(name)
     scores: list[Score] = []

@@ -54,7 +54,7 @@ def judge(
     # A crash is no abstention.
     culprits_right = answer.failed is None and (said == guilty or said == set(tellable))
     abstains = answer.abstains and answer.failed is None
-    innocents = sorted(said - guilty) if truth.hang else sorted(said)
+    innocents = sorted(said - guilty)
     expected_cause = truth.cause_from_dumps if dumps_only else truth.cause
     return Marks(
         incident=truth.name,

@@ -100,7 +100,7 @@ def write_page(page: Path, scores: Sequence[Score], incidents: int) -> None:
         of_it = [one for one in scores if block_of(one.analyser) == block]
         if of_it:
             begin, end = f"<!-- {block}: begin -->", f"<!-- {block}: end -->"
-            text = _replaced(text, begin, end, _blocks(of_it, incidents))
+            text = replaced(text, begin, end, _blocks(of_it, incidents))
     page.write_text(text, encoding="utf-8")
 
 
@@ -108,7 +108,7 @@ def sees_source(analyser: str) -> bool:
     return analyser == "raf-src" or "{src}" in analyser
 
 
-def _replaced(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
+def replaced(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
     block = "\n".join([begin, *lines, end])
     if begin in text and end in text:
         before, _, rest = text.partition(begin)
