@@ -30,6 +30,8 @@ class Wishes:
     unicode: bool = True
     width: int = 100
     show: Callable[[str], None] = print
+    on_hang: Callable[[Path], None] | None = None
+    """What else is done with the case of a hang."""
 
 
 class Case:
@@ -79,6 +81,8 @@ class Case:
         answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
         if answer.is_hang:
             self._wishes.show(answer.card)
+            if self._wishes.on_hang is not None:
+                self._wishes.on_hang(folder)
         return answer
 
     def _collect(self, folder: Path, seen: Sequence[Seen], codes: Mapping[int, int]) -> None:

@@ -12,6 +12,7 @@ import typer
 from .console import Unicode, err
 from .errors import UserError
 from .help import examples
+from .model_options import Model, choice_of
 from .sources import Source
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "raf run -- torchrun --nproc-per-node 8 train.py",
     "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
+    "raf run --investigate --src train/ -- torchrun --nproc-per-node 8 train/main.py",
     "raf run --src train/ --on-hang dump-and-kill -- torchrun --nproc-per-node 8 train/main.py",
     "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
 )
@@ -72,6 +74,10 @@ def run(
             "TCPStore, or nowhere, each with a verdict of its own.",
         ),
     ] = "store",
+    investigate: Annotated[
+        bool, typer.Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
+    ] = False,
+    model: Model = None,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
@@ -84,16 +90,24 @@ def run(
         raise UserError("raf run watches processes through Linux's /proc; run the command without it here")
     if src is not None and not src.exists():
         raise UserError(f"{src}: no such file or directory")
+    if model is not None:
+        if not investigate:
+            raise UserError("--model investigates: add --investigate")
+        choice_of(model, need_key=True)
     from rankandfile.capture.case import Wishes
+    from rankandfile.capture.investigate import Investigations
     from rankandfile.capture.run import Options, run
 
-    wishes = Wishes(
-        out, src, unicode and (err.encoding or "").lower().startswith("utf"), min(err.width, 100), _show
-    )
+    symbols = unicode and (err.encoding or "").lower().startswith("utf")
+    investigations = Investigations(src, model, _say)
+    hook = investigations.start if investigate else None
+    wishes = Wishes(out, src, symbols, min(err.width, 100), _show, hook)
     try:
         code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
     except OSError as error:
         raise UserError(f"cannot run {command[0]}: {error.strerror or error}") from error
+    finally:
+        investigations.finish()
     raise typer.Exit(code)
 
 
