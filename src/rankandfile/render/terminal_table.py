@@ -12,7 +12,9 @@ SHORT = 14
 
 
 def table(frame: pl.DataFrame, title: str | None = None) -> Table:
-    found = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0))
+    found = Table(
+        title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0)
+    )
     texts = _told(frame).select(pl.all().cast(pl.String).fill_null(""))
     for name in texts.columns:
         # Headers break at their words, so that a narrow number keeps a narrow column.
