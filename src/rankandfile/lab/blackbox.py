@@ -55,24 +55,28 @@ def become_ranks(control_dir: str) -> None:
         if network:
             network.connect(rank, pid)
         (control / f"pid_{rank}").write_text(str(pid))
-    _report_exits(pids, control)
-    os._exit(0)
+    failed = _report_exits(pids, control)
+    # Who runs the job under another command asks for what a launcher does; the lab itself reads the ranks' own codes.
+    os._exit(int(failed and plan.get("watched", False)))
 
 
 def _die_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _report_exits(pids: dict[int, int], control: Path) -> None:
-    waiting = dict(pids)
+def _report_exits(pids: dict[int, int], control: Path) -> bool:
+    """Whether any has failed."""
+    waiting, failed = dict(pids), False
     while waiting:
         pid, status = os.waitpid(-1, 0)
         rank = waiting.pop(pid, None)
         if rank is None:
             continue
+        failed |= status != 0
         part = control / f"exit_{rank}.part"
         part.write_text(str(os.waitstatus_to_exitcode(status)))
         part.replace(control / f"exit_{rank}")
+    return failed
 
 
 def _become_rank(rank: int, plan: dict[str, Any], control: Path) -> None:

@@ -212,7 +212,7 @@ class Ranks:
 
     def _check_parent(self) -> None:
         parent = self._parent
-        if parent is not None and parent.poll() not in (None, 0):
+        if not self._under and parent is not None and parent.poll() not in (None, 0):
             log = (self.control / "launcher.log").read_text(errors="replace")
             raise ScenarioError(f"{self.scenario.name}: the ranks could not be started: {log[-2000:]}")
 
