@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from remedy_cases import Texts, changed, problem, refused
 
+from rankandfile.evidence.worker import decode
 from rankandfile.source.remedies import Patch, Site, patched, patches
 
 HEAD = "import torch.distributed as dist\n\n\n"
@@ -489,12 +494,55 @@ def main(loss):
 """
     )
     where = problem(files, "loss != loss", cause="raised")
-    first, second = patches(where, files)
+    first, second, third = patches(where, files)
     assert isinstance(first, Patch) and 'guard.agree(loss != loss, how="any")' in first.after
     assert isinstance(second, Patch) and "finally" not in second.after
     assert second.after.rstrip().endswith(
         "    step(loss)\n    dist.barrier()\n    dist.destroy_process_group()"
     )
+    assert isinstance(third, Patch) and "mends no hang" in third.decide
+    assert third.after.rstrip().endswith(
+        "    try:\n        step(loss)\n    except BaseException:\n        dump_flight_recorder()\n        raise\n"
+        "    finally:\n        dist.barrier()\n        dist.destroy_process_group()"
+    )
+
+
+@pytest.mark.torch
+def test_the_record_that_is_kept_before_the_tear_down_is_one_that_is_read(tmp_path: Path) -> None:
+    """The patched program runs, alone: it fails as before, and leaves its dump."""
+    files = train(
+        """import torch
+
+
+def step(loss):
+    dist.all_reduce(loss)
+    if loss > 0:
+        raise ValueError("too much")
+
+
+def main(loss):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        step(loss)
+    finally:
+        dist.destroy_process_group()
+
+
+main(torch.ones(1))
+"""
+    )
+    where = problem(files, "if loss > 0:", cause="raised")
+    (patch,) = [
+        p for p in patches(where, files) if isinstance(p, Patch) and p.pattern == "dump_before_tear_down"
+    ]
+    (tmp_path / "train.py").write_text(patch.after)
+    env = {**os.environ, "TORCH_FR_DUMP_TEMP_FILE": str(tmp_path / "rank_"), "TORCH_FR_BUFFER_SIZE": "100"}
+    env |= {"TORCH_NCCL_TRACE_BUFFER_SIZE": "100"}
+    done = subprocess.run(
+        [sys.executable, "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert "ValueError: too much" in done.stderr, done.stderr
+    assert decode(tmp_path / "rank_0", "rank_0").dumps[0].calls == 1
 
 
 def test_solo_work_has_its_own_time() -> None:

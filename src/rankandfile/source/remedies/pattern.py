@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .code import Module
 from .edit import Edits
 from .patch import Patch, Refusal
 from .place import Place
@@ -32,8 +33,8 @@ class Pattern:
     make: Make
 
 
-def spelling(place: Place, plain: bool) -> Spelling:
-    return Spelling(Edits(place.module), plain)
+def spelling(place: Place, plain: bool, module: Module | None = None) -> Spelling:
+    return Spelling(Edits(module or place.module), plain)
 
 
 def finished(pattern: Pattern, draft: Draft) -> Patch:

@@ -11,6 +11,7 @@ from .pattern import Pattern, finished
 from .patterns import (
     agree_on_exceptions,
     any_length,
+    dump_before_tear_down,
     even_loops,
     every_receive_its_send,
     groups_by_all,
@@ -49,6 +50,7 @@ PATTERNS: tuple[Pattern, ...] = (
     reduce_first.PATTERN,
     reduce_decision.PATTERN,
     tear_down_after_success.PATTERN,
+    dump_before_tear_down.PATTERN,
 )
 
 

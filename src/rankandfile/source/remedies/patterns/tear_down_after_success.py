@@ -13,22 +13,10 @@ from rankandfile.source.remedies.words import quoted
 
 
 def make(place: Place, _plain: bool) -> Draft | None:
-    inner = place.function
-    found = [
-        (module, attempt)
-        for module in place.code.around(place.module)
-        for attempt in ast.walk(module.tree)
-        if isinstance(attempt, ast.Try) and not attempt.handlers and _tears_down(place, module, attempt)
-    ]
-    around = [
-        (module, attempt)
-        for module, attempt in found
-        if inner is not None
-        and any(d.node is inner.node for s in attempt.body for d in called(place.code, module, s))
-    ]
-    if len(around) != 1:
+    found = around(place)
+    if found is None:
         return None
-    module, attempt = around[0]
+    module, attempt = found
     edits = Edits(module)
     edits.replace(attempt, *(module.lines_of(s) for s in (*attempt.body, *attempt.finalbody)))
     return Draft(
@@ -39,6 +27,24 @@ def make(place: Place, _plain: bool) -> Draft | None:
         "and the launcher ends the others.",
         "Files and threads of this rank alone may be closed in `finally`; nothing that others take part in.",
     )
+
+
+def around(place: Place) -> tuple[Module, ast.Try] | None:
+    """The one `try` whose `finally` tears the job down, and which the place is called from."""
+    inner = place.function
+    found = [
+        (module, attempt)
+        for module in place.code.around(place.module)
+        for attempt in ast.walk(module.tree)
+        if isinstance(attempt, ast.Try) and not attempt.handlers and _tears_down(place, module, attempt)
+    ]
+    callers = [
+        (module, attempt)
+        for module, attempt in found
+        if inner is not None
+        and any(d.node is inner.node for s in attempt.body for d in called(place.code, module, s))
+    ]
+    return callers[0] if len(callers) == 1 else None
 
 
 def _tears_down(place: Place, module: Module, attempt: ast.Try) -> bool:
