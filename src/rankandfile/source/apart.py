@@ -51,7 +51,7 @@ def parted(search: Search, verdict: Verdict) -> Found | None:
             return other
     if same is not None:
         return argument(search, verdict, same) or out_of_order(search, verdict, same)
-    return together(search, verdict)
+    return together(search, verdict) or cited_argument(search, verdict)
 
 
 def _from_one_place(parting: Parting) -> bool:
@@ -114,6 +114,16 @@ def together(search: Search, verdict: Verdict) -> Found | None:
     if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
         return None
     return Found(place, place.line, kind="held")
+
+
+def cited_argument(search: Search, verdict: Verdict) -> Found | None:
+    """Nothing tells whose argument is another one, but the verdict names the call."""
+    cited = search.ways.cited(verdict.evidence) if verdict.family == "arguments" else None
+    if cited is None:
+        return None
+    rank, position = cited
+    made = origin(search.places, search.ways.calls(rank)[position].way, verdict.cause)
+    return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
 
 
 def argument(search: Search, verdict: Verdict, parting: Parting) -> Found | None:
