@@ -45,8 +45,8 @@ PYTHON, NATIVE = 1, 2
 #: A pulse is where the main thread was while nothing else was recorded.
 CALL, STEP, DECISION, PULSE = 1, 2, 3, 4
 
-#: Bits of a record's flags.
-SYNC, P2P, ON_DEVICE = 1, 2, 4
+#: Bits of a record's flags. A captured call went into a CUDA graph: it is made when the graph is replayed.
+SYNC, P2P, ON_DEVICE, CAPTURED = 1, 2, 4, 8
 
 BODY = struct.Struct("<QQQQQQQQQQIIIIIIiBBBB")
 BODY_SIZE = BODY.size
@@ -121,6 +121,7 @@ class Record(NamedTuple):
     kind: int
     op: int
     reduce_op: int
+    """One of `REDUCTIONS`; 0 where the operator reduces nothing, or the writer could not tell."""
     flags: int
 
 
@@ -153,3 +154,6 @@ OPERATORS = (
     "recv_",
     "recv_any_source_",
 )
+
+#: Numbers of the reductions, in torch's order; never renumber.
+REDUCTIONS = ("", "SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM", "UNUSED")

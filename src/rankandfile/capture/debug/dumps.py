@@ -1,0 +1,131 @@
+"""What is written every so often: tables, stacks, the verdict, and a pickle per rank that torch's fr_trace reads."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rankandfile.capture.debug import stacks, store, tables
+from rankandfile.capture.debug.job import Rank, dump, ranks, share
+from rankandfile.capture.debug.settings import Settings
+from rankandfile.capture.debug.verdict import Diagnosing
+from rankandfile.capture.debug.worker import ask
+from rankandfile.wire import flight
+
+_STAMP = "%Y%m%d_%H%M%S"
+
+
+class Dumper:
+    def __init__(self, settings: Settings, verdicts: Diagnosing) -> None:
+        self._settings, self._verdicts = settings, verdicts
+        self._calls = -1
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="raf-dumps", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """One more dump, of how it ended."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self.dump()
+            if self._ended.is_set():
+                return
+            self._ended.wait(self._settings.dump_interval)
+
+    def dump(self) -> None:
+        """Write each kind of dump; one that fails is said, and does not hinder the others."""
+        found = ranks(self._settings)
+        calls = sum(one.seen.calls for one in found)
+        moved, self._calls = calls != self._calls, calls
+        folder, stamp = Path(self._settings.dump_dir), time.strftime(_STAMP)
+        kinds: dict[str, Callable[[], None]] = {
+            "stacks": lambda: _write(folder / f"stacks_{stamp}.txt", stacks.text(self._settings, found)),
+            "fr_trace": lambda: _write(folder / f"fr_trace_{stamp}.txt", fr_trace(found)),
+            "wait_counters": lambda: _write(
+                folder / f"wait_counters_{stamp}.txt",
+                from_workers(self._settings, found, "wait_counter_values"),
+            ),
+            "tcpstore": lambda: _write(folder / f"tcpstore_{stamp}.txt", store.text(self._settings)),
+            "pickles": lambda: pickles(found, folder / f"pickles_{stamp}"),
+            # A job that moves needs no diagnosis, which would take a core for seconds.
+            "verdict": lambda: _write(
+                folder / f"verdict_{stamp}.txt",
+                f"the job moves: {calls} calls\n" if moved else f"{self._verdicts.now().text}\n",
+            ),
+        }
+        for kind, write in kinds.items():
+            if kind in self._settings.dumps:
+                try:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    write()
+                    _keep_newest(folder, kind, self._settings.keep_dumps)
+                except Exception as error:
+                    sys.stderr.write(f"raf: no dump of {kind}: {type(error).__name__}: {error}\n")
+        if self._settings.shared:
+            try:
+                share(self._settings, found)
+            except OSError as error:
+                sys.stderr.write(f"raf: rings not shared: {error}\n")
+
+
+def fr_trace(found: list[Rank]) -> str:
+    dumps = _dumps(found)
+    missing = [one for one in found if one.seen.rank not in dumps]
+    head = ""
+    if missing:
+        head = f"PARTIAL DATA: {len(dumps)}/{len(found)} workers responded\n"
+        head += "".join(f"  Rank {one.seen.rank}: its ring cannot be read\n" for one in missing) + "\n"
+    return head + tables.text(dumps)
+
+
+def pickles(found: list[Rank], folder: Path) -> None:
+    """One file per rank, `rank_0` and so on: `python -m torch.distributed.flight_recorder.fr_trace FOLDER`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for rank, dumped in _dumps(found).items():
+        part = folder / f".part{rank}"
+        part.write_bytes(pickle.dumps(dumped, protocol=2))
+        part.replace(folder / f"rank_{rank}")
+
+
+def _dumps(found: list[Rank]) -> dict[int, dict[str, Any]]:
+    dumps = {one.seen.rank: dump(one) for one in found}
+    return {rank: flight.for_torch(one) for rank, one in dumps.items() if one is not None and rank >= 0}
+
+
+def from_workers(settings: Settings, found: list[Rank], handler: str) -> str:
+    """What each rank of this node answers."""
+    parts = []
+    for one in found:
+        parts.append(f"=== Rank {one.seen.rank}: pid {one.seen.pid} on {one.seen.host} ===")
+        if not one.here or not one.seen.lives:
+            parts.append("Error: on another node" if not one.here else "Error: the process is gone")
+            continue
+        answer = ask(Path(settings.sockets) / f"rank{one.seen.rank}.sock", handler, settings.fetch_timeout)
+        parts.append(answer.text if answer.status == 200 else f"Error: {answer.text}")
+    return "\n".join(parts) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _keep_newest(folder: Path, kind: str, most: int) -> None:
+    """A job runs for weeks; the first dump stays too, to compare with."""
+    for old in sorted(folder.glob(f"{kind}_2*"))[1 : -most or None]:
+        if old.is_dir():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.unlink(missing_ok=True)

@@ -1,0 +1,73 @@
+"""The ranks that a page is about: those that one launcher started on this node, and what other nodes put beside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankandfile.capture.debug.settings import Settings
+from rankandfile.capture.rings import Seen, look
+from rankandfile.wire import flight, reading
+
+#: Where the nodes of a job put their rings for each other, in a dump folder that they share.
+SHARED = "rings"
+LARGEST = 64 << 20
+
+
+class Rank(NamedTuple):
+    seen: Seen
+    here: bool
+    """A process of this node, whose worker can be asked."""
+
+
+def ranks(settings: Settings) -> list[Rank]:
+    """By rank. A rank that was started anew counts once, by its newest ring."""
+    folder = Path(settings.rings)
+    own = [one for one in look(folder) if _belongs(one, settings)]
+    host = os.uname().nodename
+    others = [
+        one
+        for one in (look(_shared(settings)) if settings.shared and settings.dump_dir else [])
+        if (one.host != host or not _belongs(one, settings)) and one.attempt == settings.attempt
+    ]
+    found: dict[int, Rank] = {}
+    for one, here in [*((one, False) for one in others), *((one, True) for one in own)]:
+        before = found.get(one.rank)
+        if before is None or (one.lives, one.started) >= (before.seen.lives, before.seen.started):
+            found[one.rank] = Rank(one, here)
+    return [found[rank] for rank in sorted(found)]
+
+
+def _belongs(one: Seen, settings: Settings) -> bool:
+    words = one.path.stem.split("-")
+    return one.attempt == settings.attempt and len(words) > 3 and words[3] == str(settings.launcher)
+
+
+def _shared(settings: Settings) -> Path:
+    return Path(settings.dump_dir) / SHARED
+
+
+def share(settings: Settings, own: Sequence[Rank]) -> None:
+    """Put this node's rings where the other nodes look. Raises OSError."""
+    folder = _shared(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in own:
+        if one.here:
+            part = folder / f".{one.seen.path.name}.{os.getpid()}"
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(one.seen.path, part)
+                part.replace(folder / one.seen.path.name)
+
+
+def dump(one: Rank) -> dict[str, Any] | None:
+    """The rank's calls in the form of torch's recorder; None where its ring cannot be read."""
+    try:
+        with one.seen.path.open("rb") as file:
+            contents = reading.read(file.read(LARGEST))
+    except OSError:
+        return None
+    return None if isinstance(contents, str) else flight.dump(contents)

@@ -1,0 +1,163 @@
+"""The HTTP side: who may see what, at which address. Answers GET only, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from rankandfile.capture.debug import dumps, stacks, store
+from rankandfile.capture.debug.access import COOKIE, is_loopback, refused
+from rankandfile.capture.debug.job import dump, ranks
+from rankandfile.capture.debug.page import front, page
+from rankandfile.capture.debug.settings import Settings
+from rankandfile.capture.debug.verdict import Diagnosing
+from rankandfile.capture.debug.worker import ask
+from rankandfile.wire import flight
+
+_HTML, _TEXT, _JSON = "text/html; charset=utf-8", "text/plain; charset=utf-8", "application/json"
+#: The report is one page with its script inside; nothing is fetched from elsewhere.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:"
+)
+MOST_PROFILE_S = 60.0
+
+
+class Reply(NamedTuple):
+    body: bytes
+    kind: str = _HTML
+    status: int = 200
+
+
+class Pages:
+    """What each address shows. `query` has the last value of each name."""
+
+    def __init__(self, settings: Settings, verdicts: Diagnosing) -> None:
+        self._settings, self._verdicts = settings, verdicts
+        self.routes: dict[str, Callable[[dict[str, str]], Reply]] = {
+            "/": self._front,
+            "/verdict": lambda _: _text(self._verdicts.now().text),
+            "/verdict.json": lambda _: Reply((self._verdicts.now().document or "null").encode(), _JSON),
+            "/report": self._report,
+            "/stacks": lambda query: self._shown(query, "Stacks", stacks.text(settings, ranks(settings))),
+            "/fr_trace": lambda query: self._shown(query, "Calls", dumps.fr_trace(ranks(settings))),
+            "/fr_trace_json": self._json,
+            "/pickle": self._pickle,
+            "/wait_counters": lambda query: self._shown(
+                query,
+                "Wait counters",
+                dumps.from_workers(settings, ranks(settings), "wait_counter_values"),
+            ),
+            "/tcpstore": lambda query: self._shown(query, "TCPStore", store.text(settings)),
+            "/profile": self._profile,
+        }
+
+    def _front(self, _: dict[str, str]) -> Reply:
+        return Reply(front(self._verdicts.now(), ranks(self._settings), self._settings.world).encode())
+
+    def _report(self, _: dict[str, str]) -> Reply:
+        report = self._verdicts.now().report
+        return Reply(report.encode()) if report else Reply(b"no report", _TEXT, 404)
+
+    def _shown(self, query: dict[str, str], title: str, text: str) -> Reply:
+        return _text(text) if query.get("format") == "text" else Reply(page(title, text).encode())
+
+    def _json(self, _: dict[str, str]) -> Reply:
+        found = {one.seen.rank: dump(one) for one in ranks(self._settings)}
+        return Reply(json.dumps(found).encode(), _JSON)
+
+    def _pickle(self, query: dict[str, str]) -> Reply:
+        for one in ranks(self._settings):
+            if str(one.seen.rank) == query.get("rank") and (found := dump(one)) is not None:
+                body = pickle.dumps(flight.for_torch(found), protocol=2)
+                return Reply(body, "application/octet-stream")
+        return Reply(b"no such rank", _TEXT, 404)
+
+    def _profile(self, query: dict[str, str]) -> Reply:
+        """A trace of torch's profiler, of one rank that is running; for ui.perfetto.dev."""
+        try:
+            rank, seconds = int(query.get("rank", "0")), float(query.get("duration", "1"))
+        except ValueError:
+            return Reply(b"rank and duration are numbers", _TEXT, 400)
+        if not 0 < seconds <= MOST_PROFILE_S:
+            return Reply(b"duration: up to 60 seconds", _TEXT, 400)
+        answer = ask(
+            Path(self._settings.sockets) / f"rank{rank}.sock",
+            f"torch_profile?{urlencode({'duration': seconds})}",
+            self._settings.fetch_timeout + 2 * seconds,
+        )
+        return Reply(answer.body, _JSON if answer.status == 200 else _TEXT, answer.status or 504)
+
+
+def _text(text: str) -> Reply:
+    return Reply(f"{text}\n".encode(), _TEXT)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, settings: Settings, pages: Pages) -> None:
+        self.settings, self.pages = settings, pages
+        self.loopback = is_loopback(settings.host)
+        super().__init__((settings.host, settings.port), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    server_version, sys_version = "raf", ""
+    timeout = 30
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        given = query.pop("token", "")
+        why = refused(self.server.settings.token, given, dict(self.headers.items()), self.server.loopback)
+        if why is not None:
+            word = "a token is needed: ?token=…, or Authorization: Bearer …" if why == 401 else "refused"
+            self._send(Reply(word.encode(), _TEXT, why))
+            return
+        route = self.server.pages.routes.get(parts.path)
+        if route is None:
+            self._send(Reply(b"no such page", _TEXT, 404))
+        elif given and "text/html" in self.headers.get("Accept", ""):
+            # Out of the address, which browsers keep and show.
+            self._send(
+                Reply(b"", _TEXT, 303),
+                Location=f"{parts.path}?{urlencode(query)}".rstrip("?"),
+                **_cookie(given),
+            )
+        else:
+            try:
+                reply = route(query)
+            except Exception as error:
+                reply = Reply(f"{type(error).__name__}: {error}".encode(), _TEXT, 500)
+            self._send(reply)
+
+    def _send(self, reply: Reply, **headers: str) -> None:
+        self.send_response(reply.status)
+        fixed = {
+            "Content-Type": reply.kind,
+            "Content-Length": str(len(reply.body)),
+            "Cache-Control": "no-store",
+            "Content-Security-Policy": _POLICY,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+        }
+        for name, value in {
+            **fixed,
+            **{key.replace("_", "-"): value for key, value in headers.items()},
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """The log would hold tokens."""
+
+
+def _cookie(token: str) -> dict[str, str]:
+    return {"Set_Cookie": f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"}

@@ -1,0 +1,71 @@
+"""What a rank answers: torch's worker server, on a socket that only this user reaches.
+
+It has torch's handlers in C++ and none of ours: one in Python would need Python's lock, and torch aborts the process
+where one runs while Python ends, or waits for it for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+_PR_SET_PTRACER = 0x59616D61
+#: The page's process is there within so long, or not at all.
+_PATIENCE_S, _POLL_S = 60.0, 0.2
+
+#: Never ended: torch's own end of a server that has just begun waits for ever.
+_servers: list[Any] = []
+
+
+def serve(path: Path) -> bool:
+    """Answer at this socket until the process ends; false where this torch has no such server."""
+    try:
+        from torch._C._distributed_c10d import _WorkerServer
+    except ImportError:
+        return False
+    with contextlib.suppress(Exception):
+        import torch.distributed.debug._handlers  # noqa: F401  its profiler
+    path.unlink(missing_ok=True)
+    server = _WorkerServer(str(path))
+    path.chmod(0o600)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
+    _servers.append(server)
+    return True
+
+
+def let_look(said: Path) -> None:
+    """Where the kernel lets only ancestors take stacks of this process (Yama), let the page do so too; its number is in
+    a file that it writes when it is there."""
+    if sys.platform == "linux":
+        threading.Thread(target=_let_look, args=(said,), name="raf-let-look", daemon=True).start()
+
+
+def _let_look(said: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError):
+            ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(int(said.read_text())), 0, 0, 0)
+            return
+        time.sleep(_POLL_S)
+
+
+def plug_into_torch() -> None:
+    """Give torch's own debug server, where it is started later, our handlers among its own."""
+    with contextlib.suppress(Exception):  # it needs packages that torch does not bring
+        from torch.distributed.debug import _debug_handlers
+
+        from rankandfile.runtime.debug.torch_handlers import ours_among
+
+        original = _debug_handlers.default_handlers
+        if not hasattr(original, "raf"):
+
+            def default_handlers() -> list[Any]:
+                return ours_among(original())
+
+            default_handlers.raf = True  # type: ignore[attr-defined]
+            _debug_handlers.default_handlers = default_handlers
