@@ -131,7 +131,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "schema.md": reference.schema,
     DOCS / "causes" / "index.md": causes.index,
     **{DOCS / "causes" / f"{cause}.md": partial(causes.page, cause) for cause in CAUSES},
-    **{DOCS / "causes" / f"{cause}.svg": partial(causes.svg, cause) for cause in CAUSES if causes.svg(cause)},
+    **{DOCS / "causes" / f"{cause}.svg": partial(causes.svg, cause) for cause in CAUSES},
     DOCS / "agent.md": agent.page,
     DOCS / "architecture.md": architecture,
     DOCS / "fixes.md": fixes,

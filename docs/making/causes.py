@@ -38,9 +38,9 @@ def page(cause: str) -> str:
     return between(text, "lab", _lab(cause))
 
 
-def svg(cause: str) -> str | None:
+def svg(cause: str) -> str:
     recorded = read(cause)
-    return picture(recorded.diagnosis.verdicts[0], recorded.waits)
+    return picture(recorded.diagnosis, recorded.waits)
 
 
 def index() -> str:
@@ -96,8 +96,7 @@ def _lab(cause: str) -> str:
             "",
             f"The verdict says [`{verdict.cause}`]({verdict.cause}.md), and names `{cause}` beside it.",
         ]
-    if picture(verdict, recorded.waits) is not None:
-        lines += ["", f"![Where the ranks parted, and who waits for whom: {cause}]({cause}.svg)"]
+    lines += ["", f"![Where the ranks parted, and who waits for whom: {cause}]({cause}.svg)"]
     lines += ["", "```console", *_commands(recorded), shown(recorded.diagnosis), "```"]
     if REMEDIES.get(cause):
         lines += ["", "## What to do", ""]

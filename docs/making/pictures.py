@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from rankandfile.model.diagnosis import Cohort, Verdict
-from rankandfile.model.pictures import WaitGraph
+from rankandfile.model.diagnosis import Cohort, Diagnosis, Verdict
+from rankandfile.model.pictures import WaitGraph, WaitNode
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.render.report.graph import Drawing, drawn
-from rankandfile.render.words import call_text, short
+from rankandfile.render.words import alike_culprits, call_text, short
 
 _MARGIN, _ROW, _SQUARE, _HEAD = 18, 34, 22, 30
 _LABEL, _CALL = 180, 400
@@ -32,8 +32,11 @@ text { font: 13px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill
 """.strip()
 
 
-def picture(verdict: Verdict, waits: WaitGraph) -> str | None:
-    """None where there is nothing to draw."""
+def picture(diagnosis: Diagnosis, waits: WaitGraph) -> str:
+    verdict = diagnosis.verdicts[0]
+    head = "Who waits for whom: an arrow leads to whoever must move first"
+    if not waits.nodes:
+        waits, head = _alone(diagnosis), "Who is left" if verdict.culprits else "Nobody waits for another"
     parts: list[str] = []
     width, y = 0.0, float(_MARGIN)
     cohorts = verdict.divergence.cohorts if verdict.divergence is not None else []
@@ -43,14 +46,12 @@ def picture(verdict: Verdict, waits: WaitGraph) -> str | None:
         parts += [_head(what, y), *_strip(verdict, cohorts, y + _HEAD)]
         y += _HEAD + _ROW * len(cohorts) + 12
         width = _MARGIN * 2 + _LABEL + 3 * (_SQUARE + 6) + _CALL
-    if waits.nodes and (waits.edges or any(node.call for node in waits.nodes)):
+    if waits.nodes:
         graph = drawn(waits)
-        parts += [_head("Who waits for whom: an arrow leads to whoever must move first", y)]
+        parts += [_head(head, y)]
         parts += [f'<g transform="translate(4,{y + 12:.0f})">', *_graph(graph), "</g>"]
         y += graph.height + 12
         width = max(width, graph.width + 8)
-    if not parts:
-        return None
     height = y + 4
     return "\n".join(
         [
@@ -64,6 +65,26 @@ def picture(verdict: Verdict, waits: WaitGraph) -> str | None:
             "</svg>\n",
         ]
     )
+
+
+def _alone(diagnosis: Diagnosis) -> WaitGraph:
+    """Where nobody waits: those who are blamed all the same, or else everybody."""
+    verdict, job = diagnosis.verdicts[0], diagnosis.job
+    if verdict.culprits:
+        nodes = [
+            WaitNode(
+                ranks=ranks,
+                count=len(parse_ranks(ranks)),
+                role="culprit",
+                says=[doing, "nobody waits for it"],
+            )
+            for ranks, _, doing in alike_culprits(verdict)
+        ]
+    else:
+        count = len(parse_ranks(job.ranks_seen))
+        says = ["every call that was recorded has ended"]
+        nodes = [WaitNode(ranks=job.ranks_seen, count=count, role="", says=says)]
+    return WaitGraph(nodes=nodes)
 
 
 def _head(words: str, y: float) -> str:

@@ -26,6 +26,36 @@ def test_the_verdict_comes_first_and_is_the_same(raf: Raf, other_op: Path, tmp_p
     assert page.stat().st_size > 10_000
 
 
+def test_with_the_source_the_page_shows_where_they_part(raf: Raf, tmp_path: Path) -> None:
+    page, incident = tmp_path / "hang.html", Path(__file__).parents[2] / "examples" / "early-stop"
+    raf("report", incident / "evidence", "--src", incident / "src", "-o", page)
+    text = page.read_text()
+    assert "they part here" in text
+    assert "if self.out_of_patience():" in text
+    assert 'class="add"' in text, "a patch"
+
+
+def test_the_answer_does_not_wait_for_the_page(
+    raf: Raf,
+    other_op: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    shown: list[str] = []
+
+    def page(*_: object) -> str:
+        shown.append(capfd.readouterr().out)
+        return "<!doctype html>"
+
+    monkeypatch.setattr("rankandfile.render.report.page", page)
+    raf("diagnose", other_op, "--report", tmp_path / "report.html")
+    (before,) = shown
+    assert "rank 1" in before.splitlines()[0]
+    assert before.splitlines()[-1].strip(), "the whole card, and not only what filled a buffer"
+    assert "proof" in before
+
+
 @pytest.mark.parametrize("command", [["report", "-o"], ["diagnose", "--report"]])
 def test_a_place_that_cannot_be_written_is_one_line(
     raf: Raf, other_op: Path, tmp_path: Path, command: list[str]

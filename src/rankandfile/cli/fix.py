@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +30,7 @@ EXAMPLES = examples(
     "raf fix incident/ --src . --remedy 2",
 )
 _COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
+_LABEL, _WIDTH = 10, 100
 
 
 def fix(
@@ -125,6 +127,16 @@ def _say(line: str) -> None:
     err.print(line, markup=False, soft_wrap=True)
 
 
+def _tell(label: str, words: str) -> None:
+    """A label and what it says, on lines that fit; lines of a pipe fit too, for people read them in tickets."""
+    width = min(err.width, _WIDTH)
+    for line in wrap(
+        words, width, initial_indent=f"{label:<{_LABEL}}", subsequent_indent=" " * _LABEL,
+        break_long_words=False, break_on_hyphens=False,
+    ):  # fmt: skip
+        _say(line)
+
+
 def _refused(refusals: list[Refusal]) -> None:
     _say(
         "no patch: a mechanical one would be wrong here, or none is known"
@@ -132,19 +144,19 @@ def _refused(refusals: list[Refusal]) -> None:
         else "no patch for this place"
     )
     for refusal in refusals:
-        _say(f"decide    {refusal.words}")
+        _tell("decide", refusal.words)
 
 
 def _explain(diagnosis: Diagnosis, chosen: Patch, made: list[Patch]) -> None:
     verdict = next(verdict for verdict in diagnosis.verdicts if verdict.hang)
-    _say(f"hang      {verdict.sentence}")
-    _say(f"patch     {chosen.title}")
-    _say(f"why       {chosen.text}")
+    _tell("hang", verdict.sentence)
+    _tell("patch", chosen.title)
+    _tell("why", chosen.text)
     if chosen.decide:
-        _say(f"decide    {chosen.decide}")
+        _tell("decide", chosen.decide)
     for number, other in enumerate(made, 1):
         if other is not chosen:
-            _say(f"or        --remedy {number}: {other.title}")
+            _tell("or", f"--remedy {number}: {other.title}")
 
 
 def _file(chosen: Patch, source: Path) -> Path:

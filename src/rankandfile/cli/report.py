@@ -12,17 +12,24 @@ from .errors import UserError
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
 from .progress import working
+from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
     from rankandfile.reason import Facts
 
-EXAMPLES = examples("raf report dumps/", "raf report ticket.zip -o hang-812345.html")
+EXAMPLES = examples(
+    "raf report dumps/",
+    "raf report dumps/ --src train/",
+    "raf report ticket.zip -o hang-812345.html",
+)
 
 
 def report(
     paths: Paths,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    src: Sources = None,
+    git: Revision = None,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
@@ -32,11 +39,20 @@ def report(
     """
     from rankandfile.evidence.reading import Reading
 
+    tree = source_tree(src, git)
     case = load_case(paths, jobs, Reading(attempt=attempt))
+    tree = as_it_ran(tree, case)
     from rankandfile.reason import conclude, gather
 
-    facts = gather(case)
-    write_report(facts, conclude(facts), output)
+    with working("reasoning"):
+        facts = gather(case)
+        diagnosis = conclude(facts)
+    if tree is not None:
+        from rankandfile.source.remedies import advise
+
+        with working("reading the source"):
+            diagnosis = advise(located(case, diagnosis, tree), tree)
+    write_report(facts, diagnosis, output)
 
 
 def write_report(facts: Facts, diagnosis: Diagnosis, output: Path) -> None:

@@ -39,6 +39,8 @@ def wait_graph(facts: Facts, diagnosis: Diagnosis) -> WaitGraph:
         return WaitGraph()
     found = chains(facts, diagnosis, roles)
     graph = _of_chains(facts, diagnosis, roles, found) if found else _of_words(diagnosis, roles)
+    if not graph.nodes:
+        graph = _of_people(diagnosis)
     _mark_cycles(graph)
     return graph
 
@@ -192,6 +194,22 @@ def _of_words(diagnosis: Diagnosis, roles: Roles) -> WaitGraph:
             graph.nodes[source].says.append(f"in {_call_of(wait)}")
             if wait.waits_for and wait.waits_for != wait.ranks:
                 graph.edges.append(WaitEdge(source=source, target=node(wait.waits_for)))
+    return graph
+
+
+def _of_people(diagnosis: Diagnosis) -> WaitGraph:
+    """No call that anybody waits in was recorded, as where the job never began: who is waited for is all there is."""
+    graph = WaitGraph()
+    for verdict in diagnosis.verdicts[: _MOST_NODES // 2]:
+        if not verdict.culprits or not verdict.victims:
+            continue
+        blamed = [culprit.rank for culprit in verdict.culprits]
+        says = list(dict.fromkeys(culprit.doing for culprit in verdict.culprits if culprit.doing))
+        waiting = WaitNode(ranks=verdict.victims, count=len(parse_ranks(verdict.victims)), role="victim")
+        waited_for = WaitNode(ranks=format_ranks(blamed), count=len(blamed), role="culprit")
+        waited_for.says = says[:_MOST_CALLS_OF_A_NODE]
+        graph.nodes += [waiting, waited_for]
+        graph.edges.append(WaitEdge(source=len(graph.nodes) - 2, target=len(graph.nodes) - 1))
     return graph
 
 
