@@ -111,7 +111,7 @@ def status(diagnosis: Diagnosis) -> int:
     if not diagnosis.verdicts:
         return UNDETERMINED
     if any(
-        verdict.hang and (verdict.culprits or verdict.cause != "undetermined")
+        verdict.cause not in ("undetermined", "no_hang") or (verdict.hang and verdict.culprits)
         for verdict in diagnosis.verdicts
     ):
         return VERDICT

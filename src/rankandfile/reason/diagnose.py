@@ -7,6 +7,7 @@ from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
 from rankandfile.model.ledger import DISAGREE, Note
 from rankandfile.model.ranks import format_ranks
 
+from .causes import broke_off
 from .causes.finding import Finding
 from .checks import checked
 from .facts import Facts, OnStep, gather
@@ -64,6 +65,9 @@ def _clock_notes(facts: Facts) -> list[Note]:
 
 
 def _verdicts(facts: Facts) -> list[Verdict]:
+    ended = broke_off.settle(facts)
+    if ended is not None:
+        return [_of(facts, ended)]
     out: list[Verdict] = []
     for root in facts.roots[:_MOST_VERDICTS]:
         found = findings(facts, root)

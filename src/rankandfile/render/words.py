@@ -81,9 +81,10 @@ def headline(verdict: Verdict, signs: Signs = UNICODE) -> str:
         # Who is settled, what it did instead is not: say what is known first.
         who = short(culprit_ranks(verdict), signs)
         return f"{'RANKS' if len(verdict.culprits) > 1 else 'RANK'} {who} DID NOT JOIN, cause open"
-    if not verdict.hang or verdict.cause == "undetermined":
+    if verdict.cause == "undetermined":
         return "UNDETERMINED"
-    return cause_words(verdict.cause).upper()
+    words = cause_words(verdict.cause).upper()
+    return words if verdict.hang else f"NO HANG, {words}"
 
 
 #: Lists of ranks longer than this are not taken apart.
