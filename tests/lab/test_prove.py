@@ -86,8 +86,10 @@ def test_what_does_not_hold_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_command_proves_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "proofs.json"
+    out, page = tmp_path / "proofs.json", tmp_path / "page.md"
+    page.write_text("before\n<!-- proofs: begin -->\nlast year\n<!-- proofs: end -->\nafter\n")
     words = ["raf", "lab", "prove", "leaves_when_converged", "--stated", "--remedies", "--output", str(out)]
+    words += ["--markdown", str(page)]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
         main()
@@ -96,3 +98,8 @@ def test_the_command_proves_and_says_so(
     assert (
         proof["held"] and proof["scenario"] == "leaves_when_converged" and proof["diff"].startswith("--- a/")
     )
+    text = page.read_text()
+    assert (
+        "1 of 1 patches hold" in text and "| `leaves_when_converged` | `reduce_decision` | finished," in text
+    )
+    assert text.startswith("before") and text.endswith("after\n") and "last year" not in text

@@ -59,6 +59,12 @@ def prove(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the results as JSON.", show_default=False)
     ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown", help="Write the table into this page, between its markers.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Put the generated patch, and then the generated probe, into the source of a hang, and run both afresh.
 
@@ -85,6 +91,10 @@ def prove(
         import msgspec
 
         output.write_text(json.dumps(msgspec.to_builtins(proofs), indent=1) + "\n", encoding="utf-8")
+    if markdown is not None:
+        from rankandfile.lab.proofs_page import write_page
+
+        write_page(markdown, proofs)
     raise typer.Exit(0 if held == len(proofs) else 1)
 
 

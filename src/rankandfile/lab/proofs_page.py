@@ -1,0 +1,48 @@
+"""What `raf lab prove` found, as a block of a page."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rankandfile.lab.prove import Proof
+from rankandfile.lab.score.page import replaced
+
+BEGIN, END = "<!-- proofs: begin -->", "<!-- proofs: end -->"
+_LONGEST = 160
+
+
+def write_page(page: Path, proofs: Sequence[Proof]) -> None:
+    """Replace the block between the page's markers; without markers, append it."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    page.write_text(replaced(text, BEGIN, END, _lines(proofs)), encoding="utf-8")
+
+
+def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
+    by_scenario: dict[str, dict[str, Proof]] = {}
+    for proof in proofs:
+        by_scenario.setdefault(proof.scenario, {})[proof.what] = proof
+    for what, words in (("remedy", "patches"), ("probe", "probes")):
+        of_it = [proof for proof in proofs if proof.what == what]
+        if of_it:
+            held = sum(proof.held for proof in of_it)
+            yield f"* {held} of {len(of_it)} {words} hold"
+    origin = "diagnosed from a fresh hang" if proofs and proofs[0].origin == "diagnosis" else "as stated"
+    how = "plain torch" if proofs and proofs[0].plain else "guards"
+    yield f"* one run; places {origin}; {how}; Python {platform.python_version()}"
+    yield ""
+    yield "| scenario | patch | its run | what the probe says |"
+    yield "| --- | --- | --- | --- |"
+    for scenario, found in by_scenario.items():
+        remedy, probe = found.get("remedy"), found.get("probe")
+        pattern = f"`{remedy.pattern}`" if remedy is not None and remedy.pattern else ""
+        yield f"| `{scenario}` | {pattern} | {_said(remedy)} | {_said(probe)} |"
+
+
+def _said(proof: Proof | None) -> str:
+    if proof is None:
+        return ""
+    words = proof.words if len(proof.words) <= _LONGEST else proof.words[: _LONGEST - 1] + "…"
+    words = words.replace("|", "\\|").replace("`", "'").replace("<", "&lt;")
+    return words if proof.held else f"**does not hold**: {words}"
