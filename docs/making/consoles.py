@@ -40,6 +40,9 @@ NOT_RUN = {
     "raf diagnose /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,
     "raf mcp": "serves until its client goes",
+    "raf investigate incident/ --src . -o post-mortem/ --model": "asks a model",
+    "raf investigate incident/ --src . --model": "needs the extra agent, and shows addresses of the machine",
+    "raf investigate incident/ --src train/ --prove": _MINUTES,
     "raf skill install": "writes into the home directory",
     "raf fix incident/ --src . | git apply": _CHANGES,
 }
