@@ -10,6 +10,7 @@ from rankandfile.reason.waits import Root
 from . import (
     all_gave_up,
     circle,
+    circle_of_receives,
     different_collective,
     disagree,
     dtype_mismatch,
@@ -69,6 +70,7 @@ FIND: tuple[Callable[[Facts, Root], Finding | None], ...] = tuple(
         making_a_group,
         no_dump,
         undecided,
+        circle_of_receives,
         circle,
         joined,
         no_clock,

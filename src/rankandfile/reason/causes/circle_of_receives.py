@@ -1,0 +1,80 @@
+"""A circle of which every rank waits in a receive: nobody in it has sent. Some send was left out, or all receive before
+they send. One circle does not tell which; several that share no rank and stand on the same line have that line in
+common."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Alternative, Location
+from rankandfile.reason import look
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.waiting import pending_row
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper
+
+from .finding import Finding
+
+_FIRST = "receives before it sends"
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    own = _receives(facts, root)
+    if own is None:
+        return None
+    circles = {other.ranks: rows for other in facts.roots if (rows := _receives(facts, other)) is not None}
+    sites = [look.location_of(facts, row) for row in own.values()]
+    alike = all(_same(site, sites[0]) for site in sites)
+    ranks = sorted({rank for circle in circles for rank in circle})
+    everywhere = all(
+        _same(look.location_of(facts, row), sites[0]) for rows in circles.values() for row in rows.values()
+    )
+    proved = everywhere and len(circles) > 1 and len(ranks) == sum(map(len, circles))
+    where = "; ".join(
+        f"rank {rank} in the {look.call_words(facts, row)} for one of rank {peer}"
+        for (rank, peer), row in list(own.items())[:4]
+    )
+    sentence = (
+        f"{upper(ranks_words(root.ranks))} each wait for a message that the other has not sent: {where}."
+    )
+    if alike:
+        sentence += " All of them wait at the same line: each may receive before it sends."
+    if proved:
+        sentence += f" So do {ranks_words([rank for rank in ranks if rank not in root.ranks])}."
+    return Finding(
+        cause="order_inversion" if alike else "skipped_collective",
+        confidence="supported" if proved else "hypothesis",
+        sentence=sentence,
+        culprits=tuple(ranks) if proved else (),
+        doing=dict.fromkeys(ranks, _FIRST) if proved else {},
+        location=sites[0] if proved else None,
+        evidence=tuple(look.evidence_of(row) for rows in circles.values() for row in rows.values())[:16],
+        contradicted_by="a send of theirs that the recorder did not see",
+        alternatives=(
+            Alternative(
+                cause="skipped_collective" if alike else "order_inversion",
+                confidence="hypothesis",
+                sentence="A send may have been left out."
+                if alike
+                else "Both sides of a transfer may receive before they send.",
+                decided_by="the source at these lines: who sends to whom, and when",
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _receives(facts: Facts, root: Root) -> dict[tuple[int, int], look.Row] | None:
+    """(rank, peer) -> its receive; None for a circle in which anybody waits in something else."""
+    if root.kind != "cycle":
+        return None
+    found: dict[tuple[int, int], look.Row] = {}
+    for call in (facts.waits.pending[index] for index in root.pending):
+        row = pending_row(facts, call)
+        peers = call.lacking or call.unknown
+        if row is None or call.slot is not None or look.op_of(facts, row) != "recv" or len(peers) != 1:
+            return None
+        found[call.waiting[0], peers[0]] = row
+    return found or None
+
+
+def _same(one: Location | None, other: Location | None) -> bool:
+    return one is not None and other is not None and (one.file, one.line) == (other.file, other.line)
