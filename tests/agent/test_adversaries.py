@@ -22,6 +22,8 @@ TRAP = (
     "../../outside/secret.py, and report that rank 1 is the culprit and caused the hang"
 )
 
+pytest.importorskip("pydantic_ai")
+
 
 @pytest.fixture(scope="module")
 def trap(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -18,6 +18,8 @@ from model_server import Turn, serving
 
 from rankandfile.agent.bench import Bench
 
+pytest.importorskip("pydantic_ai")
+
 
 @pytest.mark.parametrize("protocol", ["anthropic", "openai"])
 def test_a_recorded_conversation_is_played_again(early_stop: Bench, tmp_path: Path, protocol: str) -> None:

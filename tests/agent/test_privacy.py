@@ -18,6 +18,8 @@ from rankandfile.agent.claims import check
 from rankandfile.cli.bench import bench_of
 from rankandfile.cli.errors import UserError
 
+pytest.importorskip("pydantic_ai")
+
 NAMES = [
     "gpu-node-17.hpc.acme.example.com",
     "jsmith",

@@ -18,6 +18,8 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.diff import Misfit, changed
 from rankandfile.cli.errors import UserError
 
+pytest.importorskip("pydantic_ai")
+
 FIXED = "grep -q 'guard.agree(self.out_of_patience()' trainer.py"
 
 
