@@ -28,7 +28,9 @@ class Investigations:
         """Of `case/evidence`, into the case's folder."""
         command = ["investigate", str(case / "evidence"), "--output", str(case), "--jobs", "1"]
         command += ["--src", str(self.source)] if self.source is not None else []
-        command += ["--model", self.model] if self.model is not None else []
+        # A job can be looked at several times in one hang: a model costs money, and is asked once.
+        asked = self.model if not self._running else None
+        command += ["--model", asked] if asked is not None else []
         # Not from the current folder, which holds the job's files.
         begin = f"import sys; sys.path[:] = {sys.path!r}; from rankandfile.cli.main import main; main()"
         try:
