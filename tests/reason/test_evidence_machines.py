@@ -114,6 +114,38 @@ def test_one_lost_connection_has_two_ends() -> None:
     assert blamed(best(lost(lost(on_hosts(), 1, 2), 2, 1))) == []
 
 
+def ended(witnesses: Witnesses, *ranks: int) -> Witnesses:
+    """These raised what they learned of their connections; the others are there."""
+    for rank in RANKS:
+        witnesses.exit(rank, 1 if rank in ranks else "running")
+        if rank in ranks:
+            witnesses.event(
+                "traceback", "echo", rank, exception="RuntimeError", message="Read error", frames=[]
+            )
+    return witnesses
+
+
+def test_who_ended_after_a_lost_connection_without_anyone_noticing_is_cut_off() -> None:
+    verdict = best(ended(lost(on_hosts(), 2, 3), 2))
+    assert (verdict.cause, blamed(verdict)) == ("peer_unreachable", [2])
+    assert "which is cut off" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "witnesses",
+    [
+        ended(lost(on_hosts(), 2, 3)),
+        ended(lost(on_hosts(), 2, 3, "Connection reset by peer"), 2),
+        ended(lost(lost(on_hosts(), 2, 3), 1, 2, "Connection closed by peer"), 2),
+        ended(lost(on_hosts(), 2, 3), 0, 2),
+        ended(lost(on_hosts(per_host=2), 2, 3), 2),
+    ],
+    ids=["it is there", "the other end is there", "somebody noticed", "another one ended too", "one host"],
+)
+def test_otherwise_either_end_may_be_cut_off(witnesses: Witnesses) -> None:
+    assert blamed(best(witnesses)) == []
+
+
 def test_a_connection_that_was_closed_is_no_lost_host() -> None:
     witnesses = lost(lost(on_hosts(), 1, 2, "Connection reset by peer"), 3, 2, "Connection reset by peer")
     assert blamed(best(witnesses)) == []

@@ -16,6 +16,7 @@ from .cores import PATTERN
 from .machines import links_down, ranks_of_devices, ranks_of_processes, xid_owner
 from .memory import COUNTERS, out_of_memory
 from .testimony import End, EndKind, Error, Report, Testimony, fields_of
+from .unreachable import unreachable
 
 Row = dict[str, Any]
 
@@ -32,9 +33,6 @@ _DEVICE = (
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
-_LOST = ("Connection timed out", "No route to host", "Host is unreachable", "Network is unreachable")
-"""What the kernel says when the other host does not answer. A process that ended is told from that: it resets."""
-_FEWEST_PARTNERS = 2
 _REPORTS = ("watchdog_timeout", "watchdog_progress")
 _SIGNALLED = ("dump_signal",)
 _ISSUED = "failed_stack"
@@ -49,6 +47,9 @@ def testify(case: Case) -> Testimony:
     hosts = _hosts(case)
     kind = pl.col("kind").cast(pl.String)
     links, links_of_hosts = links_down(events, hosts)
+    ends = out_of_memory(
+        _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))), case.exits.filter(kind == COUNTERS), hosts
+    )
     return Testimony(
         ends=out_of_memory(
             _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))),
@@ -61,7 +62,7 @@ def testify(case: Case) -> Testimony:
         link={**links, **_errors(mine, _LINK, "origin")},
         host_links=links_of_hosts,
         stuck_watchdogs=_stuck_watchdogs(mine),
-        unreachable=_unreachable(events, case.exits, hosts),
+        unreachable=unreachable(events, case.exits, hosts, ends),
         misfits=_errors(mine, _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         reports=_reports(mine),
@@ -180,36 +181,6 @@ def _device(
     return out
 
 
-def _unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Error]:
-    """That NCCL's RAS misses a process is no proof: it may merely be stopped. With failed messages it is."""
-    failed = events.filter(pl.col("kind") == "slurm_node_failure")
-    lost = events.filter(
-        pl.col("kind").is_in(["ib_completion_error", "socket_closed"]) & (pl.col("role") != "echo")
-    )
-    missed = events.filter(pl.col("kind").is_in(["ras_missing", "ras_dead"]))
-    out: dict[int, Error] = {}
-    for row in failed.iter_rows(named=True):
-        evidence = (event_id(row["log"], row["line"]),)
-        for rank, host in hosts.items():
-            if host == row["host"]:
-                out[rank] = Error(f"its host {host} failed", evidence)
-    out.update(_in_all_lost(events, hosts))
-    if not lost.height and not failed.height:
-        return out
-    ranks = ranks_of_processes(exits)
-    signs = [
-        event_id(log, line)
-        for log, line in pl.concat([failed, lost]).select("log", "line").head(2).iter_rows()
-    ]
-    for row in missed.iter_rows(named=True):
-        for process in fields_of(row).get("processes") or ():
-            owners = ranks.get(process.get("pid", -1), set()) if isinstance(process, dict) else set()
-            for rank in owners if len(owners) == 1 else ():
-                words = "NCCL lost its process, and messages to its host fail"
-                out.setdefault(rank, Error(words, (event_id(row["log"], row["line"]), *signs)))
-    return out
-
-
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
     """Ranks whose watchdog stood still on its own account: not of those that had given up on a call before, for one
     that stops after that only waits for the abort to end; nor where others' had, long before."""
@@ -223,25 +194,6 @@ def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
         if isinstance(first, int) and at is not None and at - stood_ms * 1_000_000 > first:
             out.pop(row["rank"], None)
     return out
-
-
-def _in_all_lost(events: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Error]:
-    """The ranks of the one host that every lost connection has at one end, if several others lost it."""
-    known = set(hosts.values())
-    lost: dict[frozenset[str], str] = {}
-    for row in events.filter((pl.col("kind") == "gloo_peer_closed") & pl.col("peer").is_not_null()).iter_rows(
-        named=True
-    ):
-        host, peer = hosts.get(row["rank"]), row["peer"].rpartition(":")[0].strip("[]")
-        if str(fields_of(row).get("error", "")).startswith(_LOST) and host and peer in known:
-            lost.setdefault(frozenset((host, peer)), event_id(row["log"], row["line"]))
-    ends = frozenset.intersection(*lost) if lost else frozenset()
-    if len(ends) != 1 or len(lost) < _FEWEST_PARTNERS:
-        return {}
-    (gone,) = ends
-    words = f"is on host {gone}, which does not answer: each of the {len(lost)} connections that were lost ends there"
-    error = Error(words, tuple(lost.values())[:4])
-    return {rank: error for rank, host in hosts.items() if host == gone}
 
 
 def _reports(mine: pl.DataFrame) -> tuple[Report, ...]:

@@ -67,7 +67,8 @@ def find(facts: Facts, root: Root) -> Finding | None:
 
 
 def story_of(facts: Facts, subject: Subject) -> Story | None:
-    if facts.testimony.gone(subject.rank) and not died_first(facts.testimony, subject.rank):
+    testimony, rank = facts.testimony, subject.rank
+    if testimony.gone(rank) and not died_first(testimony, rank) and rank not in testimony.unreachable:
         return None
     return next((story for module in _ORDER if (story := module.tell(facts, subject))), None)
 
