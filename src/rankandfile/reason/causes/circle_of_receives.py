@@ -35,12 +35,15 @@ def find(facts: Facts, root: Root) -> Finding | None:
     sentence = (
         f"{upper(ranks_words(root.ranks))} each wait for a message that the other has not sent: {where}."
     )
-    if alike:
+    behind = all(facts.waits.pending[index].busy for index in root.pending)
+    if behind:
+        sentence += " Each has its send behind its receive."
+    elif alike:
         sentence += " All of them wait at the same line: each may receive before it sends."
     if proved:
         sentence += f" So do {ranks_words([rank for rank in ranks if rank not in root.ranks])}."
     return Finding(
-        cause="order_inversion" if alike else "skipped_collective",
+        cause="order_inversion" if alike or behind else "skipped_collective",
         confidence="supported" if proved else "hypothesis",
         sentence=sentence,
         culprits=tuple(ranks) if proved else (),
@@ -50,10 +53,10 @@ def find(facts: Facts, root: Root) -> Finding | None:
         contradicted_by="a send of theirs that the recorder did not see",
         alternatives=(
             Alternative(
-                cause="skipped_collective" if alike else "order_inversion",
+                cause="skipped_collective" if alike or behind else "order_inversion",
                 confidence="hypothesis",
                 sentence="A send may have been left out."
-                if alike
+                if alike or behind
                 else "Both sides of a transfer may receive before they send.",
                 decided_by="the source at these lines: who sends to whom, and when",
             ),
@@ -69,7 +72,7 @@ def _receives(facts: Facts, root: Root) -> dict[tuple[int, int], look.Row] | Non
     found: dict[tuple[int, int], look.Row] = {}
     for call in (facts.waits.pending[index] for index in root.pending):
         row = pending_row(facts, call)
-        peers = call.lacking or call.unknown
+        peers = call.lacking or call.unknown or call.busy
         if row is None or call.slot is not None or look.op_of(facts, row) != "recv" or len(peers) != 1:
             return None
         found[call.waiting[0], peers[0]] = row
