@@ -1,7 +1,7 @@
-"""The investigation of a large job: how long the playbook takes, and how much there is to read, for a person or a model.
+"""The investigation of a large job: how long the playbook takes, and how much there is to read.
 
-    python benchmarks/investigate.py --docs docs/performance.md
-    python benchmarks/investigate.py --ranks 256 --calls 500        # a quick look
+python benchmarks/investigate.py --docs docs/performance.md
+python benchmarks/investigate.py --ranks 256 --calls 500        # a quick look
 """
 
 from __future__ import annotations
