@@ -8,7 +8,7 @@ from dataclasses import replace
 from rankandfile.model.diagnosis import Verdict
 
 from .arguments import assigned, called_name, calls_on, loop_order, origin
-from .decision import MOST_ROUNDS, Decision, conditions_of, decisions, ordering_loop
+from .decision import MOST_ROUNDS, MOST_SUPPOSED, Decision, conditions_of, decisions, ordering_loop
 from .dependence import why
 from .filling import filled_upon
 from .flow import Condition
@@ -21,6 +21,10 @@ from .standing import innermost
 from .text import without_comment
 from .ways import Way
 
+#: Where nobody saw the ranks in step before, nothing more may be supposed of how they came to where they are.
+_MOST_UNSEEN = 1
+#: Nor where the evidence does not tell what happened.
+_MOST_UNDETERMINED = 2
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
 
 
@@ -41,6 +45,9 @@ def parted(search: Search, verdict: Verdict) -> Found | None:
     chosen: Parting | None = None
     for parting in found:
         for decision in decisions(search.places, _ways_apart(search, parting))[:1]:
+            most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
+            if decision.weight[0] > (most if parting.exact else min(most, _MOST_UNSEEN)):
+                continue
             if best is None or decision.weight < best.weight:
                 best, chosen = decision, parting
     if best is not None and chosen is not None:

@@ -44,7 +44,7 @@ def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
         if place is None or not place.known or fork.rounds > MOST_ROUNDS:
             continue
         for distance, condition in enumerate(conditions_of(place.function, fork)):
-            reason = why(places.program, place.function, condition)
+            reason = _why(places, place, condition)
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filling`.)
                 continue
@@ -58,6 +58,16 @@ def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
                 weight = (supposed, nth, distance)
                 found.append(Decision(fork, place, condition, reason, weight))
     return sorted(found, key=lambda decision: decision.weight)
+
+
+def _why(places: Places, place: Place, condition: Condition) -> Reason:
+    """Of a part of `a and b` that is equal everywhere the rest counts: it decides whether the part is asked at all."""
+    reason = why(places.program, place.function, condition)
+    if condition.kind == "boolop" and reason.level == "uniform":
+        for node in ast.walk(place.function.node):
+            if isinstance(node, ast.BoolOp) and any(part is condition.node for part in ast.walk(node)):
+                return why(places.program, place.function, node)
+    return reason
 
 
 def conditions_of(function: Function, fork: Fork) -> Iterator[Condition]:
