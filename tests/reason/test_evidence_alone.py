@@ -172,3 +172,10 @@ def test_a_monitored_barrier_of_a_group_counts_in_the_group() -> None:
     """Writer 3 is the first of its group; which rank is its second, the line does not say."""
     witnesses = nothing().event("monitored_barrier", "messenger", 3, group_rank=0, about=[1])
     assert blamed(best(witnesses)) == []
+
+
+def test_one_behind_and_one_that_raised() -> None:
+    """Of the one that raised no watchdog speaks: that is no reason to give up on the other."""
+    witnesses = all_gave_up(besides=(1, 3)).answered(1, 8, group="default_pg").raised(3, "OSError: x")
+    verdict = best(witnesses)
+    assert (verdict.cause, blamed(verdict)) == ("host_blocked", [1])

@@ -33,4 +33,6 @@ def progress(
         frame = frame.filter(pl.col("rank").is_in(numbers(rank, "--rank")))
     if group is not None:
         frame = frame.filter(pl.col("group").is_in(groups_called(case, group).implode()))
-    emit(frame.drop("group").rename({"group_label": "group"}), format, output, limit=limit, what="rows")
+    frame = frame.drop("group").rename({"group_label": "group"})
+    brief = [name for name in frame.columns if not name.startswith("reported_")]
+    emit(frame, format, output, brief=brief, limit=limit, what="rows")

@@ -31,7 +31,9 @@ def logs_only(facts: Facts) -> list[Verdict]:
     logged = logged_waits(facts.case, facts.testimony, world_of(facts))
     order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}
     roots = sorted(logged.waits.roots, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
-    found = [_verdict(facts, logged, root) for root in _together(roots)]
+    # Of a root that no call of the log hangs on, no watchdog has said anything.
+    told = [root for root in _together(roots) if root.pending]
+    found = [_verdict(facts, logged, root) for root in told]
     named = [v for v in found if v.culprits]
     for verdict in found[:1] if not named else ():
         verdict.sentence = f"{verdict.sentence} {silence(facts.case, world_of(facts))}".strip()
