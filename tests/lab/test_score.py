@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rankandfile.lab import truth as truths
 from rankandfile.lab.score.analysers import command, fr_trace_repaired, run
 from rankandfile.lab.score.answer import Answer, Site
-from rankandfile.lab.score.corpus import incidents, score
+from rankandfile.lab.score.corpus import Score, incidents, score
 from rankandfile.lab.score.judge import judge
 from rankandfile.lab.score.page import BEGIN, END, worst_lines, write_page
 from rankandfile.lab.score.tally import share, tally
@@ -144,6 +144,29 @@ def test_any_command_can_be_scored_and_tables_are_written_between_markers(tmp_pa
     assert text.endswith("after\n")
     assert "old" not in text
     assert "### raf-dumps" in text
+
+
+def test_with_the_source_is_held_against_without_and_alone_it_is_asked_for_places(tmp_path: Path) -> None:
+    marks = [judge(truth(), Answer(hang=True, culprits=[2]), dumps_only=False)]
+    with_source, without = (
+        Score(analyser=name, rows=tally(marks), marks=marks) for name in ("raf-src", "raf")
+    )
+    page = tmp_path / "page.md"
+    write_page(page, [with_source], 1)
+    places = page.read_text()
+    write_page(page, [without, with_source], 1)
+    text = page.read_text()
+    assert text.startswith(places.rstrip())
+    assert text.count("### raf-src") == 2
+    beside = text[text.index("<!-- everything: begin") :]
+    assert beside.index("### raf\n") < beside.index("### raf-src") < beside.index("<!-- everything: end")
+    assert "file and function" not in beside
+
+
+def test_who_is_to_blame_although_nothing_hung_is_no_innocent() -> None:
+    broke_off = truth(hang=False, cause="killed", culprits=[1])
+    assert judge(broke_off, Answer(hang=False, culprits=[1])).innocents_blamed == []
+    assert judge(broke_off, Answer(hang=False, culprits=[1, 3])).innocents_blamed == [3]
 
 
 def test_a_command_that_prints_nonsense_failed(tmp_path: Path) -> None:

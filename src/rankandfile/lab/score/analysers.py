@@ -11,12 +11,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from rankandfile.model.diagnosis import from_json
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Diagnosis, from_json
 
 from .answer import Answer, Site, from_diagnosis
 from .repair import repaired_copy
@@ -100,24 +102,34 @@ def in_this_process(name: str) -> Analyser:
     """One of Rank & File's own analysers without a process for each incident: faster, and no memory is measured."""
 
     def analyse(incident: Path) -> Answer:
-        from rankandfile.evidence.load import load
-        from rankandfile.reason import diagnose
         from rankandfile.source.locate import locate
         from rankandfile.source.tree import open_tree
 
-        began = time.perf_counter()
         evidence = incident / "evidence"
-        with tempfile.TemporaryDirectory(prefix="raf-score-") as spool:
-            part = {"raf-dumps": evidence / "dumps", "raf-logs": evidence / "logs"}.get(name, evidence)
-            case = load([part], Path(spool), jobs=1)
-            diagnosis = diagnose(case)
-            if name == "raf-src":
-                diagnosis = locate(case, diagnosis, open_tree([incident / "src"]))
+        case, diagnosis, seconds = _diagnosed(
+            {"raf-dumps": evidence / "dumps", "raf-logs": evidence / "logs"}.get(name, evidence)
+        )
+        began = time.perf_counter()
+        if name == "raf-src":
+            diagnosis = locate(case, diagnosis, open_tree([incident / "src"]))
         answer = from_diagnosis(diagnosis)
-        answer.seconds = time.perf_counter() - began
+        answer.seconds = seconds + time.perf_counter() - began
         return answer
 
     return analyse
+
+
+@lru_cache(maxsize=512)
+def _diagnosed(evidence: Path) -> tuple[Case, Diagnosis, float]:
+    """Kept, as the next analyser may be given the same and the source on top."""
+    from rankandfile.evidence.load import load
+    from rankandfile.reason import diagnose
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="raf-score-") as spool:
+        case = load([evidence], Path(spool), jobs=1)
+        diagnosis = diagnose(case)
+    return case, diagnosis, time.perf_counter() - began
 
 
 def command(template: str) -> Analyser:

@@ -15,7 +15,6 @@ from .tally import Row, Share
 
 #: The blocks of a page: of analysers that are given everything, the source too, the logs alone, and of the others.
 BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
-BLOCKS = ("scores", "everything", "places", "logs")
 
 _COLUMNS = (
     ("cause", lambda row: row.cause),
@@ -53,8 +52,12 @@ _LOGS = (
 )
 
 
-def _columns(analyser: str) -> tuple[tuple[str, Callable[[Row], str]], ...]:
-    return {"places": _PLACES, "logs": _LOGS}.get(block_of(analyser), _COLUMNS)
+_Columns = tuple[tuple[str, Callable[[Row], str]], ...]
+_OF_BLOCK: dict[str, _Columns] = {"places": _PLACES, "logs": _LOGS}
+
+
+def _columns(analyser: str) -> _Columns:
+    return _OF_BLOCK.get(block_of(analyser), _COLUMNS)
 
 
 def block_of(analyser: str) -> str:
@@ -96,12 +99,21 @@ def worst_lines(marks: Sequence[Marks], source: bool = False, logs: bool = False
 def write_page(page: Path, scores: Sequence[Score], incidents: int) -> None:
     """Replace the blocks between the page's markers; without markers, append them."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
-    for block in BLOCKS:
-        of_it = [one for one in scores if block_of(one.analyser) == block]
-        if of_it:
-            begin, end = f"<!-- {block}: begin -->", f"<!-- {block}: end -->"
-            text = replaced(text, begin, end, _blocks(of_it, incidents))
+    for block, of_it in _by_block(scores).items():
+        begin, end = f"<!-- {block}: begin -->", f"<!-- {block}: end -->"
+        text = replaced(text, begin, end, _blocks(of_it, incidents, _OF_BLOCK.get(block, _COLUMNS)))
     page.write_text(text, encoding="utf-8")
+
+
+def _by_block(scores: Sequence[Score]) -> dict[str, list[Score]]:
+    """Each score in its block. Beside one that is given everything but the source, one with it is held against that:
+    its places are told where it is scored alone."""
+    found: dict[str, list[Score]] = {}
+    beside = any(block_of(one.analyser) == "everything" for one in scores)
+    for one in scores:
+        block = "everything" if beside and sees_source(one.analyser) else block_of(one.analyser)
+        found.setdefault(block, []).append(one)
+    return found
 
 
 def sees_source(analyser: str) -> bool:
@@ -116,11 +128,10 @@ def replaced(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
     return text.rstrip() + ("\n\n" if text.strip() else "") + block + "\n"
 
 
-def _blocks(scores: Sequence[Score], incidents: int) -> Iterator[str]:
+def _blocks(scores: Sequence[Score], incidents: int, columns: _Columns) -> Iterator[str]:
     yield f"{incidents} incidents. Shares are right/asked, with a 95 % interval (Wilson)."
     yield ""
     for one in scores:
-        columns = _columns(one.analyser)
         yield f"### {one.analyser}"
         yield ""
         yield "| " + " | ".join(header for header, _ in columns) + " |"
