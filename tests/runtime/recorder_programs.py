@@ -167,6 +167,153 @@ def broken() -> list[Any]:
     return [one.tolist(), decided, recorder.failures > 0]
 
 
+def broken_from_the_start() -> list[Any]:
+    """Nothing can be described from the first call on, whoever writes."""
+    from rankandfile.runtime.recorder.recorder import Recorder
+    from rankandfile.runtime.recorder.stacks import Stacks
+
+    def fails(*_: object, **__: object) -> Any:
+        raise RuntimeError("a fault of the recorder")
+
+    Recorder.learn_shape = fails  # type: ignore[method-assign]
+    Recorder.learn_thread = fails  # type: ignore[method-assign]
+    Stacks.of = fails  # type: ignore[method-assign]
+    begin()
+    one = torch.ones(3)
+    dist.all_reduce(one)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+    model(torch.ones(1, 3)).sum().backward()
+    recorder = current.now.recorder
+    assert recorder is not None
+    library = current.now.native
+    end()
+    return [one.tolist(), (library.failures() if library else recorder.failures) > 0]
+
+
+def newer_callers() -> str:
+    """Whatever makes calls without `torch.distributed`'s functions: a compiled graph, DTensor, FSDP2."""
+    import torch.distributed._functional_collectives as functional
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+    from torch.distributed.tensor import DTensor, Partial, Replicate
+
+    path = begin()
+
+    def reduced(value: torch.Tensor) -> torch.Tensor:
+        return functional.all_reduce(value, "sum", dist.group.WORLD) * 2
+
+    torch.compile(reduced, backend="aot_eager", fullgraph=True)(torch.ones(21))
+    mesh = init_device_mesh("cpu", (2,))
+    DTensor.from_local(torch.ones(22), mesh, [Partial()]).redistribute(placements=[Replicate()])
+    model = torch.nn.Linear(5, 8, bias=False)
+    fully_shard(model, mesh=mesh)
+    model(torch.ones(1, 5)).sum().backward()
+    end()
+    return str(path)
+
+
+def parts() -> None:
+    """Two calls alike, the second of them in a step, then each rank its own."""
+    begin()
+    dist.all_reduce(torch.ones(2), op=dist.ReduceOp.MAX)
+    with guard.step(7):
+        dist.all_reduce(torch.ones(2))
+        guard.agree(True, name="stop")
+    if rank() == 0:
+        dist.all_reduce(torch.ones(2), async_op=True)
+    else:
+        dist.broadcast(torch.ones(2), src=0, async_op=True)
+    time.sleep(0.2)
+
+
+#: An exit handler makes calls, and so does an object that is freed while the modules are.
+ENDING = """
+import atexit
+import torch, torch.distributed as dist
+from torch.testing._internal.distributed.fake_pg import FakeStore
+from rankandfile.runtime.recorder.start import start
+def calls(times, reduce=dist.all_reduce, tensor=torch.ones(2)):
+    for _ in range(times):
+        reduce(tensor)
+class Late:
+    def __del__(self, calls=calls):
+        calls(20)
+atexit.register(calls, 20)
+start()
+dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
+calls(100)
+late = Late()
+"""
+
+
+class _Graph:
+    """Stands in for torch.cuda.graphs.CUDAGraph, which cannot be made without a GPU."""
+
+    def capture_begin(self) -> None: ...
+
+    def capture_end(self) -> None: ...
+
+    def replay(self) -> None: ...
+
+
+def captured() -> str:
+    import torch.cuda.graphs
+
+    torch.cuda.graphs.CUDAGraph = _Graph  # type: ignore[misc,assignment]
+    path = begin()
+    dist.all_reduce(torch.ones(30))
+    graph = _Graph()
+    graph.capture_begin()
+    dist.all_reduce(torch.ones(31))
+    graph.capture_end()
+    for _ in range(2):
+        graph.replay()
+    dist.all_reduce(torch.ones(32))
+    end()
+    return str(path)
+
+
+def ragged() -> list[Any]:
+    """More kinds of stack, size and group than are kept."""
+    from rankandfile.runtime.recorder import stacks, tables
+
+    stacks.MOST, tables.MOST_SHAPES, tables.MOST_GROUPS = 4, 5, 2
+    begin()
+    for size in range(12):
+        # Code that is made up as it goes has a stack of its own each time.
+        exec(compile("dist.all_reduce(torch.ones(size))", f"made{size}.py", "exec"))
+    for _ in range(3):
+        dist.all_reduce(torch.ones(1), group=dist.new_group([0, 1]))
+    recorder = current.now.recorder
+    assert recorder is not None
+    kept = [len(recorder.stacks._known), len(recorder._shapes), len(recorder._groups)]
+    if current.now.native is not None:
+        kept = list(current.now.native.remembered())
+    end()
+    return [str(recorder.ring.path), kept]
+
+
+def spawns() -> list[str]:
+    """A child that is started anew has a ring of its own."""
+    import multiprocessing
+
+    context = multiprocessing.get_context("spawn")
+    said = context.SimpleQueue()
+    path = start()
+    child = context.Process(target=_in_spawned, args=(said,))
+    child.start()
+    theirs = said.get()
+    child.join()
+    return [str(path), theirs, str(child.exitcode)]
+
+
+def _in_spawned(said: Any) -> None:
+    path = start()
+    _fake_group()
+    dist.all_reduce(torch.ones(17))
+    said.put(str(path))
+
+
 def turned_off() -> Any:
     path = begin()
     dist.all_reduce(torch.ones(1))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import re
 import subprocess
 import sys
 import zlib
@@ -16,6 +18,8 @@ from gloo_ranks import Ranks
 
 from rankandfile.evidence.raw import unpack_repeats
 from rankandfile.evidence.ring import as_ring
+from rankandfile.evidence.ring.journal import read as read_journal
+from rankandfile.runtime.recorder import device
 from rankandfile.wire import layout, reading
 
 pytestmark = pytest.mark.torch
@@ -171,6 +175,115 @@ def test_threads_and_forks(ranks: Ranks, tmp_path: Path, writer: dict[str, str])
 def test_a_broken_recorder_does_not_disturb_the_job(ranks: Ranks, tmp_path: Path) -> None:
     found = ranks.run(2, programs.broken, RAF_RING_DIR=str(tmp_path), RAF_NATIVE="0")
     assert [rank.returned for rank in found] == [[[2.0] * 3, True, True]] * 2, found[0].out
+
+
+def test_a_fault_from_the_start_does_not_either(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
+    found = ranks.run(2, programs.broken_from_the_start, RAF_RING_DIR=str(tmp_path), **writer)
+    assert [rank.returned for rank in found] == [[[2.0] * 3, True]] * 2, found[0].out
+
+
+def test_compiled_and_sharded_callers_are_seen(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
+    found = ranks.run(2, programs.newer_callers, RAF_RING_DIR=str(tmp_path), **writer)
+    assert found[0].returned is not None, found[0].out
+    seen = calls(contents(found[0].returned))
+    assert {call[2] for call in seen if call[0] == "allreduce_"} >= {21, 22}, seen
+    assert {call[0] for call in seen} >= {"_allgather_base_", "_reduce_scatter_base_"}, seen
+
+
+def test_what_goes_into_a_cuda_graph_is_not_taken_for_calls(
+    ranks: Ranks, tmp_path: Path, writer: dict[str, str]
+) -> None:
+    """Its replays, which nobody sees, are noted."""
+    found = ranks.run(2, programs.captured, RAF_RING_DIR=str(tmp_path), **writer)
+    assert found[0].returned is not None, found[0].out
+    journal = read_journal(Path(found[0].returned))
+    assert not isinstance(journal, str)
+    told = [(row.kind, row.text) for row in journal.rows if row.kind != "call"]
+    assert told == [
+        ("captured", "all_reduce"),
+        ("cuda graph", "graph 1 captured with 1 calls"),
+        *[("cuda graph", "graph 1 replayed: 1 calls that are not seen")] * 2,
+    ]
+    dump = as_ring.load(Path(found[0].returned)).dump
+    assert dump is not None
+    assert [entry["input_sizes"] for entry in dump["entries"]][:2] == [[[30]], [[32]]]
+
+
+def test_a_job_without_end_does_not_fill_the_memory(
+    ranks: Ranks, tmp_path: Path, writer: dict[str, str]
+) -> None:
+    """Stacks, sizes and groups that are told apart have a limit; what is beyond it is still recorded."""
+    for rank in ranks.run(2, programs.ragged, RAF_RING_DIR=str(tmp_path), **writer):
+        assert rank.returned is not None, rank.out
+        path, kept = rank.returned
+        assert all(0 < count <= most for count, most in zip(kept, (4, 5, 2), strict=True)), kept
+        sizes = [call[2] for call in calls(contents(path)) if call[0] == "allreduce_"]
+        assert sizes[:12] == list(range(12))
+
+
+def test_a_spawned_process_has_a_ring_of_its_own(ranks: Ranks, tmp_path: Path) -> None:
+    (one,) = ranks.run(1, programs.spawns, RAF_RING_DIR=str(tmp_path))
+    assert one.returned is not None, one.out
+    own, theirs, code = one.returned
+    assert (own != theirs, code) == (True, "0"), one.out
+    assert [call[2] for call in calls(contents(theirs))] == [17]
+
+
+def test_calls_while_the_interpreter_ends_do_no_harm(tmp_path: Path, writer: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", programs.ENDING],
+        env={**os.environ, "RAF_RING_DIR": str(tmp_path), "RANK": "0", **writer},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Fatal" not in done.stderr
+    (path,) = rings(tmp_path)
+    found = contents(path)
+    assert found.header.state == layout.CLOSED
+    assert found.torn == 0
+    assert len(found.records) >= 100
+
+
+def test_work_on_a_device_is_left_alone_unless_that_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Runtime:
+        def __init__(self, answer: int) -> None:
+            self.answer, self.modes = answer, []
+
+        def cudaThreadExchangeStreamCaptureMode(self, mode: Any) -> int:
+            self.modes.append(mode._obj.value)
+            return self.answer
+
+    assert not device.wanted()
+    monkeypatch.setenv("RAF_DEVICE_COMPLETION", "1")
+    assert device.wanted()
+    assert not device.allow_asking()  # no CUDA in this process
+    for answer, allowed in ((0, True), (1, False)):
+        runtime = Runtime(answer)
+        monkeypatch.setattr(device, "_runtime", lambda runtime=runtime: runtime)
+        assert device.allow_asking() == allowed
+        assert runtime.modes == [1]
+
+
+def test_what_a_ring_holds_can_be_shown(ranks: Ranks, tmp_path: Path) -> None:
+    """Steps, decisions and where two ranks parted, by the rolling hash."""
+    ranks.run(2, programs.parts, RAF_RING_DIR=str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-m", "rankandfile", "show", "ring", str(tmp_path), "-n", "0"],
+        env={**os.environ, "COLUMNS": "240"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"agree any +stop True", done.stdout)
+    assert re.search(r"step +7", done.stdout)
+    if programs.has_native():
+        assert "MAX" in done.stdout
+    said = done.stdout.replace("\n", " ")
+    assert "the histories part at seq 3: rank 0 all_reduce" in said
+    assert "rank 1 broadcast" in said
 
 
 def test_switched_off_it_leaves_nothing(ranks: Ranks, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from . import (
     show_groups,
     show_progress,
     show_reasoning,
+    show_ring,
     show_source,
     show_stacks,
     show_timeline,
@@ -18,7 +19,7 @@ from . import (
 app = typer.Typer(
     name="show",
     help="Look at a case by hand: calls, groups, progress, cohorts, waits, divergence, stacks, timeline, evidence, "
-    "source.",
+    "source, ring.",
     no_args_is_help=True,
 )
 app.command("calls", epilog=show_calls.EXAMPLES)(show_calls.calls)
@@ -31,3 +32,4 @@ app.command("stacks", epilog=show_stacks.EXAMPLES)(show_stacks.stacks)
 app.command("evidence", epilog=show_evidence.EXAMPLES)(show_evidence.evidence)
 app.command("timeline", epilog=show_timeline.EXAMPLES)(show_timeline.timeline)
 app.command("source", epilog=show_source.EXAMPLES)(show_source.source)
+app.command("ring", epilog=show_ring.EXAMPLES)(show_ring.ring)

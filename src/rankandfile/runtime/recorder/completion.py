@@ -1,8 +1,8 @@
 """Noticing that calls are complete, from a thread that asks their work objects now and then.
 
-Only for tensors in host memory: asking about a device's work could disturb a graph that is being captured, and torch's
-own recorder knows better there. A work object is let go as soon as it is seen to be complete, and only the newest are
-kept, so that the tensors that it holds do not stay.
+For tensors in host memory, and on a device where that is asked for (`RAF_DEVICE_COMPLETION=1`, see device.py). A work
+object is let go as soon as it is seen to be complete, and only the newest are kept, so that the tensors that it holds
+do not stay.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import time
 from collections import deque
 from typing import Any
 
+from rankandfile.runtime.recorder import device
 from rankandfile.runtime.recorder.recorder import Recorder, Token
 from rankandfile.runtime.recorder.sources import Sources
+from rankandfile.wire import layout
 
 EVERY_S = 0.02
 #: Between two signs of life.
@@ -31,6 +33,7 @@ class Completion:
         self._recorder = recorder
         self._sources = sources
         self._native = native
+        self._device = device.wanted()
         self._open: deque[tuple[Token, Any]] = deque(maxlen=MOST)
         self._last = 0
         self._quiet = 0
@@ -40,7 +43,8 @@ class Completion:
     def follow(self, token: Token, result: Any) -> None:
         """Begin to ask for the work that an operator returned."""
         work = result[-1] if isinstance(result, (tuple, list)) else result
-        if _on_host(result):
+        flags = token[3]
+        if not flags & layout.CAPTURED and (self._device or not flags & layout.ON_DEVICE):
             self._open.append((token, work))
         self.start()
 
@@ -52,6 +56,11 @@ class Completion:
 
     def _run(self) -> None:
         beaten = 0.0
+        # In this thread, for it is a thread's own setting.
+        if self._device:
+            self._device = device.allow_asking()
+        if self._native is not None:
+            self._native.set_follow_device(self._device)
         while not self._ended.wait(EVERY_S):
             self._ask()
             if time.monotonic() - beaten > BEAT_S:
@@ -116,12 +125,3 @@ def _succeeded(work: Any) -> bool:
     except Exception:
         return False
     return True
-
-
-def _on_host(result: Any) -> bool:
-    while isinstance(result, (tuple, list)):
-        if not result:
-            return True
-        result = result[0]
-    device = getattr(result, "device", None)
-    return device is None or device.type == "cpu"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankandfile.runtime.recorder import stacks, tables
 from rankandfile.runtime.recorder.completion import Completion
 from rankandfile.runtime.recorder.recorder import Recorder
 from rankandfile.runtime.recorder.ring import Ring, started
@@ -79,6 +80,7 @@ def _hand_over(native: Any, to: Recorder, completion: Completion) -> None:
         layout.HEADER_SIZE,
         to.ring.capacity,
         layout.LAST_AT,
+        (stacks.MOST, tables.MOST_SHAPES, tables.MOST_GROUPS),
         to.stacks.of,
         to.learn_shape,
         learn_group,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any
 
-from rankandfile.runtime.recorder import current
+from rankandfile.runtime.recorder import current, graphs
 from rankandfile.runtime.recorder.operators import Operator, operators
 from rankandfile.runtime.recorder.recorder import Token
 
@@ -29,6 +29,7 @@ def install(native: Any = None) -> None:
         return
     import torch
 
+    graphs.watch()
     if native is not None:
         native.install(
             [(*astuple(operator), len(overload._schema.arguments)) for operator, overload in operators()]
@@ -72,9 +73,9 @@ def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
         try:
             result = redispatch(keys & after, *arguments)
         except BaseException:
-            _leave(operator, arguments, token, None, raised=True)
+            _leave(token, None, raised=True)
             raise
-        _leave(operator, arguments, token, result)
+        _leave(token, result)
         return result
 
     return call
@@ -91,16 +92,14 @@ def _enter(operator: Operator, arguments: tuple[Any, ...]) -> Token | None:
         return None
 
 
-def _leave(
-    operator: Operator, arguments: tuple[Any, ...], token: Token | None, result: Any, raised: bool = False
-) -> None:
+def _leave(token: Token | None, result: Any, raised: bool = False) -> None:
     recorder, completion = current.now.recorder, current.now.completion
     if token is None or recorder is None:
         return
     try:
         recorder.leave(token, raised)
         if not raised:
-            recorder.issued(operator, arguments, token)
+            recorder.issued(token)
         if completion is not None and result is not None:
             completion.follow(token, result)
     except Exception:

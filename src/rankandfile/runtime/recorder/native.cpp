@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kRecord = 128, kBody = 112, kLeftAt = 120, kDoneAt = 124;
 constexpr uint32_t kRaised = 0xFFFFFFFF;
-constexpr uint8_t kSync = 1, kP2P = 2, kOnDevice = 4;
+constexpr uint8_t kSync = 1, kP2P = 2, kOnDevice = 4, kCaptured = 8;
 constexpr uint64_t kPrime = 0x9E3779B97F4A7C15ull;
 constexpr size_t kMostFollowed = 256;
 
@@ -44,7 +44,7 @@ struct Operator {
   bool p2p, free_sizes;
 };
 struct Group { uint32_t number = 0; uint64_t hash = 0, seq = 0, p2p_seq = 0, op_seq = 0; };
-struct Shape { uint32_t number = 0; uint64_t in = 0, out = 0, digest = 0; bool device = false; };
+struct Shape { uint32_t number = 0; uint64_t in = 0, out = 0, digest = 0; };
 struct Stack { uint32_t number = 0, site = 0; uint64_t site_hash = 0; };
 struct Token { size_t at = 0; uint64_t number = 0, mono = 0; };
 struct Followed { Token token; c10::intrusive_ptr<c10d::Work> work; };
@@ -54,6 +54,8 @@ enum State { kOff, kOn, kForked };
 struct Recorder {
   uint8_t* map = nullptr;
   size_t header = 0, capacity = 0, last_at = 0;
+  // Kinds that are remembered; beyond them each call asks Python, which has the same limits.
+  size_t most_stacks = 0, most_shapes = 0, most_groups = 0;
   uint64_t numbers = 0;
   uint64_t life = 0;
   uint32_t step = 0;
@@ -66,6 +68,7 @@ struct Recorder {
 Recorder& recorder = *new Recorder;
 std::atomic<int> state{kOff};
 std::atomic<uint64_t> failures{0};
+std::atomic<bool> capturing{false}, follow_device{false};
 std::mutex& followed_lock = *new std::mutex;
 std::deque<Followed>& followed = *new std::deque<Followed>;
 PyObject* learn_stack = nullptr;
@@ -162,7 +165,7 @@ Stack stack_of() {
       py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(innermost)));
   auto told = found.cast<std::tuple<uint32_t, uint32_t, uint64_t>>();
   Stack stack{std::get<0>(told), std::get<1>(told), std::get<2>(told)};
-  recorder.stacks.emplace(hash, stack);
+  if (recorder.stacks.size() < recorder.most_stacks) recorder.stacks.emplace(hash, stack);
   return stack;
 }
 
@@ -175,6 +178,12 @@ void each_tensor(const c10::IValue& value, const Each& each) {
   } else if (value.isList()) {
     for (const c10::IValue& item : value.toListRef()) each_tensor(item, each);
   }
+}
+
+bool on_device(const c10::IValue& value) {
+  bool device = false;
+  each_tensor(value, [&](const at::Tensor& tensor) { device |= !tensor.device().is_cpu(); });
+  return device;
 }
 
 uint64_t side_hash(uint64_t hash, const c10::IValue& value) {
@@ -197,7 +206,7 @@ py::list described(const c10::IValue& value) {
   return both;
 }
 
-const Shape& shape_of(const Operator& op, const c10::IValue* arguments) {
+Shape shape_of(const Operator& op, const c10::IValue* arguments) {
   const c10::IValue& inputs = arguments[op.inputs];
   uint64_t hash = side_hash(kPrime, inputs);
   if (op.outputs != op.inputs) hash = side_hash(hash, arguments[op.outputs]);
@@ -207,8 +216,8 @@ const Shape& shape_of(const Operator& op, const c10::IValue* arguments) {
   auto told = py::reinterpret_borrow<py::object>(learn_shape)(in[0], in[1], out[0], out[1])
                   .cast<std::tuple<uint32_t, uint64_t, uint64_t, uint64_t>>();
   Shape shape{std::get<0>(told), std::get<1>(told), std::get<2>(told), std::get<3>(told)};
-  each_tensor(inputs, [&](const at::Tensor& tensor) { shape.device |= !tensor.device().is_cpu(); });
-  return recorder.shapes.emplace(hash, shape).first->second;
+  if (recorder.shapes.size() < recorder.most_shapes) recorder.shapes.emplace(hash, shape);
+  return shape;
 }
 
 Group& group_of(const c10::IValue& value) {
@@ -220,6 +229,8 @@ Group& group_of(const c10::IValue& value) {
   Group found;
   found.number = py::reinterpret_borrow<py::object>(learn_group)(
                      name, group->getGroupDesc(), group->getRank(), group->getSize()).cast<uint32_t>();
+  // Counters of groups that are gone are of no use; those in use are counted anew.
+  if (recorder.groups.size() >= recorder.most_groups) recorder.groups.clear();
   return recorder.groups.emplace(key, found).first->second;
 }
 
@@ -251,7 +262,7 @@ bool record(const Operator& op, const c10::IValue* arguments, Token& token) {
     if (state.load() != kOn) return false;
     Body body{};
     Group& group = group_of(arguments[op.group]);
-    const Shape& shape = shape_of(op, arguments);
+    Shape shape = shape_of(op, arguments);
     Stack stack = stack_of();
     body.stack = stack.number;
     body.site = stack.site;
@@ -267,7 +278,7 @@ bool record(const Operator& op, const c10::IValue* arguments, Token& token) {
       for (int64_t size : arguments[at].toIntVector()) body.splits = mix(body.splits + 1, uint64_t(size));
     body.kind = 1;
     body.op = uint8_t(op.number);
-    body.flags = (op.p2p ? kP2P : 0) | (shape.device ? kOnDevice : 0);
+    body.flags = (op.p2p ? kP2P : 0) | (on_device(arguments[op.inputs]) ? kOnDevice : 0) | (capturing.load() ? kCaptured : 0);
     if (op.sync >= 0 && !arguments[op.sync].toBool()) body.flags |= kSync;
     body.number = ++recorder.numbers;
     group.op_seq++;
@@ -294,7 +305,8 @@ bool record(const Operator& op, const c10::IValue* arguments, Token& token) {
 }
 
 void follow(const Token& token, const torch::jit::Stack& stack, bool device) {
-  if (device || stack.empty()) return;
+  // Asking for work that is being captured would disturb the capture.
+  if ((device && !follow_device.load()) || capturing.load() || stack.empty()) return;
   const c10::IValue& last = stack.back();
   if (!last.isCustomClass()) return;
   auto work = last.toCustomClass<c10d::Work>();
@@ -329,8 +341,8 @@ struct Kernel : public c10::OperatorKernel {
       handle.redispatchBoxed(keys, stack);
       return;
     }
-    bool device = false, is_sync = op.sync >= 0 && !(stack->end() - long(arguments) + op.sync)->toBool();
-    each_tensor(*(stack->end() - long(arguments) + op.inputs), [&](const at::Tensor& t) { device |= !t.device().is_cpu(); });
+    const c10::IValue* given = &*(stack->end() - long(arguments));
+    bool device = on_device(given[op.inputs]), is_sync = op.sync >= 0 && !given[op.sync].toBool();
     try {
       handle.redispatchBoxed(keys, stack);
     } catch (...) {
@@ -366,7 +378,8 @@ void install(const std::vector<py::tuple>& operators) {
   libraries.push_back(std::move(library));
 }
 
-void configure(py::buffer map, size_t header, size_t capacity, size_t last_at, py::function stack, py::function shape,
+void configure(py::buffer map, size_t header, size_t capacity, size_t last_at,
+               std::tuple<size_t, size_t, size_t> most, py::function stack, py::function shape,
                py::function group, py::function thread, py::function again) {
   py::buffer_info info = map.request(true);
   uint64_t life = recorder.life + 1;
@@ -375,12 +388,14 @@ void configure(py::buffer map, size_t header, size_t capacity, size_t last_at, p
   recorder.header = header;
   recorder.capacity = capacity;
   recorder.last_at = last_at;
+  std::tie(recorder.most_stacks, recorder.most_shapes, recorder.most_groups) = most;
   recorder.life = life;
   learn_stack = stack.release().ptr();
   learn_shape = shape.release().ptr();
   learn_group = group.release().ptr();
   learn_thread = thread.release().ptr();
   reopen = again.release().ptr();
+  capturing = false;
   state = kOn;
 }
 
@@ -433,7 +448,12 @@ PYBIND11_MODULE(raf_native, m) {
   m.def("ask", &ask, py::call_guard<py::gil_scoped_release>());
   m.def("stop", &stop);
   m.def("waited", &waited);
+  m.def("set_capturing", [](bool now) { capturing = now; });
+  m.def("set_follow_device", [](bool wanted) { follow_device = wanted; });
   m.def("next_number", [] { return ++recorder.numbers; });
   m.def("set_step", [](uint32_t step) { recorder.step = step; });
+  m.def("remembered", [] {
+    return std::make_tuple(recorder.stacks.size(), recorder.shapes.size(), recorder.groups.size());
+  });
   m.def("failures", [] { return failures.load(); });
 }

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from rankandfile.runtime.recorder import tables as limits
 from rankandfile.runtime.recorder.operators import Operator
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.runtime.recorder.stacks import Stacks
@@ -29,11 +30,11 @@ from rankandfile.runtime.recorder.tables import (
 )
 from rankandfile.wire import layout
 
-#: Kinds of sizes that the table keeps; a job of ragged batches would fill it with nothing else.
-_MOST_SHAPES = 10_000
+#: Contracts are worked out anew beyond so many.
+_MOST_CONTRACTS = 100_000
 
-#: Where a record is, and when it was entered; what a call needs again when it ends.
-Token = tuple[int, int, int]
+#: Where a record is, its number, when it was entered, and its flags; what a call needs again when it ends.
+Token = tuple[int, int, int, int]
 
 
 class Recorder:
@@ -42,9 +43,12 @@ class Recorder:
         self.stacks = Stacks(ring)
         self.failures = 0
         """Calls that could not be recorded."""
+        self.capturing = False
+        """A CUDA graph is being captured: calls go into it, and are made when it is replayed."""
         self.next_number: Callable[[], int] = itertools.count(1).__next__
         self.on_step: Callable[[int], None] | None = None
         """Who else writes records, and must know the step: the native library."""
+        self._unbox: Callable[[Any], Any] = _process_groups()
         self._groups_learnt = 0
         self._shapes_learnt = 0
         self._lock = threading.Lock()
@@ -58,13 +62,17 @@ class Recorder:
 
     def enter(self, operator: Operator, arguments: tuple[Any, ...]) -> Token:
         """Record a call that is about to be made."""
-        unbox = _unbox()
-        group = self.group(unbox(arguments[operator.group]))
-        shape = self._shape(operator, arguments)
+        group = self.group(self._unbox(arguments[operator.group]))
+        inputs = tensors(arguments[operator.inputs])
+        shape = self._shape(operator, arguments, inputs)
         stack, site, site_hash = self.stacks.of(sys._getframe(3))
         peer = arguments[operator.peer] if operator.peer >= 0 else -1
         splits = digest(repr([arguments[i] for i in operator.splits])) if operator.splits else 0
         flags = layout.P2P if operator.p2p else 0
+        if inputs and not inputs[0].is_cpu:
+            flags |= layout.ON_DEVICE
+        if self.capturing:
+            flags |= layout.CAPTURED
         # Arguments at their default do not arrive here; this one's is asynchronous.
         if 0 <= operator.sync < len(arguments) and not arguments[operator.sync]:
             flags |= layout.SYNC
@@ -80,9 +88,9 @@ class Recorder:
                 group.seq += 1
                 contract = self._contracts.get(contract_key)
                 if contract is None:
-                    contract = self._contracts[contract_key] = digest(
-                        repr((operator.name, *contract_key[1:]))
-                    )
+                    contract = digest(repr((operator.name, *contract_key[1:])))
+                    if len(self._contracts) < _MOST_CONTRACTS:
+                        self._contracts[contract_key] = contract
                 group.hash = rolled(group.hash, contract)
             mono = time.monotonic_ns()
             body = layout.BODY.pack(
@@ -108,21 +116,18 @@ class Recorder:
                 0,
                 flags,
             )
-            return self.ring.put(number, body), number, mono
+            return self.ring.put(number, body), number, mono, flags
 
     def leave(self, token: Token, raised: bool = False) -> None:
         """The call returned, or raised."""
-        at, number, mono = token
+        at, number, mono, _ = token
         value = layout.RAISED if raised else self.elapsed(mono)
         self.ring.stamp(at, number, layout.LEFT_AT, value)
 
-    def issued(self, operator: Operator, arguments: tuple[Any, ...], token: Token) -> None:
+    def issued(self, token: Token) -> None:
         """Remember the thread's last call, if it is one that its caller waits for at once, on the host."""
-        sync = 0 <= operator.sync < len(arguments) and not arguments[operator.sync]
-        on_host = sync and all(
-            tensor.device.type == "cpu" for tensor in tensors(arguments[operator.inputs])[:1]
-        )
-        self._last.token = token if on_host else None
+        waits = token[3] & (layout.SYNC | layout.ON_DEVICE) == layout.SYNC
+        self._last.token = token if waits else None
 
     def waited(self) -> None:
         """A wait of this thread is over; raises nothing."""
@@ -133,7 +138,7 @@ class Recorder:
 
     def done(self, token: Token) -> None:
         """The call's work was seen to be complete."""
-        at, number, mono = token
+        at, number, mono, _ = token
         self.ring.stamp(at, number, layout.DONE_AT, self.elapsed(mono))
 
     @staticmethod
@@ -153,6 +158,11 @@ class Recorder:
         text = f"{kind}\0{name}\0{outcome[:200]}"
         told = self._texts.of(text, lambda: [kind, name, outcome[:200]])
         self._note(layout.DECISION, told, self.stacks.of(sys._getframe(1)), self.learn_thread())
+
+    def note(self, kind: str, name: str, outcome: str) -> None:
+        """Something else that calls alone would not tell, such as the replay of a CUDA graph."""
+        told = self._texts.of((kind, name, outcome), lambda: [kind, name, outcome])
+        self._note(layout.DECISION, told, (0, 0, 0), self.learn_thread())
 
     def pulse(self) -> None:
         """Where the main thread is now, if the process has recorded nothing for a while; for any thread to call."""
@@ -175,6 +185,8 @@ class Recorder:
         name = group.group_name
         known = self._groups.get(name)
         if known is None:
+            if len(self._groups) >= limits.MOST_GROUPS:
+                self._groups.clear()  # those that are gone are of no use; those in use are counted anew
             known = self._groups[name] = self._learn_group(name, group)
         return known
 
@@ -198,6 +210,8 @@ class Recorder:
             group = c10d._resolve_process_group(name)
             ranks = sorted(c10d.get_process_group_ranks(group))
             backend = str(c10d._world.pg_map[group][0]).lower()
+            if backend == "undefined":  # one per kind of device
+                backend = str(c10d._world.pg_backend_config[group]).lower()
         except (KeyError, ValueError, RuntimeError):
             pass  # its first call is made while it is being created: it is described without its members
         self.ring.add(layout.GROUP, [number, name, description, ranks, backend, rank, size])
@@ -207,8 +221,7 @@ class Recorder:
         """The number of the calling thread."""
         return self._threads.of(threading.get_ident(), thread_text)
 
-    def _shape(self, operator: Operator, arguments: tuple[Any, ...]) -> Shape:
-        inputs = tensors(arguments[operator.inputs])
+    def _shape(self, operator: Operator, arguments: tuple[Any, ...], inputs: list[Any]) -> Shape:
         outputs = inputs if operator.outputs == operator.inputs else tensors(arguments[operator.outputs])
         key = (
             tuple([(tensor.shape, tensor.dtype) for tensor in inputs]),
@@ -221,7 +234,9 @@ class Recorder:
                 for side in (inputs, outputs)
                 for part in ([list(one.shape) for one in side], [dtype_name(one.dtype) for one in side])
             ]
-            known = self._shapes[key] = Shape(*self.learn_shape(*sides))
+            known = Shape(*self.learn_shape(*sides))
+            if len(self._shapes) < limits.MOST_SHAPES:
+                self._shapes[key] = known
         return known
 
     def learn_shape(
@@ -231,7 +246,7 @@ class Recorder:
         with self._lock:
             self._shapes_learnt += 1
             number = self._shapes_learnt
-        if number > _MOST_SHAPES or not self.ring.add(
+        if number > limits.MOST_SHAPES or not self.ring.add(
             layout.SHAPE, [number, in_sizes, in_dtypes, out_sizes, out_dtypes]
         ):
             number = 0
@@ -241,7 +256,9 @@ class Recorder:
         return number, sum(elements[0]), sum(elements[1]), told
 
 
-def _unbox() -> Any:
+def _process_groups() -> Callable[[Any], Any]:
+    """What makes a process group of the box that operators are given."""
     import torch.distributed
 
-    return torch.distributed.ProcessGroup.unbox
+    unbox: Callable[[Any], Any] = torch.distributed.ProcessGroup.unbox
+    return unbox

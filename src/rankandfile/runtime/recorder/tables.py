@@ -14,6 +14,9 @@ from rankandfile.wire import layout
 _MASK = (1 << 64) - 1
 _PRIME = 0x9E3779B97F4A7C15
 
+#: Groups and kinds of size that are remembered; a job of ragged batches would fill the memory with them.
+MOST_GROUPS, MOST_SHAPES = 10_000, 10_000
+
 #: Texts of a job that a ring keeps: steps go on for ever.
 _MOST_TEXTS = 4096
 
