@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from rankandfile.wire import layout
@@ -9,6 +10,8 @@ from rankandfile.wire.layout import OPERATORS
 from rankandfile.wire.reading import Contents, Kept
 
 VERSION = "2.10"
+
+_LIBRARY = re.compile(r"/python3(\.\d+)?/")
 
 _NAMES = {
     "allreduce_": "all_reduce",
@@ -100,7 +103,7 @@ def _entries(contents: Contents) -> list[dict[str, Any]]:
         for kept in contents.records
         if kept.record.kind == layout.CALL and not kept.record.flags & layout.CAPTURED
     ]
-    gone_on = _sent_before_what_waits(calls)
+    gone_on = _sends_let_go(calls, _waits_elsewhere(contents))
     entries = [
         describe.entry(kept, last[kept.record.thread] > kept.record.number, kept.record.number in gone_on)
         for kept in calls
@@ -108,9 +111,10 @@ def _entries(contents: Contents) -> list[dict[str, Any]]:
     return [entry for entry in entries if entry is not None]
 
 
-def _sent_before_what_waits(calls: list[Kept]) -> set[int]:
-    """Sends in host memory that nobody has waited for, whose thread waits in a later call now. gloo never says of such
-    a send that it is complete; it is no reason why the thread stands still, nor does it hold up what comes after it."""
+def _sends_let_go(calls: list[Kept], elsewhere: set[int]) -> set[int]:
+    """Sends in host memory that nobody has waited for, whose thread waits for something else now: for a later call, or
+    `elsewhere`. gloo never says of such a send that it is complete; it is no reason why the thread stands still, nor
+    does it hold up what comes after it."""
     waits = {kept.record.thread: kept.record.number for kept in calls if not kept.done_us}
     sends = (OPERATORS.index("send"), layout.P2P)
     return {
@@ -118,8 +122,28 @@ def _sent_before_what_waits(calls: list[Kept]) -> set[int]:
         for kept in calls
         if (kept.record.op, kept.record.flags & (layout.P2P | layout.SYNC | layout.ON_DEVICE)) == sends
         and not kept.done_us
-        and waits[kept.record.thread] > kept.record.number
+        and (waits[kept.record.thread] > kept.record.number or kept.record.thread in elsewhere)
     }
+
+
+def _waits_elsewhere(contents: Contents) -> set[int]:
+    """Threads whose last sign of life stands in Python's own library: whoever waits for a work object stands in the
+    program, or in torch."""
+    newest = {kept.record.thread: kept.record for kept in contents.records}
+    found = set()
+    for thread, record in newest.items():
+        stack = (
+            contents.table.get(layout.STACK, {}).get(record.stack) if record.kind == layout.PULSE else None
+        )
+        frame = (
+            contents.table.get(layout.FRAME, {}).get(stack[1])
+            if stack is not None and len(stack) > 1
+            else None
+        )
+        file = str(frame[1]) if frame is not None and len(frame) == 3 else ""
+        if _LIBRARY.search(file) and "-packages/" not in file:
+            found.add(thread)
+    return found
 
 
 class _Describe:
