@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,15 @@ def test_a_rank_is_explained_as_the_verdict_with_the_source_has_it(tmp_path: Pat
         f"Rank {other} is not blamed"
         in raf("diagnose", evidence, "--src", tree, "--explain", str(other)).stdout
     )
+
+
+def test_the_ways_are_coloured_where_colour_is_wanted() -> None:
+    words = ["show", "source", str(EXAMPLE / "evidence"), "--src", str(EXAMPLE / "src")]
+    command = [sys.executable, "-m", "rankandfile", *words]
+    env = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "FORCE_COLOR": "1", "TERM": "xterm"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=env)
+    lines = done.stdout.splitlines()
+    [condition] = [line for line in lines if "if self.out_of_patience():" in line and "? " in line]
+    # Both ways in their own colours, and the condition in bold.
+    assert condition.startswith("\x1b[32mA\x1b[0m\x1b[1;31mB\x1b[0m")
+    assert any(line.startswith(" \x1b[1;31mB\x1b[0m") for line in lines)

@@ -66,7 +66,7 @@ def _title(excerpt: Excerpt) -> Text:
 def draw(excerpt: Excerpt, signs: Signs = UNICODE, here: int | None = None) -> Iterator[RenderableType]:
     """Who goes which way, and the lines."""
     for number, ranks in enumerate(excerpt.cohorts):
-        many = "rank" if ranks.isdigit() else "ranks"
+        many = "rank" if ranks.partition(" ")[0].isdigit() else "ranks"
         yield Text(f"{_letter(number)}  {many} {short(ranks, signs)}", style=_style(excerpt, number))
     if excerpt.note:
         yield Text(plain(f"! {excerpt.note}"), style="yellow")
