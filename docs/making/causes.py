@@ -109,7 +109,8 @@ def _lab(cause: str) -> str:
 
 def _origin(recorded: Recorded) -> str:
     kind = "a real job on gloo that really hung" if recorded.real else "a job on NCCL that the lab simulates"
-    given = " Here only its logs are read." if recorded.evidence.endswith("logs") else ""
+    part = recorded.evidence.partition("/")[2]
+    given = f" Here only its {part} are read." if part else ""
     return f"{recorded.title}: scenario `{recorded.scenario}` of the [lab](../lab.md), {kind}.{given}"
 
 

@@ -57,11 +57,11 @@ SCENARIOS = {
     "teardown_only": "teardown-stuck",
     "too_short_timeout": "too-short-timeout",
     "no_hang": "healthy-3d",
-    "undetermined": "swallowed-moe",
+    "undetermined": "blocked-save",
 }
 
-#: Shown from logs alone: with the dumps at hand, the verdict is another one that is as true.
-LOGS_ONLY = {"different_collective"}
+#: Shown from a part of the evidence, and without the source: with all of it, the verdict is another that says more.
+PART = {"different_collective": "evidence/logs", "undetermined": "evidence/dumps"}
 
 #: A real job without `--at` runs in a folder with a random name.
 _FOLDER = re.compile(rb"/tmp/job-\w+/src")
@@ -92,13 +92,13 @@ def incident(name: str, corpus: Path | None, scratch: Path) -> Path:
 
 def record(cause: str, folder: Path) -> Recorded:
     os.chdir(folder)
-    evidence = "evidence/logs" if cause in LOGS_ONLY else "evidence"
+    evidence = PART.get(cause, "evidence")
     with tempfile.TemporaryDirectory() as spool:
         case = load([Path(evidence)], Path(spool), jobs=1)
         facts = gather(case)
         diagnosis = conclude(facts)
         waits = wait_graph(facts, diagnosis)
-        tree = open_tree([Path("src")]) if cause not in LOGS_ONLY and Path("src").is_dir() else None
+        tree = open_tree([Path("src")]) if cause not in PART and Path("src").is_dir() else None
         if tree is not None:
             diagnosis = advise(located(case, diagnosis, tree), tree)
     known = truth.read(Path())

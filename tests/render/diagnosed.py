@@ -66,16 +66,21 @@ SIMULATED = {
     "too_short_timeout": "too-short-timeout",
     "no_hang": "healthy-3d",
     "root_mismatch": "root-best",
-    "undetermined": "swallowed-moe",
+    "undetermined": "blocked-save",
 }
 
 
-def simulated(scenario: str) -> Diagnosis:
+#: What of the evidence is read, where not all of it.
+PART = {"undetermined": "evidence/dumps"}
+
+
+def simulated(cause: str) -> Diagnosis:
     """As `raf diagnose` has it from the folder in which the evidence lies."""
+    scenario, evidence = SIMULATED[cause], PART.get(cause, "evidence")
     with tempfile.TemporaryDirectory() as folder:
         case = simulate(scenario, Path(folder, "case"))
         with _inside(case), tempfile.TemporaryDirectory() as spool:
-            return diagnose(load([Path("evidence")], Path(spool), jobs=1))
+            return diagnose(load([Path(evidence)], Path(spool), jobs=1))
 
 
 @contextmanager
@@ -95,7 +100,7 @@ def document(cause: str) -> Diagnosis:
 def write_documents() -> None:
     DOCUMENTS.mkdir(exist_ok=True)
     for cause in CAUSES:
-        made = simulated(SIMULATED[cause]) if cause in SIMULATED else HAND_MADE[cause]()
+        made = simulated(cause) if cause in SIMULATED else HAND_MADE[cause]()
         (DOCUMENTS / f"{cause}.json").write_bytes(to_json(made) + b"\n")
         if made.verdicts[0].cause != cause:
             raise SystemExit(
