@@ -15,11 +15,12 @@ from .flow import Condition
 from .fork import Fork, Left, Stop, forks
 from .found import Found, Search
 from .ground import ground_of
-from .parting import Parting, partings
+from .parting import Parting
 from .raising import catcher, handler_around, raised_below
 from .standing import innermost
 from .text import without_comment
 from .ways import Way
+from .witnesses import partings
 
 #: Where nobody saw the ranks in step before, nothing more may be supposed of how they came to where they are.
 _MOST_UNSEEN = 1
