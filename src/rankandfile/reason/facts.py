@@ -111,7 +111,7 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         f"Pairing: {len(pairs.heads):,} unfinished sends and receives, {len(pairs.ambiguous):,} pairs ambiguous"
     )
     pending = find_pending(standings, pairs.heads, _keys(mismatches))
-    waits = build(pending)
+    waits = build(pending, _unseen(case, standings))
     step(
         f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in {len(waits.roots):,} roots"
     )
@@ -155,6 +155,12 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         against,
         hung,
     )
+
+
+def _unseen(case: Case, stands: pl.DataFrame) -> frozenset[int]:
+    """Ranks without a whole dump."""
+    whole = case.dumps_used.filter(~pl.col("truncated").fill_null(False))["rank"].drop_nulls()
+    return frozenset(stands["rank"].to_list()) - frozenset(whole.to_list())
 
 
 def _keys(mismatches: pl.DataFrame) -> set[tuple[int, int]]:

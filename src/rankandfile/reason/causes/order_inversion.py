@@ -70,6 +70,8 @@ def _same_until_now(facts: Facts, root: Root) -> bool:
     if any(facts.waits.pending[i].slot is None for i in root.pending) and _wrapped(facts, root):
         # Transfers have no numbers: where rings have lost their beginnings, one that was left out does not show.
         return False
+    if _wrapped(facts, root) and not _usual_for_all(facts, root):
+        return False
     first, *others = root.ranks[:_MOST_COMPARED]
     rows = [
         _row(facts, first, c.group, c.slot)
@@ -81,6 +83,22 @@ def _same_until_now(facts: Facts, root: Root) -> bool:
         parting = facts.programs.against(rank, first)
         if parting is not None and (parting.expected is None or parting.expected[1] < begins):
             return False
+    return True
+
+
+def _usual_for_all(facts: Facts, root: Root) -> bool:
+    """Whether each rank of the circle has made, before, the calls that it has not come to now.
+
+    Where rings have lost their beginnings, a call that some of them never make looks like one that they make later.
+    """
+    for index in root.pending:
+        call = facts.waits.pending[index]
+        row = _row(facts, call.waiting[0], call.group, call.slot)
+        for rank in set(call.lacking) & set(root.ranks) if row is not None else ():
+            made = facts.working.of_rank(rank).filter(pl.col("group") == call.group)
+            column = "site" if row is not None and row["site"] is not None else "terms"
+            if row is None or not (made[column] == row[column]).any():
+                return False
     return True
 
 

@@ -1,0 +1,56 @@
+"""A circle of waits in which somebody made a call that the others never make: nobody else may be blamed for it."""
+
+from __future__ import annotations
+
+import pytest
+from building import Call, Job, Step, case_of, loop
+from witnesses import Witnesses, blamed
+
+from rankandfile.model.case import Case
+from rankandfile.reason import diagnose
+
+WORLD = "0"
+GROUPS = {WORLD: list(range(8)), "even": [0, 2, 4, 6], "odd": [1, 3, 5, 7]}
+WRITERS = (0, 1)
+
+
+def saved(usual: bool = False, members: bool = True, **more: object) -> Case:
+    """Two ranks wait at a barrier after saving, and the others in the next step, for those two.
+
+    `usual`: all of them came to that barrier once before.
+    """
+    programs: dict[int, list[Step]] = {}
+    for rank in range(8):
+        mine = "odd" if rank % 2 else "even"
+        step: list[Step] = [Call(mine, "all_reduce", 64, "gradients.py:10")]
+        barrier: list[Step] = [Call(WORLD, "barrier", 1, "checkpoint.py:14")]
+        programs[rank] = [
+            Call(WORLD, "all_reduce", 8, "train.py:5"),
+            *loop(step, 6),
+            *(barrier if usual else []),
+            *loop(step, 6),
+            *(barrier if rank in WRITERS else []),
+            *step,
+        ]
+    return case_of(Job(GROUPS, programs, backend="gloo"), members=members, **more)  # type: ignore[arg-type]
+
+
+def test_whole_rings_show_who_made_the_call_that_nobody_else_makes() -> None:
+    assert blamed(diagnose(saved()).verdicts[0]) == [0, 1]
+
+
+@pytest.mark.parametrize("ring", [3, 5])
+def test_rings_that_lost_their_beginning_do_not_make_it_an_order_of_all(ring: int) -> None:
+    for verdict in diagnose(saved(ring=ring)).verdicts:
+        assert set(blamed(verdict)) <= set(WRITERS)
+        assert "No order is that of most ranks" not in verdict.sentence
+
+
+def test_who_has_not_come_by_its_log_alone_may_wait_in_turn() -> None:
+    """Nothing tells that rank 7 is a member of the group that its like wait in."""
+    witnesses = Witnesses(saved(members=False, lost=[7]))
+    for rank in WRITERS:
+        witnesses = witnesses.gave_up(rank, 2)
+    witnesses = witnesses.answered(7, 1)
+    for verdict in diagnose(witnesses.case).verdicts:
+        assert set(blamed(verdict)) <= set(WRITERS)
