@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from functools import cache
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import generate
 import pytest
 from making import consoles, record, reference, screenshots
+from report_browser import ARGUMENTS, chromium, required
 
 from rankandfile.cli.lab_make import kind_of
 from rankandfile.cli.main import app
@@ -156,3 +162,56 @@ def test_the_site_takes_nothing_from_elsewhere(site: Path) -> None:
     } == set()
     styles = "".join(style.read_text(encoding="utf-8") for style in site.rglob("*.css"))
     assert not re.search(r"(?:url\(|@import )['\"]?(?:https?:)?//", styles)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Any]:
+    path = chromium()
+    if path is None:
+        if required():
+            pytest.fail("no browser is installed")
+        pytest.skip("no browser is installed")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield opened.new_page(viewport={"width": 1280, "height": 900})
+        opened.close()
+
+
+def test_the_site_can_be_read_and_searched(tab: Any, served: str) -> None:
+    """As a person goes about it: look for a word, follow what is found, see pictures, leave nothing of the page."""
+    complaints: list[str] = []
+    asked: list[str] = []
+    tab.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(f"{served}/index.html")
+    tab.keyboard.press("s")
+    tab.keyboard.type("skipped_collective")
+    found = tab.locator(".md-search-result__item a").first
+    found.wait_for(timeout=60_000)
+    found.click()
+    tab.wait_for_url("**/causes/skipped_collective.html**", timeout=60_000)
+    for page in ("causes/init_stuck", "causes/killed", "tutorial", "commands", "performance"):
+        tab.goto(f"{served}/{page}.html")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 1280, page
+        tab.wait_for_function("() => [...document.images].every((one) => one.complete)", timeout=60_000)
+        assert (
+            tab.evaluate("[...document.images].filter((one) => !one.naturalWidth).map((one) => one.src)")
+            == []
+        )
+    assert complaints == []
+    assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []

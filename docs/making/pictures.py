@@ -12,7 +12,7 @@ from rankandfile.model.diagnosis import Cohort, Diagnosis, Verdict
 from rankandfile.model.pictures import WaitGraph, WaitNode
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.render.report.graph import Drawing, drawn
-from rankandfile.render.words import alike_culprits, call_text, short
+from rankandfile.render.words import alike_culprits, came_to, short
 
 _MARGIN, _ROW, _SQUARE, _HEAD = 18, 34, 22, 30
 _LABEL, _CALL = 180, 400
@@ -108,7 +108,7 @@ def _strip(verdict: Verdict, cohorts: list[Cohort], top: float) -> Iterator[str]
         gone = " gone" if cohort.call is None else ""
         yield (
             f'<g class="{role}{gone}"><rect x="{x}" y="{y}" width="{_CALL - 12}" height="{_SQUARE}" rx="3"/>'
-            f'<text x="{x + 8}" y="{y + 15}">{escape(short(call_text(cohort.call), most=56))}</text></g>'
+            f'<text x="{x + 8}" y="{y + 15}">{escape(short(came_to(verdict, cohort), most=56))}</text></g>'
         )
 
 
