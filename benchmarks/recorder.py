@@ -10,6 +10,7 @@ that whatever else the machine does falls on both.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import socket
@@ -24,33 +25,49 @@ from typing import Any
 
 from pages import write_block
 
+from rankandfile.wire import layout
+
 BEGIN, END = "<!-- recorder: written by benchmarks/recorder.py -->", "<!-- recorder: end -->"
-CALLS, BLOCKS, STEPS = 6000, 10, 4
+SHARED = "/dev/shm" if Path("/dev/shm").is_dir() else None
+CALLS, BLOCKS, STEPS, ALONE = 6000, 6, 4, 16
 
 
 def deep(frames: int, call: Callable[[], Any]) -> Any:
     return call() if frames == 0 else deep(frames - 1, call)
 
 
-def per_call(what: str) -> dict[str, float]:
-    """Microseconds of one all_reduce of four numbers, at the median."""
-    import contextlib
+def memory() -> dict[str, float]:
+    """Megabytes of this process: its own, and in shared memory."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    found = dict(line.split(":", 1) for line in lines if line.startswith("Rss"))
+    return {name: int(found[name].split()[0]) / 1024 for name in ("RssAnon", "RssShmem")}
 
-    import torch
-    import torch.distributed as dist
-    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+def look() -> Any:
+    """A TorchDispatchMode that does nothing."""
     from torch.utils._python_dispatch import TorchDispatchMode
-
-    from rankandfile.runtime.recorder.start import start
 
     class Look(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             return func(*args, **(kwargs or {}))
 
+    return Look()
+
+
+def per_call(what: str) -> dict[str, float]:
+    """Microseconds of one all_reduce of four numbers, at the median: on the fake group, or on gloo."""
+    import torch
+    import torch.distributed as dist
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    from rankandfile.runtime.recorder.start import start
+
     torch.set_num_threads(1)
-    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=8)
-    if what.startswith("recorder"):
-        start()
+    gloo = what.startswith("gloo ")
+    if gloo:
+        dist.init_process_group("gloo")
+    else:
+        dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=8)
     tensor = torch.ones(4)
     times = []
 
@@ -59,23 +76,24 @@ def per_call(what: str) -> dict[str, float]:
         dist.all_reduce(tensor)
         times.append(time.perf_counter_ns() - begin)
 
-    with Look() if what == "mode" else contextlib.nullcontext():
+    before = memory()
+    if what.endswith("recorder"):
+        start()
+    with look() if what.endswith("mode") else contextlib.nullcontext():
         for _ in range(CALLS):
             deep(15, timed)
-    return {"us": statistics.median(times[500:]) / 1000}
+    grown = {name: now - before[name] for name, now in memory().items()}
+    if gloo:
+        dist.barrier()
+        time.sleep(0.5 if os.environ["RANK"] == "0" else 0)
+    return {"us": statistics.median(times[500:]) / 1000, **grown}
 
 
-def per_step(what: str) -> dict[str, float]:
-    """Milliseconds of one training step, without and with the recorder."""
+def model_and_step(what: str) -> Callable[[], None]:
+    """A training step of a small transformer."""
     import torch
-    import torch.distributed as dist
     from torch.distributed.fsdp import fully_shard
 
-    from rankandfile.runtime.recorder import current
-    from rankandfile.runtime.recorder.start import start
-
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo")
     torch.manual_seed(0)
     layers = [torch.nn.TransformerEncoderLayer(256, 4, 512, batch_first=True, dropout=0.0) for _ in range(4)]
     model: Any = torch.nn.Sequential(*layers)
@@ -93,6 +111,45 @@ def per_step(what: str) -> dict[str, float]:
         model(batch).square().mean().backward()
         optimizer.step()
 
+    return step
+
+
+def per_step_alone(what: str) -> dict[str, float]:
+    """Milliseconds of processor time of one rank per training step, with one tool for the whole run."""
+    import torch
+    import torch.distributed as dist
+
+    from rankandfile.runtime.recorder.start import start
+
+    how, _, tool = what.partition(" ")
+    torch.set_num_threads(1)
+    if tool == "recorder":
+        start()
+    dist.init_process_group("gloo")
+    step = model_and_step(how)
+    taken = []
+    with look() if tool == "mode" else contextlib.nullcontext():
+        for number in range(ALONE + 3):
+            begin = time.process_time()
+            step()
+            if number >= 3:
+                taken.append(time.process_time() - begin)
+    dist.barrier()
+    time.sleep(0.5 if os.environ["RANK"] == "0" else 0)
+    return {"ms": statistics.median(taken) * 1000}
+
+
+def per_step(what: str) -> dict[str, float]:
+    """Milliseconds of one training step, without and with the recorder."""
+    import torch
+    import torch.distributed as dist
+
+    from rankandfile.runtime.recorder import current
+    from rankandfile.runtime.recorder.start import start
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    step = model_and_step(what)
     ratios, plain, calls = [], [], 0
     for _ in range(3):
         step()
@@ -118,7 +175,7 @@ def per_step(what: str) -> dict[str, float]:
 
 
 def run(kind: str, what: str, ranks: int = 1, **env: str) -> dict[str, float]:
-    with socket.socket() as probe, tempfile.TemporaryDirectory() as folder:
+    with socket.socket() as probe, tempfile.TemporaryDirectory(dir=SHARED) as folder:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
         probe.close()
@@ -140,22 +197,40 @@ def run(kind: str, what: str, ranks: int = 1, **env: str) -> dict[str, float]:
 
 
 def lines() -> list[str]:
-    off = {"TORCH_FR_BUFFER_SIZE": "0"}
-    calls = {
-        "bare torch, its own recorder off": run("call", "bare", **off)["us"],
-        "torch's own recorder (its default)": run("call", "bare")["us"],
-        "Rank & File's recorder, native": run("call", "recorder", **off)["us"],
-        "Rank & File's recorder, pure Python": run("call", "recorder", RAF_NATIVE="0", **off)["us"],
-        "a TorchDispatchMode that does nothing": run("call", "mode", **off)["us"],
+    off, detail = {"TORCH_FR_BUFFER_SIZE": "0"}, {"TORCH_DISTRIBUTED_DEBUG": "DETAIL"}
+    python = {"RAF_NATIVE": "0"}
+    tools: dict[str, tuple[str, dict[str, str]]] = {
+        "bare torch, its own recorder off": ("bare", off),
+        "torch's own recorder (its default)": ("bare", {}),
+        "Rank & File's recorder, native": ("recorder", off),
+        "Rank & File's recorder, pure Python": ("recorder", off | python),
+        "a TorchDispatchMode that does nothing": ("mode", off),
+        "`TORCH_DISTRIBUTED_DEBUG=DETAIL`": ("bare", off | detail),
     }
-    bare = calls["bare torch, its own recorder off"]
+    fake = {name: run("call", what, **env) for name, (what, env) in tools.items()}
+    gloo = {name: run("call", f"gloo {what}", 2, **env)["us"] for name, (what, env) in tools.items()}
+    bare, first = next(iter(fake.values()))["us"], next(iter(gloo.values()))
     found = [
-        f"`python benchmarks/recorder.py`: {len(os.sched_getaffinity(0))} processors. One `all_reduce` on torch's fake "
-        "process group, under 20 frames of Python, stacks recorded; medians.",
+        f"`python benchmarks/recorder.py`: {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.0f}. "
+        "One `all_reduce` of four numbers under 20 frames of Python, stacks recorded; medians. On torch's fake "
+        "process group it is the tool's own cost; between two ranks over gloo the time is mostly theirs. DETAIL does "
+        "nothing on the fake group.",
         "",
-        "| | per call | on top |",
-        "| --- | ---: | ---: |",
-        *(f"| {what} | {us:.1f} µs | {us - bare:+.1f} µs |" for what, us in calls.items()),
+        "| | fake group | on top | gloo, 2 ranks | times |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {name} | {one['us']:.1f} µs | {one['us'] - bare:+.1f} µs | {gloo[name]:.0f} µs | "
+            f"{gloo[name] / first:.1f} |"
+            for name, one in fake.items()
+        ),
+        "",
+    ]
+    size = layout.HEADER_SIZE + layout.CAPACITY * layout.RECORD_SIZE + layout.TABLE_SIZE
+    grown = [fake[f"Rank & File's recorder, {writer}"] for writer in ("native", "pure Python")]
+    found += [
+        f"Memory per rank after {CALLS:,} calls: a ring of {size / 2**20:.1f} MB in shared memory, of which "
+        f"{grown[0]['RssShmem']:.1f} MB are in use, and {grown[0]['RssAnon']:.1f} MB (native) or "
+        f"{grown[1]['RssAnon']:.1f} MB (pure Python) of the process's own, imports included.",
         "",
         "A training step of a small transformer on two ranks over gloo. Its calls, times what one costs above, are the "
         "share; measured is the median of blocks with against blocks without the recorder, in turn, and on a machine "
@@ -164,14 +239,31 @@ def lines() -> list[str]:
         "| | calls per step | step | share, native | measured | share, pure Python | measured |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    costs = [calls[f"Rank & File's recorder, {writer}"] - bare for writer in ("native", "pure Python")]
+    costs = [one["us"] - bare for one in grown]
     for what in ("DDP", "FSDP2"):
-        runs = [run("step", what, 2), run("step", what, 2, RAF_NATIVE="0")]
+        runs = [run("step", what, 2), run("step", what, 2, **python)]
         columns = [
             f"{one['calls'] * cost / one['ms'] / 1000:.3%} | {one['ratio'] - 1:+.1%}"
             for one, cost in zip(runs, costs, strict=True)
         ]
         found.append(f"| {what} | {runs[0]['calls']:.0f} | {runs[0]['ms']:.0f} ms | {' | '.join(columns)} |")
+    found += [
+        "",
+        "The same step with one tool for a whole run: processor time of rank 0 per step, the lower of two medians.",
+        "",
+        "| | DDP | on top | FSDP2 | on top |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    steps: dict[str, list[float]] = {name: [1e9, 1e9] for name in tools}
+    for _ in range(2):  # in turn, so that whatever else the machine does falls on all
+        for name, (what, env) in tools.items():
+            for place, how in enumerate(("DDP", "FSDP2")):
+                taken = run("alone", f"{how} {what}", 2, **env)["ms"]
+                steps[name][place] = min(steps[name][place], taken)
+    plain = next(iter(steps.values()))
+    for name, pair in steps.items():
+        cells = [f"{ms:.0f} ms | {ms / without - 1:+.1%}" for ms, without in zip(pair, plain, strict=True)]
+        found.append(f"| {name} | {' | '.join(cells)} |")
     return found
 
 
@@ -184,7 +276,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.measure:
         kind, what = arguments.measure
-        print(json.dumps(per_call(what) if kind == "call" else per_step(what)))
+        measures = {"call": per_call, "step": per_step, "alone": per_step_alone}
+        print(json.dumps(measures[kind](what)))
         return
     block = lines()
     print("\n".join(block))

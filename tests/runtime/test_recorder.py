@@ -6,8 +6,11 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import threading
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -16,10 +19,12 @@ import pytest
 import recorder_programs as programs
 from gloo_ranks import Ranks
 
+from rankandfile.capture.rings import Seen, look
 from rankandfile.evidence.raw import unpack_repeats
 from rankandfile.evidence.ring import as_ring
 from rankandfile.evidence.ring.journal import read as read_journal
 from rankandfile.runtime.recorder import device
+from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import layout, reading
 
 pytestmark = pytest.mark.torch
@@ -119,19 +124,37 @@ def _describes_steps_and_decisions(found: reading.Contents) -> None:
     assert (frame[0], Path(frame[1]).name) == ("every_caller", "recorder_programs.py")
 
 
+@pytest.fixture(scope="module")
+def hung(ranks: Ranks, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All ranks are killed while they hang; nothing but the rings remains."""
+    folder = tmp_path_factory.mktemp("hung")
+    names = len(programs.HANGS)
+    jobs = threading.Thread(target=ranks.run, args=(2 * names, programs.all_stuck, str(folder)))
+    jobs.start()
+
+    def seen() -> list[Seen]:
+        return [one for how in programs.HANGS for one in look(folder / how)]
+
+    try:
+        deadline = time.monotonic() + 50
+        while sum(one.calls >= 5 for one in seen()) < names and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(4)  # a call that has waited for a moment is no hang
+    finally:
+        for one in seen():
+            if one.lives:
+                os.kill(one.pid, signal.SIGKILL)
+        jobs.join()
+    return folder
+
+
 @pytest.mark.parametrize(
     ("how", "culprits"), [("asleep", [1]), ("killed", [1]), ("gil", [1]), ("receive", [])]
 )
-def test_a_hang_is_diagnosed_from_rings_alone(
-    ranks: Ranks, tmp_path: Path, how: str, culprits: list[int]
-) -> None:
-    """All ranks are killed while they hang; nothing but the rings remains.
-
-    In `receive` one waits for a message and the other for a collective: nothing says whose step is the wrong one.
-    """
-    ranks.run(2, programs.stuck, how, limit=5, RAF_RING_DIR=str(tmp_path))
+def test_a_hang_is_diagnosed_from_rings_alone(hung: Path, how: str, culprits: list[int]) -> None:
+    """In `receive` one waits for a message and the other for a collective: nothing says whose step is the wrong one."""
     done = subprocess.run(
-        [sys.executable, "-m", "rankandfile", "diagnose", str(tmp_path), "--format", "json"],
+        [sys.executable, "-m", "rankandfile", "diagnose", str(hung / how), "--format", "json"],
         capture_output=True,
         text=True,
         check=False,
@@ -307,7 +330,8 @@ def test_attempts_are_told_apart(ranks: Ranks, tmp_path: Path) -> None:
 
 
 def test_random_kills_lose_and_invent_nothing(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
-    (found,) = ranks.run(1, programs.torture, str(tmp_path), 200, 8, limit=120, **writer)
+    """A few seconds of it; `python tests/runtime/torture.py 500` takes as long as it needs."""
+    (found,) = ranks.run(1, programs.torture, str(tmp_path), 200, 5, limit=120, **writer)
     assert found.returned is not None, found.out
     assert found.returned["kills"] >= 10, found.returned  # as many as the machine manages in the time
     assert found.returned["records"] > 100
@@ -330,3 +354,20 @@ def test_damaged_rings_raise_nothing(ranks: Ranks, tmp_path: Path) -> None:
         bad.write_bytes(data)
         found = as_ring.load(bad)
         assert found.dump is not None or found.notes
+
+
+@pytest.mark.parametrize("written", [1, 50, layout.BODY_SIZE - 1])
+def test_a_record_that_was_being_written_is_left_out(tmp_path: Path, written: int) -> None:
+    """The process was killed when so many bytes of its third record were in place."""
+    ring = Ring(tmp_path / "raf-rank0-attempt0-1-2-3.ring")
+    for number in (1, 2, 3):
+        numbers = (number, 5, 6, 0, 4, 4, 0, number, 0, number, 0, 0, 0, 1, 1, 0, -1)
+        ring.put(number, layout.BODY.pack(*numbers, layout.CALL, 1, 0, 0))
+    whole = bytes(ring.map)
+    at = ring.place(3)
+    torn = whole[: at + written] + bytes(layout.RECORD_SIZE - written) + whole[at + layout.RECORD_SIZE :]
+    found = reading.read(torn)
+    assert not isinstance(found, str)
+    assert ([kept.record.number for kept in found.records], found.torn) == ([1, 2], 1)
+    (tmp_path / "torn.ring").write_bytes(torn)
+    assert "being written when the process stopped" in as_ring.load(tmp_path / "torn.ring").notes[0].what

@@ -58,7 +58,8 @@ class Recorder:
         self._threads = Numbers(ring, layout.THREAD)
         self._texts = texts(ring)
         self._step = 0
-        self._last = threading.local()
+        self._last: dict[int, Token | None] = {}
+        """By thread; the system uses their numbers again."""
 
     def enter(self, operator: Operator, arguments: tuple[Any, ...]) -> Token:
         """Record a call that is about to be made."""
@@ -127,13 +128,12 @@ class Recorder:
     def issued(self, token: Token) -> None:
         """Remember the thread's last call, if it is one that its caller waits for at once, on the host."""
         waits = token[3] & (layout.SYNC | layout.ON_DEVICE) == layout.SYNC
-        self._last.token = token if waits else None
+        self._last[threading.get_ident()] = token if waits else None
 
     def waited(self) -> None:
         """A wait of this thread is over; raises nothing."""
-        token = getattr(self._last, "token", None)
+        token = self._last.pop(threading.get_ident(), None)
         if token is not None:
-            self._last.token = None
             self.done(token)
 
     def done(self, token: Token) -> None:
