@@ -33,25 +33,40 @@ def completed_without(case: Case, working: Working, stands: pl.DataFrame) -> Ite
     written = case.dumps_used.select("rank", "written_ns").unique("rank", keep="first")
     behind = (
         stands.filter(pl.col("known") & (pl.col("last") < pl.col("last").max().over("group")))
-        .select("group", pl.col("rank").alias("member"), "last", pl.col("dump").alias("of_member"))
+        .select(
+            "group",
+            pl.col("rank").alias("member"),
+            pl.col("last").fill_null(NEVER),
+            pl.col("dump").alias("of_member"),
+        )
         .join(written.rename({"rank": "member"}), on="member", how="left")
     )
     if not done.height or not behind.height:
         return
-    impossible = (
-        done.join(behind, on="group")
-        .filter(
-            (pl.col("slot") > pl.col("last").fill_null(NEVER))
-            & (pl.col("written_ns") > pl.col("created_ns")).fill_null(True)
+    # Few calls are left before anything is paired: a call that a member lacks is hardly ever complete.
+    beyond = (
+        done.join(behind.group_by("group").agg(pl.col("last").min()), on="group")
+        .filter(pl.col("slot") > pl.col("last"))
+        .group_by("group", "slot")
+        .agg(
+            pl.col("created_ns").min(),
+            pl.col("dump", "record").first(),
+            pl.col("rank").n_unique().alias("ranks"),
         )
-        .sort("slot", "rank")
-        .group_by("group", "member", maintain_order=True)
-        .agg(pl.all().first(), pl.col("rank").n_unique().alias("ranks"))
+        .sort("slot")
+    )
+    impossible = (
+        behind.with_columns((pl.col("last") + 1).alias("next"))
+        .sort("next")
+        .join_asof(
+            beyond, left_on="next", right_on="slot", by="group", strategy="forward", check_sortedness=False
+        )
+        .filter(pl.col("slot").is_not_null() & (pl.col("written_ns") > pl.col("created_ns")).fill_null(True))
+        .sort("group", "member")
     )
     for row in impossible.iter_rows(named=True):
         others = f"{row['ranks']:,} other {'member has' if row['ranks'] == 1 else 'members have'}"
-        last = row["last"]
-        came = f"ends at number {last}" if last is not None and last > NEVER else "has no call of it"
+        came = f"ends at number {row['last']}" if row["last"] > NEVER else "has no call of it"
         yield Contradiction(
             (row["member"],),
             f"{others} completed call {row['slot']} of group {case.group_label(row['group'])}, which needs every "
