@@ -119,8 +119,9 @@ def _inside(function: Function, stop: Stop) -> bool:
     return function.first_line <= stop.line <= function.last_line
 
 
-def _point(stop: Stop) -> Point:
-    return Point(stop.line, stop.call)
+def _point(stop: Stop) -> int | Point:
+    """Which of the calls on its line it is, where that is known."""
+    return Point(stop.line, stop.call) if stop.call is not None else stop.line
 
 
 def ordering_loop(place: Place, condition: Condition) -> ast.For | None:

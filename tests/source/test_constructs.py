@@ -1,0 +1,151 @@
+"""Every construct that can send ranks different ways: the programs run, and the line that decides is named."""
+
+from __future__ import annotations
+
+import pytest
+from toy_runs import located, place, play
+
+HEAD = """
+import contextlib
+import functools
+import torch.distributed as dist
+
+
+def main():
+    for n in range(4):
+        step(n)
+    dist.barrier()
+"""
+
+BODIES = {
+    "match": """
+def step(n):
+    match dist.get_rank() if n == 2 else 0:
+        case 1:  # <-
+            pass
+        case _:
+            dist.all_reduce(n)
+    dist.broadcast(n, src=0)
+""",
+    "with": """
+@contextlib.contextmanager
+def timed(n):
+    yield n
+
+def step(n):
+    with timed(n) as m:
+        if dist.get_rank() == 1 and m == 2:  # <-
+            return
+        dist.all_reduce(m)
+""",
+    "nested function": """
+def step(n):
+    def reduce(m):
+        if dist.get_rank() == 1 and m == 2:  # <-
+            return
+        dist.all_reduce(m)
+    dist.broadcast(n, src=0)
+    reduce(n)
+""",
+    "decorated function": """
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*arguments):
+        return function(*arguments)
+    return wrapper
+
+@logged
+def step(n):
+    dist.broadcast(n, src=0)
+    if dist.get_rank() == 1 and n == 2:  # <-
+        return
+    dist.all_reduce(n)
+""",
+    "generator": """
+def parts(n):
+    yield 0
+    if dist.get_rank() == 1 and n == 2:  # <-
+        return
+    dist.all_reduce(n)
+    yield 1
+
+def step(n):
+    for part in parts(n):
+        dist.broadcast(part, src=0)
+""",
+    "conditional expression": """
+def step(n):
+    dist.broadcast(n, src=0)
+    x = dist.all_reduce(n) if dist.get_rank() != 1 or n != 2 else None  # <-
+    return x
+""",
+    "short circuit": """
+def step(n):
+    dist.broadcast(n, src=0)
+    (n == 2 and dist.get_rank() == 1) or dist.all_reduce(n)  # <-
+""",
+    "for-else": """
+def step(n):
+    dist.broadcast(n, src=0)
+    for part in range(3):
+        if dist.get_rank() == 1 and n == 2:  # <-
+            break
+    else:
+        dist.all_reduce(n)
+""",
+    "continue": """
+def step(n):
+    for part in range(2):
+        dist.broadcast(n, src=0)
+        if dist.get_rank() == 1 and n == 2:  # <-
+            continue
+        dist.all_reduce(n)
+""",
+    "raise and handler": """
+def check(n):
+    if dist.get_rank() == 1 and n == 2:
+        raise ValueError(n)
+
+def step(n):
+    dist.broadcast(n, src=0)
+    try:
+        check(n)
+        dist.all_reduce(n)
+    except ValueError:  # <-
+        pass
+""",
+    "finally": """
+def step(n):
+    try:
+        dist.broadcast(n, src=0)
+        if dist.get_rank() == 1 and n == 2:  # <-
+            return
+        dist.all_reduce(n)
+    finally:
+        dist.all_gather(n)
+""",
+    "early return in a callee": """
+def usable(n):
+    if dist.get_rank() == 1 and n == 2:
+        return False
+    return True
+
+def step(n):
+    dist.broadcast(n, src=0)
+    if usable(n):  # <-
+        dist.all_reduce(n)
+""",
+    "comprehension": """
+def step(n):
+    dist.broadcast(n, src=0)
+    return [dist.all_reduce(m) for m in range(2) if dist.get_rank() != 1 or n != 2]  # <-
+""",
+}
+
+
+@pytest.mark.parametrize("construct", BODIES)
+def test_the_line_that_decides_is_named(construct: str) -> None:
+    run = play(train=HEAD + BODIES[construct])
+    verdict = located(run, 1)
+    assert place(verdict.location) == run.marked, verdict.sentence
+    assert verdict.location is not None and verdict.location.why_it_can_differ
