@@ -155,6 +155,17 @@ def test_one_rank_outside_of_a_transfer_may_be_the_one_that_all_wait_for() -> No
     assert best(witnesses.case).cause == "undetermined"
 
 
+def test_hidden_transfers_of_a_job_that_ended_well_hang_in_nothing() -> None:
+    programs = {rank: loop(STEP, 2) for rank in range(3)}
+    witnesses = Witnesses(hidden(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo"))))
+    assert best(witnesses.case).hang
+    for rank in range(3):
+        witnesses.exit(rank, 0)
+    verdict = best(witnesses.case)
+    assert (verdict.hang, verdict.cause) == (False, "no_hang")
+    assert "exited with code 0" in verdict.sentence
+
+
 def pipeline(rank_1_at: Frame) -> Case:
     """Two groups of a kind; rank 1 came as far as rank 3, which made one more call, and stands in `rank_1_at`."""
     forward, backward = Call("tp", "all_reduce", 64, "a.py:5"), Call("tp", "all_reduce", 64, "a.py:9")

@@ -30,10 +30,11 @@ def quiet(facts: Facts) -> Verdict:
         )
     last = facts.working.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
-    if facts.hidden and much_longer(facts, idle):
+    ended_well = _ended_well(facts)
+    if facts.hidden and much_longer(facts, idle) and not ended_well:
         return _hidden(facts, idle)
     impossible = [one for one in facts.contradictions if one.impossible]
-    if impossible:
+    if impossible and not ended_well:
         return _contradicted(impossible)
     ranks = len(facts.case.ranks_seen)
     unseen = sorted(
@@ -46,7 +47,9 @@ def quiet(facts: Facts) -> Verdict:
         sentence += (
             f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
         )
-    stood = much_longer(facts, idle)
+    stood = much_longer(facts, idle) and not ended_well
+    if ended_well:
+        sentence += " Every rank exited with code 0 afterwards."
     if stood:
         sentence += (
             f" None was made in the {idle / 1e9:.0f} s before the dumps were written: if the job had not ended by "
@@ -60,6 +63,11 @@ def quiet(facts: Facts) -> Verdict:
         sentence=sentence,
         evidence=[dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]],
     )
+
+
+def _ended_well(facts: Facts) -> bool:
+    ends = [facts.testimony.ends.get(rank) for rank in range(facts.case.world_size or 0)]
+    return bool(ends) and all(end is not None and end.kind == "finished" for end in ends)
 
 
 def _contradicted(impossible: list[Contradiction]) -> Verdict:
