@@ -87,6 +87,38 @@ def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: Subjec
     play(blocked, script)
 
 
+@pytest.mark.parametrize("size", [(120, 34), (80, 24)])
+def test_ranks_calls_stack_and_source_stand_side_by_side(skipped: Subject, size: tuple[int, int]) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        panes = [app.query_one(f"#{name}").region for name in ("ranks", "calls", "stack", "source")]
+        assert all(pane.width >= 18 and pane.height >= 4 for pane in panes)
+        assert not any(one.overlaps(other) for one in panes for other in panes if one is not other)
+        ranks, calls, stack, source = panes
+        assert ranks.right <= calls.x < calls.right <= stack.x == source.x
+        assert all(pane.right <= size[0] and pane.bottom < size[1] for pane in panes)
+        # The four tell of one call.
+        call = app.call
+        assert call is not None
+        assert call.file.rpartition("/")[2] in text(app, "stack-text")
+        assert title(app, "stack") == f"stack of {call.name}"
+        assert title(app, "source") == f"{call.file}:{call.line}"
+
+    play(skipped, script, size)
+
+
+def test_search_by_number_by_place_and_by_group(skipped: Subject) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        for wanted in ("#12", "optimizer.py", "default_pg"):
+            await pilot.press("slash")
+            app.query_one("#search", Input).value = wanted
+            await pilot.press("enter")
+            await pilot.pause()
+            assert app.call is not None
+            assert app.call.has(wanted)
+
+    play(skipped, script)
+
+
 def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: Subject) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         assert cells(app, "ranks")[0] == "5"

@@ -15,6 +15,7 @@ from .console import err, out
 from .errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
+from .progress import working
 from .sources import as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
@@ -102,10 +103,12 @@ def _diagnosed(
     from rankandfile.reason import conclude, gather
 
     case = load_case(paths, jobs, Reading(attempt=attempt))
-    before = conclude(gather(case))
+    with working("reasoning"):
+        before = conclude(gather(case))
     tree = as_it_ran(source_tree([source], None), case)
     assert tree is not None
-    found = located(case, before, tree)
+    with working("reading the source"):
+        found = located(case, before, tree)
     for note in found.notes[len(before.notes) :]:
         _say(f"note      {note}")
     return found, tree, {note.file for note in found.notes[len(before.notes) :]}

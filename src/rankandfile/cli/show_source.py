@@ -9,6 +9,7 @@ from .errors import UserError
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
 from .output import Format, FormatOption
+from .progress import working
 from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 EXAMPLES = examples(
@@ -39,7 +40,10 @@ def source(
     from rankandfile.render.source import drawn
     from rankandfile.render.words import PLAIN, Signs
 
-    diagnosis = located(case, conclude(gather(case, None)), tree)
+    with working("reasoning"):
+        diagnosis = conclude(gather(case, None))
+    with working("reading the source"):
+        diagnosis = located(case, diagnosis, tree)
     if format is Format.json:
         found = [excerpt for verdict in diagnosis.verdicts for excerpt in verdict.excerpts]
         out.file.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")

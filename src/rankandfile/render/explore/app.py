@@ -22,7 +22,7 @@ class Explorer(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     #verdict { height: auto; max-height: 6; padding: 0 1; background: $boost; }
-    #ranks { width: 34; height: 1fr; }
+    #ranks { width: 26%; min-width: 18; max-width: 34; height: 1fr; }
     #calls { width: 3fr; height: 1fr; }
     #right { width: 4fr; }
     #panes > *, #right > * { border: round $foreground 40%; border-title-color: $foreground; }
@@ -120,7 +120,7 @@ class Explorer(App[None]):
         self.calls = self.subject.calls(rank.rank) if rank else []
         for call in self.calls:
             style = "bold reverse" if call.parted else "" if jumps.ended(call) else "bold"
-            cells = (call.name, call.state, call.site, call.group, call.sizes)
+            cells = (call.name, panes.state(call), call.site, call.group, call.sizes)
             table.add_row(*(Text(plain(cell), style=style) for cell in cells))
         table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
         marks = [row for row in (jumps.parted(self.calls), jumps.unfinished(self.calls)) if row is not None]

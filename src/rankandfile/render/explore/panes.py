@@ -7,7 +7,10 @@ from rich.text import Text
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.render.words import headline, plain
 
+from .subject import CallRow
+
 _MOST_OF_SENTENCE = 600
+_PATH_PARTS = 2
 
 
 def verdict(diagnosis: Diagnosis) -> Text:
@@ -18,8 +21,20 @@ def verdict(diagnosis: Diagnosis) -> Text:
     return Text.assemble((headline(best), "bold"), f"  {best.confidence}  ", sentence)
 
 
+def state(call: CallRow) -> str:
+    """In a word: the column is narrow, and most calls are done."""
+    return "done" if call.state == "completed" else call.state
+
+
 def stack(lines: list[str]) -> Text:
-    return Text("\n".join(plain(line) for line in lines) or "no stack was recorded", no_wrap=False)
+    """A frame a line, its file by the end of its path: the title of the source has all of it."""
+    return Text("\n".join(_frame(plain(line)) for line in lines) or "no stack was recorded")
+
+
+def _frame(line: str) -> str:
+    function, _, path = line.rpartition("  ")
+    parts = path.replace("\\", "/").split("/")
+    return f"{function}  {'/'.join(parts[-_PATH_PARTS:])}" if function else line
 
 
 def source(lines: list[tuple[int, str]], file: str, line: int) -> tuple[Text, int]:
