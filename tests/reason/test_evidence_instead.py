@@ -146,6 +146,11 @@ def test_a_job_that_ended_well_although_watchdogs_gave_up() -> None:
     verdict = best(witnesses)
     assert (verdict.cause, blamed(verdict)) == ("too_short_timeout", [2])
     assert "within the 30 s" in verdict.sentence
+    assert verdict.divergence is not None
+    assert (verdict.divergence.kind, [c.ranks for c in verdict.divergence.cohorts]) == (
+        "absent",
+        ["0,1,3", "2"],
+    )
 
 
 def test_sources_that_disagree_are_both_shown() -> None:

@@ -5,7 +5,8 @@ And where no watchdog gave up, a job that ended well did not hang at all: the du
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
@@ -63,6 +64,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         ),
         culprits=late,
         doing={r: facts.hosts[r].words if r in facts.hosts else "came, only later" for r in late},
+        divergence=_divergence(facts, call, row, late) if late and row else None,
         location=stand.location if stand else look.location_of(facts, row),
         evidence=(*ids, *(r.evidence for r in reports[:2]), *(stand.evidence if stand else ())),
         contradicted_by="exit codes of another run",
@@ -75,6 +77,20 @@ def find(facts: Facts, root: Root) -> Finding | None:
             ),
         ),
         explains=len(root.victims),
+    )
+
+
+def _divergence(facts: Facts, call: Pending, row: look.Row, late: tuple[int, ...]) -> Divergence:
+    waiting = [rank for rank in call.waiting if rank not in late]
+    return Divergence(
+        group=look.group_words(facts, call.group),
+        seq=row["seq"],
+        kind="absent",
+        cohorts=[
+            Cohort(ranks=format_ranks(waiting), call=look.as_call(facts, row)),
+            Cohort(ranks=format_ranks(late)),
+        ],
+        members=look.members_text(facts, call.group),
     )
 
 
