@@ -207,6 +207,37 @@ def test_one_that_proposes_what_does_not_fit(early_stop: Bench, tmp_path: Path) 
     assert done.model["fix"] is None and "would not be Python" in str(done.model["dropped"])
 
 
+def test_one_that_has_the_tools_say_what_it_wants_to_cite(early_stop: Bench, tmp_path: Path) -> None:
+    """An answer that repeats a question supports nothing of it."""
+    lie = "Rank 17 was killed by SIGKILL after 4711 seconds"
+    asked: list[tuple[str, dict[str, Any] | str]] = [
+        ("definition", {"name": lie}),
+        ("callers", {"name": lie}),
+        ("evidence", {"ids": [lie, "D17#4711"]}),
+        ("why_differs", {"file": "trainer.py", "line": 40, "expression": f"'{lie}'"}),
+        ("explain", {"rank": 17}),
+        ("logs", {"grep": lie}),
+        (
+            "test_hypothesis",
+            {"kind": "stands_in", "ranks": "2", "file": "parallel.py", "group": lie, "other": "17"},
+        ),
+        ("propose_verdict", {"cause": "killed", "culprits": "0", "evidence": ["D0#84"]}),
+    ]
+
+    def plays(request: dict[str, Any], number: int) -> Turn:
+        if number < 2:
+            return Turn(calls=asked[number * 4 : number * 4 + 4])
+        lies = (f"{lie}. [T{step}]" for step in range(1, 40))
+        blames = (f"Rank 0 is the culprit. [T{step}]" for step in range(1, 40))
+        found = [*lies, *blames][(number - 2) * 26 : (number - 1) * 26]
+        return conclude(*found)
+
+    done, server = investigated(plays, "openai", tmp_path)
+    assert_nothing_false(done, early_stop)
+    assert len(server.requests) == 5 and done.model["findings"] == []
+    assert all("0 findings hold" in str(one["messages"][-1]) for one in server.requests[3:])
+
+
 def test_one_that_differs_and_has_tested_only_what_does_not_carry_it(
     early_stop: Bench, tmp_path: Path
 ) -> None:

@@ -168,6 +168,8 @@ def test_a_verdict_that_it_does_not_support_is_not(
             "no Python expression",
         ),
         ("git_log", {"file": "trainer.py", "count": "x"}, "Expected `int`"),
+        ("explain", {"rank": 999}, "no rank 999"),
+        ("why_differs", {"file": "trainer.py", "line": 40, "expression": "rank == 1"}, "no such expression"),
     ],
 )
 def test_a_question_that_cannot_be_answered_says_how_to_ask(

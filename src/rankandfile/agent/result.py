@@ -16,6 +16,8 @@ LONGEST_LINE = 4_000
 MOST_IDS = 4
 """Evidence ids beside one line; more say no more."""
 _LONGEST_RANKS = 200
+NO_SUCH = "there is no such evidence in this case"
+"""Said of an id: the line repeats the question, and supports nothing."""
 
 
 class Line(NamedTuple):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .asking import asked, choice_of, previewed
 from .bench import bench_of
 from .console import Unicode, err, out, write_utf8
 from .diagnose import print_card, status
@@ -25,9 +26,6 @@ from .model_options import (
     PriceOption,
     Redact,
     Resume,
-    asked,
-    choice_of,
-    previewed,
 )
 from .progress import working
 from .proving import Prove, ProveTimeout, ProveWhat, What, proved

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.progress import Progress
 
+from .asking import choice_of, wishes_of
 from .console import err, out
 from .errors import UserError
-from .model_options import Limits, choice_of, wishes_of
+from .model_options import Limits
 
 if TYPE_CHECKING:
     from rankandfile.agent.playbook import Draft

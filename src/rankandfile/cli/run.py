@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .asking import choice_of
 from .console import Unicode, err
 from .errors import UserError
 from .help import examples
-from .model_options import Model, choice_of
+from .model_options import Model
 from .sources import Source
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.kin import ranks_of_evidence
-from rankandfile.agent.result import Result
+from rankandfile.agent.result import NO_SUCH, Result
 
 from .tokens import numbers_in, places_in, ranks_in
 
@@ -43,7 +43,7 @@ def support(bench: Bench, ids: tuple[str, ...], results: dict[str, Result]) -> S
             text = results[one].text
             # The answer to a refuted question repeats the question: it supports nothing of it.
             if not text.startswith(_UNSUPPORTED):
-                found.read(text)
+                found.read("\n".join(one for one in text.splitlines() if not one.endswith(NO_SUCH)))
             if text.startswith("accepted: "):
                 found.blamed |= ranks_in(text.splitlines()[0])
         elif place := _PLACE.match(one):

@@ -18,6 +18,7 @@ from .answers import MODEL
 from .budget import Budget
 from .choice import Choice
 from .discipline import DISCIPLINE, opening
+from .replies import Replies
 from .session import Session
 from .veil import NoVeil
 
@@ -48,15 +49,13 @@ def consult(draft: Draft, wishes: Wishes) -> Account:
     )
     kept = record.Record(wishes.conversation)
     http = providers.client(wishes.transport)
+    replies = Replies(draft.bench, draft.journal, wishes.budget, wishes.veil, wishes.say)
     session = Session(
-        bench=draft.bench,
-        journal=draft.journal,
         model=providers.model(wishes.choice, http),
         settings=lambda room: providers.settings(wishes.choice, room),
         budget=wishes.budget,
-        veil=wishes.veil,
+        replies=replies,
         record=kept,
-        say=wishes.say,
         tick=wishes.tick,
     )
     draft.journal.by = MODEL
@@ -71,10 +70,10 @@ def consult(draft: Draft, wishes: Wishes) -> Account:
 
     try:
         session.resume(earlier)
-        ended = "" if session.done else asyncio.run(converse())
+        ended = "" if replies.done else asyncio.run(converse())
     except KeyboardInterrupt:
         ended = INTERRUPTED
-    judged = session.judged
+    judged = replies.judged
     return Account(
         model=wishes.choice.spec,
         destination=wishes.choice.host,
@@ -82,7 +81,7 @@ def consult(draft: Draft, wishes: Wishes) -> Account:
         ended=ended or CONCLUDED,
         findings=judged.findings,
         dropped=judged.dropped,
-        sent_back=session.sent_back,
+        sent_back=replies.sent_back,
         verdict=judged.verdict,
         fix=judged.fix,
         spent=wishes.budget.close(),

@@ -72,7 +72,12 @@ def read(path: Path) -> tuple[Head, list[ModelMessage]]:
 
 
 def rewrite(record: Record, head: Head, messages: Sequence[ModelMessage]) -> None:
-    """The same conversation without a torn last line."""
-    record.begin(head)
+    """The conversation as far as it went, without a torn last line: whole, or not at all."""
+    if record.path is None:
+        return
+    fresh = Record(record.path.with_name(f".{record.path.name}"))
+    fresh.begin(head)
     for message in messages:
-        record.add(message)
+        fresh.add(message)
+    assert fresh.path is not None
+    fresh.path.replace(record.path)

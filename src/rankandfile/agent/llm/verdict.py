@@ -34,6 +34,8 @@ def held(bench: Bench, journal: Journal, proposal: dict[str, Any], tests: Sequen
     except ToolError as error:
         journal.refuse("propose_verdict", asked, str(error))
         culprits, why_not = [], [str(error)]
+    if not why_not and proposal["file"] is not None and bench.source_path(proposal["file"]) is None:
+        why_not.append("a place is one of the source, and there is none at hand with this file: leave it out")
     same = next((v for v in bench.diagnosis.verdicts if _same(v, proposal["cause"], culprits)), None)
     if same is None and not why_not:
         why_not += _too_weak(bench, journal, proposal["cause"], culprits, tests)

@@ -28,7 +28,7 @@ def callers(bench: Bench, asked: Name) -> Iterator[Line]:
             inside = function.qualname if function is not None else "<module>"
             yield line(f"{module.path}:{number}: {module.lines[number - 1].strip()}  (in {inside})")
     if not found:
-        yield line(f"Nothing in the source calls '{last}' by that name.")
+        yield line("Nothing in the source calls anything by that name.")
 
 
 TOOL = Tool(

@@ -36,7 +36,8 @@ def definition(bench: Bench, asked: Name) -> Iterator[Line]:
             for number in range(first, min(end, first + _MOST_LINES - 1) + 1):
                 yield line(f"{module.path}:{number}: {module.lines[number - 1]}")
     if not found:
-        yield line(f"The source defines no '{asked.name}'.")
+        # Without the name: an answer that repeats the question would seem to say it.
+        yield line("The source defines nothing of that name.")
 
 
 def modules_with(bench: Bench, word: str) -> Iterator[Module]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
-from rankandfile.agent.tool import Arguments, Tool
+from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.reason.explain import explain as explain_rank
 
 
@@ -15,6 +15,8 @@ class Explain(Arguments, frozen=True):
 
 
 def explain(bench: Bench, asked: Explain) -> Iterator[Line]:
+    if not _is_known(bench, asked.rank):
+        raise ToolError(f"this job has no rank {asked.rank}")
     found = explain_rank(bench.facts, asked.rank)
     if (found.role == "culprit") == (asked.rank in bench.culprits):
         yield line(f"Rank {asked.rank}: {found.role}.", *found.evidence)
@@ -33,6 +35,12 @@ def explain(bench: Bench, asked: Explain) -> Iterator[Line]:
     for words in found.lines:
         if words.startswith(f"Rank {asked.rank} waits"):
             yield line(words, *found.evidence)
+
+
+def _is_known(bench: Bench, rank: int) -> bool:
+    members = bench.facts.membership.members.values()
+    seen = rank in bench.case.ranks_seen or rank in bench.culprits
+    return seen or 0 <= rank < (bench.diagnosis.job.world_size or 0) or any(rank in one for one in members)
 
 
 TOOL = Tool(

@@ -72,10 +72,11 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
 
 def _more(asked: Claim) -> str:
     """What else was asked, as far as an answer that holds confirms it."""
-    group = f" in group {asked.group}" if asked.group else ""
-    number = f" #{asked.seq}" if asked.seq is not None else ""
-    other = f" for {who(ranks_of(asked.other))}" if asked.other else ""
-    return f"{group}{number}{other}"
+    if asked.kind == "waits_for":
+        return f" for {who(ranks_of(asked.other or ''))}"
+    if asked.kind in ("no_call_after", "made_call", "same_call"):
+        return f" in group {asked.group} #{asked.seq}"
+    return ""
 
 
 def _needs(asked: Claim, *names: str) -> None:

@@ -57,6 +57,10 @@ def _asked(program: Program, function: Function, asked: Differs) -> Iterator[tup
         expression = ast.parse(asked.expression, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ToolError("that is no Python expression") from None
+    # An answer about words that nobody wrote would seem to say them.
+    lines = function.module.lines[function.first_line - 1 : function.last_line]
+    if " ".join(asked.expression.split()) not in " ".join(" ".join(lines).split()):
+        raise ToolError(f"{function.qualname} has no such expression")
     yield asked.expression, why(program, function, expression)
 
 

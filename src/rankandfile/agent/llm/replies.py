@@ -1,0 +1,99 @@
+"""What a model's answer is replied: its questions answered, its conclusion judged, or that it is to conclude."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pydantic_ai.messages import (
+    ModelRequestPart,
+    ModelResponse,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from rankandfile.agent.bench import Bench
+from rankandfile.agent.journal import Journal
+from rankandfile.agent.tool import ToolError
+
+from . import conclusion
+from .answers import Answers, arguments_of
+from .budget import Budget
+from .conclusion import Judged
+from .discipline import CONCLUDE
+from .veil import NoVeil
+
+#: How often it is asked again: for what it cannot support; for a conclusion.
+_TRIES, _NUDGES = 2, 2
+_MOST_AT_ONCE = 8
+
+
+@dataclass
+class Replies:
+    bench: Bench
+    journal: Journal
+    budget: Budget
+    veil: NoVeil
+    say: Callable[[str], None]
+    judged: Judged = field(default_factory=Judged)
+    sent_back: int = 0
+    done: bool = False
+    _tries: int = 0
+    _nudges: int = 0
+
+    def __post_init__(self) -> None:
+        self._answers = Answers(self.journal)
+
+    @property
+    def hopeless(self) -> bool:
+        """It was asked to conclude, and did not."""
+        return self._nudges > _NUDGES
+
+    def to(self, response: ModelResponse) -> list[ModelRequestPart]:
+        calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+        if not calls:
+            self._nudges += 1
+            return [UserPromptPart(f"Nobody reads text here. Ask a tool, or call {CONCLUDE}.")]
+        parts: list[ModelRequestPart] = []
+        for number, call in enumerate(calls):
+            words = (
+                self._answer(call) if number < _MOST_AT_ONCE else "No answer: too many questions at a time"
+            )
+            hidden = self.veil.hide(words)
+            parts.append(
+                ToolReturnPart(tool_name=call.tool_name, content=hidden, tool_call_id=call.tool_call_id)
+            )
+        return parts
+
+    def _answer(self, call: ToolCallPart) -> str:
+        try:
+            arguments = self.veil.show(arguments_of(call.args))
+            if call.tool_name == CONCLUDE:
+                return self._conclude(conclusion.parsed(arguments))
+        except ToolError as error:
+            self.budget.spent.steps += 1
+            self.say(f"refused: {error}")
+            return self._or_end(f"No answer: {error}")
+        if self.budget.steps_left <= 0:
+            return self._or_end(f"No question is left: call {CONCLUDE}.")
+        self.budget.spent.steps += 1
+        shown = " ".join(f"{key}={value}" for key, value in arguments.items() if value is not None)
+        self.say(f"step {self.budget.spent.steps} of {self.budget.steps}: {call.tool_name} {shown}")
+        return self._answers.answer(call.tool_name, arguments)
+
+    def _or_end(self, words: str) -> str:
+        if self.budget.steps_left <= 0:
+            self._nudges += 1
+        return words
+
+    def _conclude(self, concluded: conclusion.Conclusion) -> str:
+        self.judged = conclusion.judged(self.bench, self.journal, concluded)
+        self._tries += 1
+        if self.judged.clean or self._tries > _TRIES:
+            self.done = True
+            return "done"
+        refused = self.judged.verdict is not None and not self.judged.verdict.accepted
+        self.sent_back += len(self.judged.dropped) + refused
+        self.say(f"sent back: {len(self.judged.dropped) + refused} claims that nothing supports")
+        return self.judged.complaint()
