@@ -131,10 +131,8 @@ def test_any_command_can_be_scored_and_tables_are_written_between_markers(tmp_pa
     simulate("peers-other-op", tmp_path / "set" / "peers-other-op")
     found = incidents([tmp_path / "set"])
     assert [path.name for path in found] == ["peers-other-op"]
-    ours = score("raf-dumps", found, dumps_only=True)
-    other = score(
-        f"{sys.executable} -m rankandfile diagnose {{evidence}}/dumps --format json", found, dumps_only=True
-    )
+    command = f"{sys.executable} -m rankandfile diagnose {{evidence}}/dumps --format json"
+    ours, other = score(["raf-dumps", command], found, dumps_only=lambda _: True)
     assert other.marks[0].said_culprits == ours.marks[0].said_culprits == truths.read(found[0]).culprits
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.progress import Progress
@@ -14,9 +14,6 @@ from .console import err, out
 from .errors import UserError
 from .help import examples
 from .model_options import Limits, MaxCost, MaxSeconds, PriceOption
-
-if TYPE_CHECKING:
-    from rankandfile.lab.score.corpus import Score
 
 EXAMPLES = examples(
     "raf lab score --set corpus/",
@@ -73,7 +70,7 @@ def score(
     and --price are for each incident that a model investigates.
     """
     from rankandfile.lab.score.corpus import incidents
-    from rankandfile.lab.score.corpus import score as score_one
+    from rankandfile.lab.score.corpus import score as score_all
     from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
 
     found = incidents(sets)
@@ -87,24 +84,16 @@ def score(
         return
     for name in analysers:
         _check(name)
-    scores: list[Score] = []
     with Progress(console=err, disable=not err.is_terminal) as progress:
-        for name in analysers:
-            bar = progress.add_task(name, total=len(found))
-
-            def step(_: object, bar: object = bar) -> None:
-                progress.advance(bar)  # type: ignore[arg-type]
-
-            scores.append(
-                score_one(
-                    name,
-                    found,
-                    dumps_only=not _sees_everything(name),
-                    jobs=1 if in_process else jobs,
-                    in_process=in_process,
-                    on_done=step,
-                )
-            )
+        bar = progress.add_task(" and ".join(analysers), total=len(found) * len(analysers))
+        scores = score_all(
+            analysers,
+            found,
+            dumps_only=lambda name: not _sees_everything(name),
+            jobs=1 if in_process else jobs,
+            in_process=in_process,
+            on_done=lambda _: progress.advance(bar),
+        )
     for one in scores:
         out.print(score_table(one.analyser, one.rows))
         if worst:

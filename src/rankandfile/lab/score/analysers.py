@@ -119,7 +119,7 @@ def in_this_process(name: str) -> Analyser:
     return analyse
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1)
 def _diagnosed(evidence: Path) -> tuple[Case, Diagnosis, float]:
     """Kept, as the next analyser may be given the same and the source on top."""
     from rankandfile.evidence.load import load

@@ -37,41 +37,52 @@ def _truths(folder: Path) -> Iterator[Path]:
 
 
 def score(
-    name: str,
+    names: Sequence[str],
     found: Sequence[Path],
     *,
-    dumps_only: bool,
+    dumps_only: Callable[[str], bool],
     jobs: int = 2,
     in_process: bool = False,
     on_done: Callable[[Marks], None] | None = None,
-) -> Score:
-    """The analyser's marks on each incident, in the incidents' order; with `dumps_only`, of those that left dumps."""
-    analyse = analyser(name, in_process)
-    if dumps_only:
-        found = [incident for incident in found if _left_dumps(incident)]
-    if name == "raf-logs":
-        found = [incident for incident in found if any((incident / "evidence" / "logs").glob("*"))]
+) -> list[Score]:
+    """Each analyser's marks on each incident, in the incidents' order; with `dumps_only`, of those that left dumps.
 
-    def one(incident: Path) -> Marks:
+    Incident by incident, so that what one analyser has loaded of it serves the next, and need not be kept.
+    """
+    analysers = {name: analyser(name, in_process) for name in names}
+
+    def marks_of(incident: Path, name: str) -> Marks | None:
+        if not _is_asked(name, incident, dumps_only(name)):
+            return None
         try:
-            answer = analyse(incident)
+            answer = analysers[name](incident)
         except Exception as error:  # whatever an analyser does must not end the scoring of the others
             answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
         truth = truths.read(incident)
         in_logs = told(truth, text_of(incident)) if name == "raf-logs" else None
-        marks = judge(truth, answer, dumps_only, looked=_was_looked_at(incident), in_logs=in_logs)
-        if on_done is not None:
-            on_done(marks)
+        return judge(truth, answer, dumps_only(name), looked=_was_looked_at(incident), in_logs=in_logs)
+
+    def all_of(incident: Path) -> list[Marks | None]:
+        marks = [marks_of(incident, name) for name in names]
+        for one in marks:
+            if one is not None and on_done is not None:
+                on_done(one)
         return marks
 
     with ThreadPoolExecutor(jobs) as pool:
-        marks = list(pool.map(one, found))
-    return Score(analyser=name, rows=tally(marks), marks=marks)
+        by_incident = list(pool.map(all_of, found))
+    by_name = [[one for one in marks if one is not None] for marks in zip(*by_incident, strict=True)]
+    return [
+        Score(analyser=name, rows=tally(marks), marks=marks)
+        for name, marks in zip(names, by_name, strict=True)
+    ]
+
+
+def _is_asked(name: str, incident: Path, dumps_only: bool) -> bool:
+    """Whether the incident left anything of what the analyser looks at."""
+    needs = "dumps" if dumps_only else "logs" if name == "raf-logs" else None
+    return needs is None or any((incident / "evidence" / needs).glob("*"))
 
 
 def _was_looked_at(incident: Path) -> bool:
     return any((incident / "evidence" / "stacks").glob("*"))
-
-
-def _left_dumps(incident: Path) -> bool:
-    return any((incident / "evidence" / "dumps").glob("*"))
