@@ -11,7 +11,7 @@ import pytest
 from report_browser import watched
 from report_jobs import CASES, Case, write_page
 
-from rankandfile.model.diagnosis import Excerpt, ExcerptLine, Remedy
+from rankandfile.model.diagnosis import Culprit, Excerpt, ExcerptLine, Probe, Remedy
 
 #: Where the columns begin in the score, and the height of its ruler.
 GUTTER, RULER = 164, 26
@@ -127,6 +127,30 @@ def test_finding_a_rank_a_call_and_a_place(browser: Any, case_of: Callable[[str]
         page.keyboard.press("/")
         page.keyboard.type("nowhere.py")
         assert "missed" in page.locator("#find").get_attribute("class")
+
+
+def test_search_goes_from_match_to_match_and_says_what_is_not_there(
+    browser: Any, case_of: Callable[[str], Case]
+) -> None:
+    with watched(browser, case_of("extra-window-same-shape")[2]) as seen:
+        page = seen.page
+        page.keyboard.press("/")
+        page.keyboard.type("optimizer.py")
+        found = []
+        for _ in range(4):
+            page.keyboard.press("Enter")
+            found.append(page.locator("#said").inner_text())
+        assert all("optimizer.py" in said for said in found)
+        assert len(set(found)) == 4, "each time the next one"
+        before = pixels(page)
+        page.keyboard.press("Escape")
+        settle(page)
+        assert pixels(page) != before, "what was not found is no longer pale"
+        page.keyboard.press("/")
+        page.keyboard.type("#9999")
+        page.keyboard.press("Enter")
+        assert page.locator("#said").inner_text() == "#9999 is not in this score"
+        assert seen.complaints == []
 
 
 def test_ranks_in_the_text_lead_to_the_score(browser: Any, case_of: Callable[[str], Case]) -> None:
@@ -247,6 +271,55 @@ def test_the_switch_overrules_the_system(browser: Any, case_of: Callable[[str], 
             == "rgb(255, 255, 255)"
         )
         assert not page.locator(".toolbar").first.is_visible()
+
+
+def with_long_patches(diagnosis: Any) -> Any:
+    patch = (
+        "--- a/trainer.py\n+++ b/trainer.py\n@@ -1 +1 @@\n" + "+    " + "guard.agree(flag) and " * 20 + "\n"
+    )
+    best = msgspec.structs.replace(
+        diagnosis.verdicts[0],
+        sentence="They parted by `if <b>loss</b> > 1:` here.",
+        culprits=[Culprit(rank=rank, host="node00", doing="went on") for rank in (4, 5, 6, 7)],
+        remedies=[Remedy(title="Agree first", text="Reduce `flag` first.", diff=patch)],
+        probes=[Probe(title="Is it the same?", text="Ask.", diff=patch)],
+    )
+    return msgspec.structs.replace(diagnosis, verdicts=[best])
+
+
+def test_long_patches_scroll_on_the_screen_and_wrap_on_paper(
+    browser: Any, case_of: Callable[[str], Case], tmp_path: Path
+) -> None:
+    diagnosis, shown, _ = case_of("early-stop")
+    path = write_page(with_long_patches(diagnosis), shown, tmp_path / "report.html")
+    with watched(browser, path, viewport={"width": 360, "height": 700}) as seen:
+        page = seen.page
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        for name in ("#verdict", ".card", ".do"):
+            wide = f"(() => {{ const e = document.querySelector('{name}'); return e.scrollWidth - e.clientWidth; }})()"
+            assert page.evaluate(wide) <= 0, name
+        assert page.evaluate("document.querySelector('.card').getBoundingClientRect().right") <= 360
+        page.emulate_media(media="print")
+        assert (
+            page.evaluate(
+                "(() => { const e = document.querySelector('.diff'); return e.scrollWidth - e.clientWidth; })()"
+            )
+            <= 0
+        )
+
+
+def test_culprits_that_did_alike_are_one_line_and_code_is_set_as_code(
+    browser: Any, case_of: Callable[[str], Case], tmp_path: Path
+) -> None:
+    diagnosis, shown, _ = case_of("early-stop")
+    path = write_page(with_long_patches(diagnosis), shown, tmp_path / "report.html")
+    with watched(browser, path) as seen:
+        page = seen.page
+        assert page.locator(".who .culprit").count() == 1
+        assert page.locator(".who .culprit").inner_text() == "4-7 on node00: went on"
+        assert page.locator(".sentence code").first.inner_text() == "if <b>loss</b> > 1:"
+        assert page.locator(".sentence b").count() == 0
+        assert page.locator(".remedy p code").first.inner_text() == "flag"
 
 
 def test_it_fits_a_narrow_window(browser: Any, case_of: Callable[[str], Case]) -> None:

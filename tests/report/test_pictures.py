@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from report_jobs import Case, drawn, unlike, write_job, write_page
 
+from rankandfile.lab.sim.run import simulate
 from rankandfile.reason.pictures import grid
 from rankandfile.reason.pictures.classes import classes
 from rankandfile.reason.pictures.seams import seams
@@ -135,6 +136,25 @@ def test_the_waits_end_in_the_culprit(case_of: Callable[[str], Case], name: str,
     leaving = {edge.source for edge in graph.edges}
     assert {node.ranks for i, node in enumerate(graph.nodes) if i not in leaving} == ends
     assert not any(edge.cycle for edge in graph.edges)
+
+
+def test_the_score_opens_on_the_group_in_which_they_parted(tmp_path: Path) -> None:
+    """Also where every call that the verdict cites is one of another group."""
+    diagnosis, shown = drawn(simulate("skip-nonfinite-3d", tmp_path / "case") / "evidence")
+    divergence = diagnosis.verdicts[0].divergence
+    assert divergence is not None
+    first = shown.score.sheets[0]
+    assert (first.title, first.parted) == (f"group {divergence.group}", divergence.seq)
+
+
+def test_where_no_call_was_recorded_the_graph_says_who_is_waited_for(tmp_path: Path) -> None:
+    _, shown = drawn(simulate("init-stuck", tmp_path / "case") / "evidence")
+    (edge,) = shown.waits.edges
+    assert [(node.ranks, node.role) for node in shown.waits.nodes] == [
+        ("0-2,4-7", "victim"),
+        ("3", "culprit"),
+    ]
+    assert (edge.source, edge.target) == (0, 1)
 
 
 def test_a_circle_is_drawn_as_one(case_of: Callable[[str], Case]) -> None:
