@@ -6,7 +6,7 @@ import pytest
 from program_texts import reason
 
 HEAD = """
-import os, time, random, queue, signal, socket
+import os, time, random, queue, signal, socket, cachetools, requests
 import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader, DistributedSampler
@@ -26,6 +26,9 @@ SOURCES = {
     "queue": "inbox = queue.Queue()\nif inbox.empty():\n    dist.barrier()\n",
     "host": "if socket.gethostname() == 'a':\n    dist.barrier()\n",
     "process": "if os.getpid() % 2:\n    dist.barrier()\n",
+    "network": "if requests.get('http://a').ok:\n    dist.barrier()\n",
+    "cache": "kept = cachetools.TTLCache(9, 60)\nif 'a' in kept:\n    dist.barrier()\n",
+    "environment": "if os.environ['SLURM_NODEID'] == '0':\n    dist.barrier()\n",
     "memory": "if torch.cuda.memory_allocated() > 5:\n    dist.barrier()\n",
 }
 

@@ -22,6 +22,16 @@ _SOURCES = {
     "environment": "this process's environment",
     "clock": "this rank's clock",
     "set_order": "the order of a set, which differs from process to process",
+    "rng": "a random number of this process",
+    "queue": "what has reached this rank's queue",
+    "signal": "a signal that this rank alone may get",
+    "thread": "how far a thread of this rank has come",
+    "cache": "what this process happens to have kept",
+    "memory": "this rank's memory",
+    "device": "this rank's device",
+    "network": "what this rank gets over the network",
+    "host": "the host that this rank is on",
+    "process": "something that is different in every process",
 }
 _FROM = {
     "argument": "The argument comes from",
@@ -67,7 +77,9 @@ def _decided(found: Found) -> str:
     place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
     one, other = _ranks(parting.normal), _ranks(parting.culprit)
     if parting.own:
-        return f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
+        return (
+            f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
+        )
     ways = f"({theirs} on {other}, {ours} on {one})"
     if not parting.settled:
         return f"{_upper(one)} and {other} parted {place} {ways}."
