@@ -38,6 +38,7 @@ NOT_RUN = {
     "raf lab score": _MINUTES,
     "raf run": _ELSEWHERE,
     "raf diagnose /dev/shm": _ELSEWHERE,
+    "raf show ring /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,
     "raf mcp": "serves until its client goes",
     "raf investigate incident/ --src . -o post-mortem/ --model": "asks a model",

@@ -18,7 +18,7 @@ TOKEN = "a-token-of-the-test"
 def looked_at(dumps: str, torchs_port: int, torchs_dumps: str) -> None:
     """Rank 1 holds Python's lock, so that it can answer nobody; both are killed by the test."""
     debug.start(port=0, dump_dir=dumps, dump_interval=3, token=TOKEN)
-    dist.init_process_group("gloo", timeout=timedelta(seconds=100))
+    dist.init_process_group("gloo", timeout=timedelta(seconds=1000))
     from torch.distributed.debug import start_debug_server
 
     start_debug_server(
@@ -34,7 +34,7 @@ def looked_at(dumps: str, torchs_port: int, torchs_dumps: str) -> None:
 
 
 def holds_the_lock() -> None:
-    ctypes.PyDLL(None).sleep(100)
+    ctypes.PyDLL(None).sleep(1000)
 
 
 def twice_and_off() -> list[Any]:

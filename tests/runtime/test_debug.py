@@ -81,7 +81,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     hangs = threading.Thread(
         target=ranks.run,
         args=(2, programs.looked_at, str(dumps), port, str(torchs_dumps)),
-        kwargs={"limit": 150, "RAF_RING_DIR": str(rings), "TMPDIR": str(folder)},
+        kwargs={"limit": 900, "RAF_RING_DIR": str(rings), "TMPDIR": str(folder)},
     )
     hangs.start()
     try:

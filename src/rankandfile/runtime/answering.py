@@ -18,7 +18,7 @@ def answer(folder: Path) -> None:
     """Serve at `folder/rank-PID.sock`. It is C++, and answers also while Python's lock is held."""
     from torch._C._distributed_c10d import _WorkerServer
 
-    path = folder / f"rank-{os.getpid()}.sock"
+    path = socket_of(folder)
     if len(os.fsencode(path)) > _LONGEST:
         return
     path.unlink(missing_ok=True)
@@ -26,6 +26,11 @@ def answer(folder: Path) -> None:
     # Never taken down: at the interpreter's end that would wait for its threads, and print three lines.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
     path.chmod(0o600)
+
+
+def socket_of(folder: Path) -> Path:
+    """Where this process answers."""
+    return folder / f"rank-{os.getpid()}.sock"
 
 
 def _without_its_line(make: Callable[[], Any]) -> Any:

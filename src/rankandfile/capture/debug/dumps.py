@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.capture.debug import stacks, store, tables
-from rankandfile.capture.debug.job import Rank, dump, ranks, share
+from rankandfile.capture.debug.job import Rank, ask, dump, ranks, share
 from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.debug.verdict import Diagnosing
-from rankandfile.capture.debug.worker import ask
 from rankandfile.wire import flight
 
 _STAMP = "%Y%m%d_%H%M%S"
@@ -108,11 +107,7 @@ def from_workers(settings: Settings, found: list[Rank], handler: str) -> str:
     parts = []
     for one in found:
         parts.append(f"=== Rank {one.seen.rank}: pid {one.seen.pid} on {one.seen.host} ===")
-        if not one.here or not one.seen.lives:
-            parts.append("Error: on another node" if not one.here else "Error: the process is gone")
-            continue
-        answer = ask(Path(settings.sockets) / f"rank{one.seen.rank}.sock", handler, settings.fetch_timeout)
-        parts.append(answer.text if answer.status == 200 else f"Error: {answer.text}")
+        parts.append(ask(settings, one, handler))
     return "\n".join(parts) + "\n"
 
 

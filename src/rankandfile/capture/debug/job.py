@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankandfile.capture import asking
 from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.rings import Seen, look
 from rankandfile.wire import flight, reading
@@ -49,6 +50,17 @@ def _belongs(one: Seen, settings: Settings) -> bool:
 
 def _shared(settings: Settings) -> Path:
     return Path(settings.dump_dir) / SHARED
+
+
+def ask(settings: Settings, one: Rank, handler: str, seconds: float | None = None) -> str:
+    """What the rank's worker server says; `Error: …` where it says nothing."""
+    if not one.here:
+        return "Error: on another node"
+    if not one.seen.lives:
+        return "Error: the process is gone"
+    path = Path(settings.sockets) / f"rank-{one.seen.pid}.sock"
+    found = asking.handler(path, handler, settings.fetch_timeout if seconds is None else seconds)
+    return "Error: no answer" if found is None else found.decode("utf-8", "replace")
 
 
 def share(settings: Settings, own: Sequence[Rank]) -> None:

@@ -6,17 +6,15 @@ import json
 import pickle
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from rankandfile.capture.debug import dumps, stacks, store
 from rankandfile.capture.debug.access import COOKIE, is_loopback, refused
-from rankandfile.capture.debug.job import dump, ranks
+from rankandfile.capture.debug.job import ask, dump, ranks
 from rankandfile.capture.debug.page import front, page
 from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.debug.verdict import Diagnosing
-from rankandfile.capture.debug.worker import ask
 from rankandfile.wire import flight
 
 _HTML, _TEXT, _JSON = "text/html; charset=utf-8", "text/plain; charset=utf-8", "application/json"
@@ -85,12 +83,13 @@ class Pages:
             return Reply(b"rank and duration are numbers", _TEXT, 400)
         if not 0 < seconds <= MOST_PROFILE_S:
             return Reply(b"duration: up to 60 seconds", _TEXT, 400)
-        answer = ask(
-            Path(self._settings.sockets) / f"rank{rank}.sock",
-            f"torch_profile?{urlencode({'duration': seconds})}",
-            self._settings.fetch_timeout + 2 * seconds,
-        )
-        return Reply(answer.body, _JSON if answer.status == 200 else _TEXT, answer.status or 504)
+        for one in ranks(self._settings):
+            if one.seen.rank == rank:
+                handler = f"torch_profile?{urlencode({'duration': seconds})}"
+                found = ask(self._settings, one, handler, self._settings.fetch_timeout + 2 * seconds)
+                failed = found.startswith("Error:")
+                return Reply(found.encode(), _TEXT if failed else _JSON, 504 if failed else 200)
+        return Reply(b"no such rank", _TEXT, 404)
 
 
 def _text(text: str) -> Reply:

@@ -17,7 +17,7 @@ class Settings:
     """Their parent, which tells the rings of one job from another's."""
     attempt: int
     sockets: str
-    """The folder of the ranks' worker servers: `rank3.sock`."""
+    """The folder of the ranks' worker servers: `rank-PID.sock`."""
     world: int
     shared: bool = False
     """There are other nodes, and the dump folder is where they meet."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from rankandfile.capture import stacks
-from rankandfile.capture.debug.job import Rank
+from rankandfile.capture.debug.job import Rank, ask
 from rankandfile.capture.debug.settings import Settings
-from rankandfile.capture.debug.worker import ask
 
 
 def text(settings: Settings, ranks: Sequence[Rank]) -> str:
@@ -26,19 +26,11 @@ def text(settings: Settings, ranks: Sequence[Rank]) -> str:
 
 
 def _of(settings: Settings, one: Rank, taken: Path) -> str:
-    if not one.here:
-        return "Error: on another node"
-    if not one.seen.lives:
-        return "Error: the process is gone"
-    try:
-        return _shown(json.loads(taken.read_bytes()))
-    except (OSError, ValueError, LookupError, TypeError):
-        pass
+    if one.here and one.seen.lives:
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+            return _shown(json.loads(taken.read_bytes()))
     # This one waits for Python's lock: a rank that holds it inside a C call does not answer.
-    answer = ask(
-        Path(settings.sockets) / f"rank{one.seen.rank}.sock", "dump_traceback", settings.fetch_timeout
-    )
-    return answer.text if answer.status == 200 else f"Error: {answer.text}"
+    return ask(settings, one, "dump_traceback")
 
 
 def _shown(threads: list[dict[str, object]]) -> str:

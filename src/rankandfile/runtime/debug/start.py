@@ -56,8 +56,7 @@ def start(
         folder = _private_folder()
         said = folder / "page.url"
         page = None
-        socket = folder / f"rank{_number('RANK')}.sock"
-        worker.serve(socket)
+        socket = worker.serve(folder)
         worker.let_look(folder / "page.pid")
         if _number("LOCAL_RANK", _number("RANK")) == 0:
             settings = {

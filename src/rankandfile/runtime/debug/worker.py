@@ -14,28 +14,20 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rankandfile.runtime.answering import answer, socket_of
+
 _PR_SET_PTRACER = 0x59616D61
 #: The page's process is there within so long, or not at all.
 _PATIENCE_S, _POLL_S = 60.0, 0.2
 
-#: Never ended: torch's own end of a server that has just begun waits for ever.
-_servers: list[Any] = []
 
-
-def serve(path: Path) -> bool:
-    """Answer at this socket until the process ends; false where this torch has no such server."""
-    try:
-        from torch._C._distributed_c10d import _WorkerServer
-    except ImportError:
-        return False
+def serve(folder: Path) -> Path:
+    """Answer in this folder until the process ends, where this torch can; at which path."""
     with contextlib.suppress(Exception):
         import torch.distributed.debug._handlers  # noqa: F401  its profiler
-    path.unlink(missing_ok=True)
-    server = _WorkerServer(str(path))
-    path.chmod(0o600)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
-    _servers.append(server)
-    return True
+    with contextlib.suppress(ImportError):
+        answer(folder)
+    return socket_of(folder)
 
 
 def let_look(said: Path) -> None:
