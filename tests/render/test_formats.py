@@ -16,7 +16,7 @@ import pytest
 from diagnosed import document
 from markdown_it import MarkdownIt
 
-from rankandfile.model.diagnosis import CAUSES, Diagnosis
+from rankandfile.model.diagnosis import CAUSES, Diagnosis, to_json
 from rankandfile.render.github import github
 from rankandfile.render.junit import junit
 from rankandfile.render.markdown import markdown
@@ -24,6 +24,7 @@ from rankandfile.render.meanings import MEANINGS
 from rankandfile.render.sarif import sarif
 
 SCHEMA = Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json"
+PUBLISHED = Path(__file__).parents[2] / "docs" / "schema" / "diagnosis-1.json"
 
 
 def diagnoses() -> list[Any]:
@@ -37,6 +38,22 @@ every_cause = pytest.mark.parametrize("diagnosis", diagnoses())
 
 def test_every_cause_has_a_meaning() -> None:
     assert MEANINGS.keys() == CAUSES.keys()
+
+
+@functools.cache
+def published() -> jsonschema.Draft202012Validator:
+    schema = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@every_cause
+def test_json_follows_the_published_schema(diagnosis: Diagnosis) -> None:
+    document = json.loads(to_json(diagnosis))
+    assert [error.message for error in published().iter_errors(document)] == []
+    assert document["verdicts"]
+    document["verdicts"][0]["confidence"] = "certain"
+    assert not published().is_valid(document)
 
 
 @functools.cache
