@@ -54,3 +54,16 @@ def test_who_has_not_come_by_its_log_alone_may_wait_in_turn() -> None:
     witnesses = witnesses.answered(7, 1)
     for verdict in diagnose(witnesses.case).verdicts:
         assert set(blamed(verdict)) <= set(WRITERS)
+
+
+def test_who_may_wait_for_those_that_wait_for_it_is_not_the_end_of_the_trail() -> None:
+    """Rank 1 waits for rank 7, which may wait for rank 1, as rank 3 does: its dump is lost."""
+    groups = {WORLD: [1, 7], "odd": [1, 3, 7]}
+    step: list[Step] = [Call("odd", "all_reduce", 64, "gradients.py:10")]
+    programs: dict[int, list[Step]] = {rank: [*loop(step, 4), *step] for rank in (3, 7)}
+    programs[1] = [*loop(step, 4), Call(WORLD, "barrier", 1, "checkpoint.py:14"), *step]
+    witnesses = (
+        Witnesses(case_of(Job(groups, programs, backend="gloo"), lost=[7])).gave_up(1, 1).answered(7, 0)
+    )
+    for verdict in diagnose(witnesses.case).verdicts:
+        assert 7 not in blamed(verdict)
