@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from model_runs import EXAMPLE, answered, asked, command, environment, investigated
-from model_server import Turn, serving
+from model_server import Server, Turn, serving
 
 from rankandfile.agent.claims import check
 from rankandfile.cli.bench import bench_of
@@ -103,6 +103,29 @@ def test_redacted_no_name_leaves_and_every_name_comes_back(theirs: Path, tmp_pat
     assert read == [{"file": "ProjectFalcon/settings.py"}]
     bench = bench_of([theirs / "evidence"], [theirs / "src"], None, None, 1)
     assert check(done.checked, bench, answered(done, bench)) == []
+
+
+def test_gone_on_with_names_have_the_same_pseudonyms(theirs: Path, tmp_path: Path) -> None:
+    raw = ("logs", {"around": "L2:28", "lines": 50})
+    down = Turn(raw=b'{"error": {"message": "down for maintenance"}}', status=401)
+
+    def told(server: Server) -> set[str]:
+        return set(re.findall(r"(?:host|user|ip|secret)-[a-z2-7]{8}", json.dumps(server.requests[-1])))
+
+    first, server = investigated(
+        lambda _, number: down if number else Turn(calls=[raw]),
+        "anthropic",
+        tmp_path,
+        "--redact",
+        incident=theirs,
+    )
+    assert "401" in first.model["ended"] and len(told(server)) >= 3
+    more = Turn(calls=[("logs", {"around": "L2:30", "lines": 1})])
+    with serving(lambda _, number: Turn(calls=[("conclude", {})]) if number else more) as again:
+        done = asked(again, "anthropic", tmp_path, "--resume", incident=theirs)
+    assert done.model["redacted"] and done.model["ended"] == "concluded"
+    assert told(again) == told(server)
+    assert not [name for name in NAMES if name.encode() in again.bodies[-1]]
 
 
 @pytest.mark.parametrize(
