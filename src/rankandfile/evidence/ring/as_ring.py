@@ -36,7 +36,21 @@ def load(path: Path) -> Loaded:
         what = "a record was" if contents.torn == 1 else f"{contents.torn} records were"
         notes.append(RawNote("ring", f"{what} being written when the process stopped: left out"))
     rank = contents.header.rank if contents.header.rank >= 0 else None
-    return Loaded(flight.dump(contents), rank, pulses(contents, rank), notes, _sources(contents))
+    dump = flight.dump(contents)
+    _count_from_zero(contents, dump["entries"])
+    return Loaded(dump, rank, pulses(contents, rank), notes, _sources(contents))
+
+
+def _count_from_zero(contents: Contents, entries: list[dict[str, Any]]) -> None:
+    """As torch's recorder counts: where nothing was lost, the first call is number 0, and everybody can tell."""
+    first: dict[int, int] = {}
+    for entry in entries:
+        first.setdefault(entry["pg_id"], entry["collective_seq_id"])
+    numbers = [kept.record.number for kept in contents.records[:1]]
+    if numbers == [1] and entries and max(first.values()) <= 1:
+        before = entries[0]["record_id"]
+        for entry in entries:
+            entry["record_id"] -= before
 
 
 def _sources(contents: Contents) -> list[tuple[str, str]]:

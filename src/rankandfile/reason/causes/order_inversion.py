@@ -67,7 +67,11 @@ def _same_until_now(facts: Facts, root: Root) -> bool:
     if set(root.ranks) & set(absent_ranks(facts)):
         # Where a dump is missing, or ends early, who took another path does not show.
         return False
-    if any(facts.waits.pending[i].slot is None for i in root.pending) and _wrapped(facts, root):
+    transfers = [facts.waits.pending[i] for i in root.pending if facts.waits.pending[i].slot is None]
+    if any(not call.busy for call in transfers):
+        # The other half was never asked for: it may come late, or have been left out.
+        return False
+    if transfers and _wrapped(facts, root):
         # Transfers have no numbers: where rings have lost their beginnings, one that was left out does not show.
         return False
     if _wrapped(facts, root) and not _usual_for_all(facts, root):
