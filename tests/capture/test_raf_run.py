@@ -79,6 +79,8 @@ def test_the_tutorial(jobs: dict[str, Watched]) -> None:
     assert "seq 4)" in said and f"train.py:{line_of(job, 'time.sleep')}, the same in" in said
     assert "raf: case: " in job.err
     assert (job.case / "report.html").stat().st_size > 1000
+    assert "{1}" in (job.case / "fr_trace.txt").read_text()  # the rank that is missing
+    assert sorted(one.name for one in (job.case / "fr_trace").iterdir()) == ["rank_0", "rank_1"]
     evidence = job.case / "evidence"
     assert len(list((evidence / "rings").glob("*.ring"))) == 2
     assert len(list((evidence / "stacks").glob("pyspy_rank_?.json"))) == 2

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import collect, stacks
+from rankandfile.capture import collect, fr_trace, stacks
 from rankandfile.capture.diagnose import Answer, diagnose
 from rankandfile.capture.kernel import Kernel
 from rankandfile.capture.rings import Seen
@@ -78,6 +79,8 @@ class Case:
 
     def judge(self, folder: Path) -> Answer:
         """Show the verdict, if there is one."""
+        with contextlib.suppress(Exception):  # an extra: what it lacks, the evidence has
+            fr_trace.beside(folder)
         answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
         if answer.is_hang:
             self._wishes.show(answer.card)
@@ -96,7 +99,9 @@ class Case:
         readable = self._kernel is None or self._kernel.collect(evidence / "kernel")
         if not readable and not self._said_open and any(codes.get(one.pid) == -9 for one in seen):
             self._said_open = True
-            self._say("who sent SIGKILL stays open: the kernel's messages need root or CAP_SYSLOG (sudo dmesg)")
+            self._say(
+                "who sent SIGKILL stays open: the kernel's messages need root or CAP_SYSLOG (sudo dmesg)"
+            )
 
     def _new_folder(self) -> Path:
         first = self._wishes.out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import shutil
 import sys
 import threading
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.capture.debug import stacks, store, tables
-from rankandfile.capture.debug.job import Rank, ask, dump, ranks, share
+from rankandfile.capture.debug.job import Rank, ask, ranks, share
 from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.debug.verdict import Diagnosing
-from rankandfile.wire import flight
+from rankandfile.capture.fr_trace import dumps as dumps_of
+from rankandfile.capture.fr_trace import pickles
 
 _STAMP = "%Y%m%d_%H%M%S"
 
@@ -56,7 +56,7 @@ class Dumper:
                 from_workers(self._settings, found, "wait_counter_values"),
             ),
             "tcpstore": lambda: _write(folder / f"tcpstore_{stamp}.txt", store.text(self._settings)),
-            "pickles": lambda: pickles(found, folder / f"pickles_{stamp}"),
+            "pickles": lambda: pickles(_dumps(found), folder / f"pickles_{stamp}"),
             # A job that moves needs no diagnosis, which would take a core for seconds.
             "verdict": lambda: _write(
                 folder / f"verdict_{stamp}.txt",
@@ -88,18 +88,8 @@ def fr_trace(found: list[Rank]) -> str:
     return head + tables.text(dumps)
 
 
-def pickles(found: list[Rank], folder: Path) -> None:
-    """One file per rank, `rank_0` and so on: `python -m torch.distributed.flight_recorder.fr_trace FOLDER`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for rank, dumped in _dumps(found).items():
-        part = folder / f".part{rank}"
-        part.write_bytes(pickle.dumps(dumped, protocol=2))
-        part.replace(folder / f"rank_{rank}")
-
-
 def _dumps(found: list[Rank]) -> dict[int, dict[str, Any]]:
-    dumps = {one.seen.rank: dump(one) for one in found}
-    return {rank: flight.for_torch(one) for rank, one in dumps.items() if one is not None and rank >= 0}
+    return dumps_of(one.seen.path for one in found)
 
 
 def from_workers(settings: Settings, found: list[Rank], handler: str) -> str:

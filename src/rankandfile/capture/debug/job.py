@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankandfile.capture import asking
+from rankandfile.capture import asking, fr_trace
 from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.rings import Seen, look
-from rankandfile.wire import flight, reading
 
 #: Where the nodes of a job put their rings for each other, in a dump folder that they share.
 SHARED = "rings"
-LARGEST = 64 << 20
 
 
 class Rank(NamedTuple):
@@ -77,9 +75,5 @@ def share(settings: Settings, own: Sequence[Rank]) -> None:
 
 def dump(one: Rank) -> dict[str, Any] | None:
     """The rank's calls in the form of torch's recorder; None where its ring cannot be read."""
-    try:
-        with one.seen.path.open("rb") as file:
-            contents = reading.read(file.read(LARGEST))
-    except OSError:
-        return None
-    return None if isinstance(contents, str) else flight.dump(contents)
+    found = fr_trace.dump(one.seen.path)
+    return found[1] if found is not None else None

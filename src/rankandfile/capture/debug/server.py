@@ -6,7 +6,7 @@ import json
 import pickle
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from rankandfile.capture.debug import dumps, stacks, store
@@ -103,6 +103,9 @@ class Server(ThreadingHTTPServer):
         self.settings, self.pages = settings, pages
         self.loopback = is_loopback(settings.host)
         super().__init__((settings.host, settings.port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader that went away is no news for the job's output."""
 
 
 class _Handler(BaseHTTPRequestHandler):

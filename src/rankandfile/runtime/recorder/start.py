@@ -25,7 +25,10 @@ def start() -> Path | None:
         kernels.install(current.now.native)
     except Exception as error:
         current.close()
-        sys.stderr.write(f"raf: not recording: {type(error).__name__}: {error}\n")
+        # What remains is torch's own recorder, which `raf run` asks as well.
+        sys.stderr.write(
+            f"raf: not recording, torch's own recorder must do: {type(error).__name__}: {error}\n"
+        )
         return None
     if _step not in watchers.on_step:
         atexit.register(current.close)
