@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rankandfile.capture import debug_server
 from rankandfile.capture.case import Case, Wishes
 from rankandfile.capture.places import home
 from rankandfile.capture.processes import descendants, environment
@@ -21,6 +22,23 @@ def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> b
     env = next(filter(None, (environment(one.pid) for one in ranks)), {})
     case = Case(wishes, say, [], Path(os.devnull), env)
     folder = case.of_stall(lambda: (ranks, {}), True)
+    return _judge(case, folder, say)
+
+
+def attach_to_servers(addresses: Sequence[str], wishes: Wishes, say: Callable[[str], None]) -> bool | None:
+    """The same by what debug servers tell. Raises `OSError` where none answers."""
+    servers, wrong = debug_server.find(addresses)
+    for line in wrong:
+        say(line)
+    if not servers:
+        raise OSError("none of these is a debug server")
+    case = Case(wishes, say, [], Path(os.devnull), {})
+    folder, ranks = case.of_servers(servers)
+    say(f"{len(ranks)} ranks answered")
+    return _judge(case, folder, say)
+
+
+def _judge(case: Case, folder: Path, say: Callable[[str], None]) -> bool | None:
     answer = case.judge(folder)
     say(f"case: {folder}" if answer.is_hang else f"{answer.words}; case: {folder}")
     return answer.is_hang

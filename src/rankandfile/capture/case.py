@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import collect, fr_trace, stacks
+from rankandfile.capture import collect, debug_server, fr_trace, stacks
 from rankandfile.capture.diagnose import Answer, diagnose
 from rankandfile.capture.kernel import Kernel
 from rankandfile.capture.rings import Seen
@@ -68,6 +68,12 @@ class Case:
             # Once more: how long the calls have been waiting tells a hang from a pause.
             self._collect(folder, *look())
         return folder
+
+    def of_servers(self, servers: Sequence[debug_server.Server]) -> tuple[Path, set[int]]:
+        """The folder of a new case, with what debug servers tell, and of which ranks."""
+        folder = self._new_folder()
+        seen = debug_server.collect(servers, folder / "evidence", self._say, APART_S)
+        return folder, seen
 
     def of_end(self, look: Look, stood_still: bool) -> Path:
         """The job has ended. Stacks of a stall that it did not get over still tell."""
