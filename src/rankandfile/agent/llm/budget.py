@@ -31,7 +31,8 @@ class Budget:
     seconds: float = 900.0
     price: Price | None = None
     spent: Spent = field(default_factory=Spent)
-    began: float = field(default_factory=time.monotonic)
+    _began: float | None = None
+    """When the first request was about to be sent."""
 
     def __post_init__(self) -> None:
         self.spent.cost = None if self.price is None else 0.0
@@ -42,10 +43,15 @@ class Budget:
 
     @property
     def seconds_left(self) -> float:
-        return self.seconds - (time.monotonic() - self.began)
+        return self.seconds - self._elapsed()
+
+    def _elapsed(self) -> float:
+        return 0.0 if self._began is None else time.monotonic() - self._began
 
     def room(self, to_send: int) -> int:
         """How many tokens an answer to a request of so many may have. Raises `OutOfBudget`."""
+        if self._began is None:
+            self._began = time.monotonic()
         if self.seconds_left <= 0:
             raise OutOfBudget(f"its {self.seconds:g} seconds were used up")
         room = min(MOST_OUTPUT, self.tokens - self.spent.tokens - to_send)
@@ -69,5 +75,5 @@ class Budget:
             self.spent.cost = self.price.of(self.spent.input_tokens, self.spent.output_tokens)
 
     def close(self) -> Spent:
-        self.spent.seconds = round(time.monotonic() - self.began, 1)
+        self.spent.seconds = round(self._elapsed(), 1)
         return self.spent
