@@ -242,3 +242,12 @@ def test_a_rank_of_no_group_has_no_part_in_the_job() -> None:
     facts = gather(replace(case, world_size=5))
     assert reasons(facts, [4])[4].why == "no_part"
     assert not any("rank 4" in missing.what for missing in diagnose(facts.case).verdicts[0].missing_evidence)
+
+
+def test_a_log_does_not_say_whether_the_device_has_begun_the_call() -> None:
+    """All began the call in which the network stalls; of rank 0, whose dump is cut short, only its log tells of it."""
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    job = Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 11)}), timing=True)
+    assert best(Witnesses(case_of(job)).gave_up(0, 11)).cause != "gpu_stuck"
+    verdict = best(Witnesses(case_of(job, truncated=[0])).gave_up(0, 11))
+    assert (verdict.cause == "gpu_stuck", blamed(verdict)) == (False, [])

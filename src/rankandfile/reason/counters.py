@@ -42,6 +42,8 @@ def stand_in(
         .then(pl.col("open_state").fill_null(0))
         .otherwise("open_state")
         .alias("open_state"),
+        # A log does not say whether the device has begun the call.
+        (pl.col("timing") & ~(is_told & pl.col("stuck").is_not_null())).alias("timing"),
     ).drop("told", "stuck")
 
 
