@@ -111,7 +111,8 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         f"Pairing: {len(pairs.heads):,} unfinished sends and receives, {len(pairs.ambiguous):,} pairs ambiguous"
     )
     pending = find_pending(standings, pairs.heads, _keys(mismatches))
-    waits = build(pending, _unseen(case, standings))
+    hosts = stands(case)
+    waits = build(pending, _unseen(case, standings, testimony, hosts))
     step(
         f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in {len(waits.roots):,} roots"
     )
@@ -122,7 +123,6 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         step(
             f"Paths: {len(parting.paths)} in group {case.group_label(group)}, normal by {parting.decided_by}"
         )
-    hosts = stands(case)
     hidden = unseen(hidden_transfers(case, working), roots, waits, hosts, testimony, case)
     if hidden:
         step(
@@ -157,10 +157,14 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
     )
 
 
-def _unseen(case: Case, stands: pl.DataFrame) -> frozenset[int]:
-    """Ranks without a whole dump."""
+def _unseen(
+    case: Case, stands: pl.DataFrame, testimony: Testimony, hosts: dict[int, Stand]
+) -> frozenset[int]:
+    """Ranks without a whole dump that may wait in turn: neither gone, nor seen in something else than a wait."""
     whole = case.dumps_used.filter(~pl.col("truncated").fill_null(False))["rank"].drop_nulls()
-    return frozenset(stands["rank"].to_list()) - frozenset(whole.to_list())
+    elsewhere = {rank for rank, stand in hosts.items() if stand.died or stand.waits == "no"}
+    gone = {rank for rank in testimony.ends if testimony.gone(rank)}
+    return frozenset(stands["rank"].to_list()) - {*whole.to_list(), *elsewhere, *gone}
 
 
 def _keys(mismatches: pl.DataFrame) -> set[tuple[int, int]]:

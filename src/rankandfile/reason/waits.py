@@ -153,12 +153,12 @@ def _tuple(values: np.ndarray) -> tuple[int, ...]:
 
 def build(pending: list[Pending], unseen: frozenset[int] = frozenset()) -> Waits:
     """`unseen`: ranks without a whole dump. What they wait in does not show."""
-    waits = _build(pending)
+    waits = _build(pending, unseen)
     absent = [root for root in waits.roots if root.kind == "absent" and set(root.ranks) <= unseen]
-    return (_around(pending, waits, absent) if absent else None) or waits
+    return (_around(pending, waits, absent, unseen) if absent else None) or waits
 
 
-def _around(pending: list[Pending], waits: Waits, absent: list[Root]) -> Waits | None:
+def _around(pending: list[Pending], waits: Waits, absent: list[Root], unseen: frozenset[int]) -> Waits | None:
     """The waits, if they go round in a circle without those of whom nothing shows but that they have not come.
 
     Then nobody needs them to explain the hang, and they may wait in turn like the others that have not come.
@@ -166,7 +166,7 @@ def _around(pending: list[Pending], waits: Waits, absent: list[Root]) -> Waits |
     doubted = {rank for root in absent for rank in root.ranks}
     stuck = {index for root in absent for index in root.pending}
     rest = [tuple(rank for rank in call.lacking if rank not in doubted) for call in pending]
-    other = _build([replace(c, lacking=r) if r else c for c, r in zip(pending, rest, strict=True)])
+    other = _build([replace(c, lacking=r) if r else c for c, r in zip(pending, rest, strict=True)], unseen)
     if not any(root.kind == "cycle" and stuck & set(root.pending) for root in other.roots):
         return None
     roots = [
@@ -178,7 +178,7 @@ def _around(pending: list[Pending], waits: Waits, absent: list[Root]) -> Waits |
     return Waits(tuple(pending), waits.of_rank, tuple(roots))
 
 
-def _build(pending: list[Pending]) -> Waits:
+def _build(pending: list[Pending], unseen: frozenset[int]) -> Waits:
     of_rank: dict[int, list[int]] = defaultdict(list)
     for index, call in enumerate(pending):
         for rank in call.waiting:
@@ -186,13 +186,13 @@ def _build(pending: list[Pending]) -> Waits:
     ranks = sorted({r for call in pending for r in (*call.waiting, *call.lacking, *call.unknown, *call.busy)})
     node = {rank: len(pending) + i for i, rank in enumerate(ranks)}
     arrows: list[list[int]] = [[node[r] for r in _next(call)] for call in pending]
-    maybe = _may_wait(pending)
+    maybe = _may_wait(pending, unseen)
     arrows += [[*of_rank.get(rank, ()), *maybe.get(rank, ())] for rank in ranks]
     roots = [_root(part, pending, ranks, arrows) for part in components(arrows) if _is_sink(part, arrows)]
     return Waits(tuple(pending), {r: tuple(c) for r, c in of_rank.items()}, tuple(roots))
 
 
-def _may_wait(pending: list[Pending]) -> dict[int, list[int]]:
+def _may_wait(pending: list[Pending], unseen: frozenset[int]) -> dict[int, list[int]]:
     """Rank -> calls that do not go on for want of others, and in which it may wait too, for all that is known of it.
 
     So whoever has not come to one call, by its log alone, does not wait for nobody yet.
@@ -201,7 +201,7 @@ def _may_wait(pending: list[Pending]) -> dict[int, list[int]]:
     for index, call in enumerate(pending):
         ahead = _next(call)
         for rank in call.unknown if ahead else ():
-            if rank not in ahead:
+            if rank in unseen and rank not in ahead:
                 out[rank].append(index)
     return out
 
