@@ -21,6 +21,7 @@ from rankandfile.source.tree import open_tree
         pytest.param("skip-tp-backward", id="a function that only autograd calls"),
         pytest.param("peers-unmatched-send", id="another stage is no measure for what this one sends"),
         pytest.param("swallowed-moe", id="the handler that its log line comes from"),
+        pytest.param("early-stop-ddp", id="a rank without a dump that has ended waits in no circle"),
         pytest.param("cycle-norm-before-dp", id="the odd one of a circle, whose call others made too"),
     ],
 )
