@@ -68,7 +68,7 @@ def every_caller() -> list[str]:
     return [str(path), "native" if current.now.native else "python"]
 
 
-HANGS = ("asleep", "killed", "gil", "receive")
+HANGS = ("killed", "gil", "receive")
 
 
 def all_stuck(folder: str) -> None:

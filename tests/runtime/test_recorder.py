@@ -145,9 +145,7 @@ def hung(ranks: Ranks, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("how", "culprits"), [("asleep", [1]), ("killed", [1]), ("gil", [1]), ("receive", [])]
-)
+@pytest.mark.parametrize(("how", "culprits"), [("killed", [1]), ("gil", [1]), ("receive", [])])
 def test_a_hang_is_diagnosed_from_rings_alone(hung: Path, how: str, culprits: list[int]) -> None:
     """In `receive` one waits for a message and the other for a collective: nothing says whose step is the wrong one."""
     done = subprocess.run(
@@ -328,7 +326,7 @@ def test_attempts_are_told_apart(ranks: Ranks, tmp_path: Path) -> None:
 
 def test_random_kills_lose_and_invent_nothing(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
     """A few seconds of it; `python tests/runtime/torture.py 500` takes as long as it needs."""
-    (found,) = ranks.run(1, programs.torture, str(tmp_path), 200, 5, limit=120, **writer)
+    (found,) = ranks.run(1, programs.torture, str(tmp_path), 200, 4, limit=120, **writer)
     assert found.returned is not None, found.out
     assert found.returned["kills"] >= 10, found.returned  # as many as the machine manages in the time
     assert found.returned["records"] > 100
