@@ -1,0 +1,160 @@
+"""Several `raf run` of one job, as on several nodes: they meet in the job's store or in a folder, and one speaks."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from watched_jobs import Watched, alive
+
+from rankandfile.capture.nodes import Nodes, Word
+from rankandfile.capture.shared_folder import SharedFolder
+from rankandfile.capture.where_to_meet import place
+
+TRAIN = """
+import os, time
+import torch
+import torch.distributed as dist
+
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+one = torch.ones(4)
+for _ in range(3):
+    dist.all_reduce(one)
+print("came", flush=True)
+if dist.get_rank() == 1:
+    time.sleep(600)
+dist.all_reduce(one)
+"""
+
+
+def free_port() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
+
+
+def two_nodes(folder: Path, command: list[str], *options: str) -> list[Watched]:
+    """The same command on each; `{node}` and `{port}` are filled in."""
+    port, started = free_port(), []
+    for node in range(2):
+        at = folder / f"at{node}"
+        at.mkdir(parents=True)
+        (at / "train.py").write_text(TRAIN)
+        words = [word.format(node=node, port=port) for word in command]
+        started.append(Watched(at, words, ["--stall", "3", *options]))
+    return started
+
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--node-rank", "{node}"]
+TORCHRUN += ["--nproc-per-node", "1", "--master-addr", "127.0.0.1", "--master-port", "{port}", "train.py"]
+PLAIN = ["env", "RANK={node}", "WORLD_SIZE=2", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1"]
+PLAIN += ["MASTER_ADDR=127.0.0.1", "MASTER_PORT={port}", sys.executable, "train.py"]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[Watched]]]:
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("nodes")
+    started = {
+        "store": two_nodes(folder / "store", TORCHRUN),
+        "folder": two_nodes(folder / "folder", PLAIN, "--meet", str(folder / "shared")),
+    }
+    yield started
+    for job in (job for pair in started.values() for job in pair):
+        job.stop()
+
+
+@pytest.mark.torch
+@pytest.mark.lab
+@pytest.mark.parametrize("how", ["store", "folder"])
+def test_the_first_node_tells_whom_all_wait_for(pairs: dict[str, list[Watched]], how: str) -> None:
+    """The culprit is on the second node, whose evidence the first one gets."""
+    first, second = pairs[how]
+    first.until(lambda: "raf: case: " in first.err)
+    verdict = first.verdict()
+    assert (verdict["cause"], [one["rank"] for one in verdict["culprits"]]) == ("host_blocked", [1]), (
+        first.err
+    )
+    second.until(lambda: "the verdict is with" in second.err)
+    headline = first.err[first.err.index("HOST BLOCKED") :].splitlines()[0]
+    assert headline.startswith("HOST BLOCKED · rank 1")
+    assert f"{headline}; case there: {first.case}" in second.err
+    assert not (second.case / "diagnosis.json").exists()
+
+
+@pytest.mark.torch
+@pytest.mark.lab
+def test_a_node_whose_watcher_is_killed(pairs: dict[str, list[Watched]]) -> None:
+    """Its job ends with it, and the first node's job ends as it would without us."""
+    test_the_first_node_tells_whom_all_wait_for(pairs, "folder")
+    first, second = pairs["folder"]
+    ranks = [row["pid"] for row in json.loads((second.case / "evidence" / "exits.json").read_text())]
+    second.process.send_signal(signal.SIGKILL)
+    second.process.wait()
+    assert first.wait() == 1, first.err
+    assert "the verdict above stands" in first.err
+    end = time.monotonic() + 20
+    while any(map(alive, ranks)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(map(alive, ranks))
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def nodes(folder: Path, rank: int, say: list[str]) -> Nodes:
+    return Nodes(lambda: SharedFolder(folder), say.append, (rank,), time.time())
+
+
+def test_leftovers_of_an_earlier_attempt_take_no_part(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "word").write_text(
+        json.dumps({**Word((0,), "gone").__dict__, "at": time.time() - 60})
+    )
+    (tmp_path / "old" / "evidence").write_text("of yesterday")
+    (tmp_path / "alarm").write_text("7")
+    (tmp_path / "verdict-8").write_text(json.dumps({"by": "old", "headline": "RANK 9 DID IT"}))
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "word").write_bytes(b"\xff{[")
+    first, second = nodes(tmp_path, 1, []), nodes(tmp_path, 2, [])
+    try:
+        until(lambda: first.raise_alarm() > 0)
+        assert first.raise_alarm() == second.raise_alarm() == 8
+        until(lambda: second.own in first.others() and first.own in second.others())
+        assert "old" not in first.others() and first.verdict("8") is None
+        assert first.first() == second.first() == first.own
+    finally:
+        first.leave(True)
+        second.leave(True)
+    assert sorted(one.name for one in tmp_path.iterdir() if one.is_dir()) == ["odd", "old"]
+
+
+def test_a_place_that_goes_away_leaves_the_node_alone(tmp_path: Path) -> None:
+    said: list[str] = []
+    one = nodes(tmp_path / "shared", 0, said)
+    until(lambda: (tmp_path / "shared").exists() and one.raise_alarm() > 0)
+    (tmp_path / "shared").rename(tmp_path / "elsewhere")
+    one.listen(True)
+    until(lambda: one.lost)
+    assert one.raise_alarm() == 0 and one.fetch("anybody") is None and one.verdict("1") is None
+    until(lambda: bool(said))
+    assert "this node goes on alone" in said[0]
+    one.leave(True)
+
+
+def test_where_the_nodes_of_a_job_meet() -> None:
+    told = {"WORLD_SIZE": "16", "LOCAL_WORLD_SIZE": "8", "MASTER_ADDR": "node-0", "MASTER_PORT": "29500"}
+    assert place(Path("/shared"), {**told, "LOCAL_WORLD_SIZE": "16"}) is None  # one node
+    assert place(None, told) is None
+    assert place(Path("/shared"), told) is not None
