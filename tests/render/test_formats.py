@@ -14,6 +14,7 @@ import hostile
 import jsonschema
 import pytest
 from diagnosed import document
+from diagnosed import document as document_of
 from markdown_it import MarkdownIt
 
 from rankandfile.model.diagnosis import CAUSES, Diagnosis, to_json
@@ -47,9 +48,9 @@ def published() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
-@every_cause
-def test_json_follows_the_published_schema(diagnosis: Diagnosis) -> None:
-    document = json.loads(to_json(diagnosis))
+@pytest.mark.parametrize("cause", CAUSES)
+def test_json_follows_the_published_schema(cause: str) -> None:
+    document = json.loads(to_json(document_of(cause)))
     assert [error.message for error in published().iter_errors(document)] == []
     assert document["verdicts"]
     document["verdicts"][0]["confidence"] = "certain"

@@ -8,6 +8,7 @@ It imports no Polars: starting one takes milliseconds.
 from __future__ import annotations
 
 import gc
+import os
 import re
 import struct
 import sys
@@ -51,7 +52,8 @@ HEAD = 4096
 
 
 class Request(msgspec.Struct, array_like=True):
-    path: str
+    path: bytes
+    """As the system has it: a name need not be text."""
     name: str
     """As the user knows the file: its ending may help to tell what it is."""
     dump_bytes: int = Limits().dump_bytes
@@ -201,7 +203,7 @@ def main() -> None:
     unswept = 0
     while (message := read_message(stdin)) is not None:
         request = _request(message)
-        path = Path(request.path)
+        path = Path(os.fsdecode(request.path))
         size = _size(path)
         allow_for(size)
         write_message(stdout, _answer(path, request))
