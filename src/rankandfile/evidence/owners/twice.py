@@ -8,6 +8,9 @@ from itertools import pairwise
 
 from rankandfile.evidence.owners.dump_facts import Facts, duration
 
+#: A dump that ends so long before the ring of its rank was asked for too early.
+_LATE_NS = 1_000_000_000
+
 
 def settle(facts: Sequence[Facts], reasons: list[str | None]) -> None:
     """Fill in why files of a rank that has several are set aside. A rank's backends are told apart."""
@@ -23,9 +26,38 @@ def settle(facts: Sequence[Facts], reasons: list[str | None]) -> None:
                     kept = max(indices, key=lambda i: _fullness(facts[i]))
                     reasons[empty] = _lesser(facts[empty], facts[kept])
     for indices in files.values():
+        _one_recorder(facts, [index for index in indices if reasons[index] is None], reasons)
         left = [index for index in indices if reasons[index] is None]
         if len(left) > 1:
             _one_of(facts, left, reasons)
+
+
+def _one_recorder(facts: Sequence[Facts], indices: list[int], reasons: list[str | None]) -> None:
+    """A ring and a dump of torch's recorder number one process's calls each in its own way, and are not to be compared.
+
+    torch's knows how far calls got on a device; a ring has every call, and whose they are. So torch's counts where it
+    has stacks too and was not written long before the ring's end.
+    """
+    rings = [index for index in indices if facts[index].source.endswith(".ring")]
+    dumps = [index for index in indices if index not in rings]
+    if not rings or not dumps:
+        return
+    until = max(facts[index].last_ns or 0 for index in rings)
+    better = [
+        index
+        for index in dumps
+        if (fact := facts[index]).timed
+        and fact.has_frames
+        and fact.backend not in ("", "gloo")
+        and (fact.last_ns or 0) >= until - _LATE_NS
+    ]
+    kept = better or rings
+    for index in indices:
+        if index not in kept:
+            whose = "the recorder's ring" if index in rings else "torch's own recorder"
+            reasons[index] = (
+                f"{whose} of rank {facts[index].rank}; {facts[kept[0]].source}, of the same, is kept"
+            )
 
 
 def _fullness(fact: Facts) -> tuple[int, int, int, bool, int]:
