@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,18 +37,40 @@ def test_on_a_terminal_each_step_is_named_and_the_answer_stays_clean() -> None:
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
     )  # fmt: skip
     os.close(theirs)
-    said = b""
-    while True:
-        try:
-            chunk = os.read(ours, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        said += chunk
-    os.close(ours)
-    for step in (b"reading", b"reasoning", b"reading the source"):
+    said = read_all(ours)
+    for step in ("reading", "reasoning", "reading the source"):
         assert step in said
     assert done.stdout.decode().startswith("EARLY EXIT")
     assert b"reasoning" not in done.stdout
     assert b"\x1b[" not in done.stdout
+
+
+def test_a_narrow_terminal_without_colour_and_symbols() -> None:
+    """`NO_COLOR` and `--no-unicode` in a window of 60 columns: words, and at most weight."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rankandfile", "diagnose", str(EXAMPLE / "evidence"), "--no-unicode"],
+        stdout=theirs, stderr=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "60", "NO_COLOR": "1"},
+    )  # fmt: skip
+    os.close(theirs)
+    said = read_all(ours)
+    assert process.wait(timeout=300) == 1
+    codes = {code for codes in re.findall(r"\x1b\[([\d;]*)m", said) for code in codes.split(";")}
+    assert codes <= {"", "0", "1", "2"}, "colours"
+    lines = re.sub(r"\x1b\[[\d;]*m|\r", "", said).splitlines()
+    assert lines[0].startswith("EARLY EXIT - rank 2")
+    assert all(line.isascii() and len(line) <= 60 for line in lines)
+
+
+def read_all(terminal: int) -> str:
+    said = b""
+    while True:
+        try:
+            chunk = os.read(terminal, 65536)
+        except OSError:  # Linux says so where the other side has closed it.
+            chunk = b""
+        if not chunk:
+            os.close(terminal)
+            return said.decode()
+        said += chunk
