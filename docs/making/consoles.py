@@ -37,6 +37,7 @@ NOT_RUN = {
     "raf lab export": _MINUTES,
     "raf lab score": _MINUTES,
     "raf run": _ELSEWHERE,
+    "raf attach --debug-server": _ELSEWHERE,
     "raf diagnose /dev/shm": _ELSEWHERE,
     "raf show ring /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,
