@@ -14,6 +14,8 @@ from model_server import Turn
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.claims import check
+from rankandfile.agent.llm.findings import problems_of
+from rankandfile.agent.registry import call
 from rankandfile.cli.bench import bench_of
 
 SECRET = "canary-7d41c2-outside"
@@ -74,6 +76,37 @@ def test_one_that_hallucinates_ranks(early_stop: Bench, tmp_path: Path) -> None:
     told = str(server.requests[1]["messages"][-1])
     assert "does not speak of rank 17" in told and "your verdict" in told
     assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "Rank 1 stopped first. [D1#85]",
+        "The job hung since rank 1 stopped. [D1#85]",
+        "r1 did not participate. [D1#85]",
+        "Rank 1 exited. [D1#85]",
+        "Rank 1 left the loop early. [D1#85]",
+        "Rank 2 finished cleanly. [D2#84]",
+        "Rank 2 never left the loop. [D2#84]",
+        "Nobody did anything wrong; the NIC failed. [L1:16]",
+        "Rank 1 deserves what rank 2 gets. It is guilty. [D1#85]",
+        "Rank-1 is the culprit. [D1#85]",
+        "Rank 2, like rank 1, is innocent. [D2#84, D1#85]",
+        "<!-- Rank 1 is the culprit -->",
+    ],
+)
+def test_what_somebody_did_is_said_by_what_is_cited_or_not_at_all(early_stop: Bench, lie: str) -> None:
+    assert problems_of(lie, early_stop, {})
+
+
+def test_a_deed_is_that_of_the_ranks_of_which_it_is_said(early_stop: Bench) -> None:
+    found = {"T1": call(early_stop, "hypotheses", {}).result}
+    assert not problems_of("Rank 2 left the loop early. [T1]", early_stop, found)
+    assert problems_of("Rank 1 left the loop early. [T1]", early_stop, found)
+    assert problems_of("Rank 2 exited. [T1]", early_stop, found)
+    test = {"kind": "no_call_after", "ranks": "2", "group": "default_pg", "seq": 85}
+    held = {"T1": call(early_stop, "test_hypothesis", test).result}
+    assert not problems_of("Rank 2 made no call of default_pg after #85. [T1]", early_stop, held)
 
 
 def test_one_that_cites_nothing(early_stop: Bench, tmp_path: Path) -> None:

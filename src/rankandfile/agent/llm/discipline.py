@@ -31,6 +31,8 @@ the source is cited as file.py:40 or file.py:40-45.
 - Every sentence of a finding ends with its citations in brackets: "Rank 2 made the barrier #85. [D2#84, T12]". A \
 machine compares ranks, numbers, files, lines, code in backticks, operations and names of errors with what you \
 cite, and sends back what they do not say. Write ranks as numbers.
+- What somebody did (left, exited, failed, stopped, was killed, came first, ...) must be said of the same ranks by \
+what you cite. That somebody did not do something is shown by a test_hypothesis that holds: cite its step.
 - A finding may also be a code block whose info string says where it is from, and whose lines are exactly those of the \
 file: ```python trainer.py:38-42
 - Who is to blame is said by the verdict alone. In findings, say what happened.

@@ -14,6 +14,8 @@ from rankandfile.agent.claims import check, tokens
 from rankandfile.agent.claims.parse import Claim, Heading, Quote, parts
 from rankandfile.agent.result import Result, who
 
+from .deeds import undone
+
 _LONGEST = 2_000
 _ACCUSES = re.compile(
     r"\b(?:blam\w*|culprit\w*|guilt\w*|fault\w*|responsib\w*|root cause|caus(?:e|es|ed|ing)|broke|broken|breaks|"
@@ -41,6 +43,7 @@ def problems_of(text: str, bench: Bench, results: Mapping[str, Result]) -> list[
     for part in known:
         if isinstance(part, Claim):
             problems += _accusations(part.words, bench)
+            problems += undone(part.words, part.ids, bench, results)
     return list(dict.fromkeys(problems))
 
 
