@@ -198,10 +198,11 @@ def _may_wait(pending: list[Pending], unseen: frozenset[int]) -> dict[int, list[
     So whoever has not come to one call, by its log alone, does not wait for nobody yet.
     """
     out: dict[int, list[int]] = defaultdict(list)
-    for index, call in enumerate(pending):
+    doubted = unseen.intersection(rank for call in pending for rank in call.lacking)
+    for index, call in enumerate(pending) if doubted else ():
         ahead = _next(call)
-        for rank in call.unknown if ahead else ():
-            if rank in unseen and rank not in ahead:
+        for rank in doubted.intersection(call.unknown) if ahead else ():
+            if rank not in ahead:
                 out[rank].append(index)
     return out
 
