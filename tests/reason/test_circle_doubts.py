@@ -67,3 +67,16 @@ def test_who_may_wait_for_those_that_wait_for_it_is_not_the_end_of_the_trail() -
     )
     for verdict in diagnose(witnesses.case).verdicts:
         assert 7 not in blamed(verdict)
+
+
+def test_who_raised_is_not_doubted_because_it_is_a_member_of_what_waits_in_turn() -> None:
+    """Rank 3 raised and is in its teardown, rank 2 waits for it, and the others for rank 2: its dump is lost."""
+    groups = {WORLD: [0, 1, 2, 3], "tp": [2, 3]}
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, "trainer.py:63")]
+    programs: dict[int, list[Step]] = {rank: loop(body, 5) for rank in (0, 1)}
+    for rank in (2, 3):
+        programs[rank] = [*loop(body, 4), Call("tp", "all_reduce", 8, "layers.py:4"), *body]
+    programs[3] = loop(body, 4)
+    witnesses = Witnesses(case_of(Job(groups, programs, backend="gloo"), lost=[3]))
+    verdict = diagnose(witnesses.raised(3, "KeyError: -100").exit(3, "SIGTERM").case).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("raised", [3])
