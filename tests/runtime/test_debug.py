@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -132,6 +133,19 @@ def test_who_has_no_token_sees_nothing(page: Page) -> None:
     assert not any("rank" in text for _, text in refused)
     status, _ = page.get(f"/verdict?token={programs.TOKEN}", token=None)
     assert status == 200
+
+
+def test_a_browser_keeps_the_token_out_of_the_address(page: Page) -> None:
+    connection = http.client.HTTPConnection(page.address.removeprefix("http://"), timeout=PATIENCE_S)
+    connection.request("GET", f"/verdict?token={programs.TOKEN}", headers={"Accept": "text/html"})
+    answer = connection.getresponse()
+    answer.read()
+    assert (answer.status, answer.getheader("Location")) == (303, "/verdict")
+    cookie = str(answer.getheader("Set-Cookie"))
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    connection.close()
+    assert page.get("/verdict", token=None, Cookie=cookie.partition(";")[0])[0] == 200
+    assert page.get("/verdict", token=None, Cookie="raf_debug=wrong")[0] == 403
 
 
 def test_the_folder_fills_with_what_torch_reads(page: Page) -> None:
