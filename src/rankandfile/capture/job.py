@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -70,7 +71,20 @@ class Job:
         if self.endings > 1:
             processes.end_all_below(os.getpid(), LEFT_S)
         elif not (self._shares_group and heard.si_code == _FROM_KERNEL):
-            processes.send([self.pid], heard.si_signo)
+            # A terminal interrupts all of a job: a launcher that is told alone may wait for ranks that were not.
+            everybody = heard.si_signo in (signal.SIGINT, signal.SIGQUIT)
+            processes.send(self._group() if everybody else [self.pid], heard.si_signo)
+
+    def _group(self) -> list[int]:
+        """The launcher and what it has left in its process group."""
+
+        def group_of(pid: int) -> int:
+            with contextlib.suppress(OSError):
+                return os.getpgid(pid)
+            return -1
+
+        own = group_of(self.pid)
+        return [self.pid, *(pid for pid in processes.descendants(self.pid) if group_of(pid) == own)]
 
     def terminate(self) -> None:
         processes.send([self.pid], signal.SIGTERM)
