@@ -122,8 +122,9 @@ class Case:
             f"rank_{one.rank}" if one.rank >= 0 else f"pid_{one.pid}": one.pid for one in seen if one.lives
         }
         notes = stacks.take(living, folder)
-        if not notes:
+        seen_ones = {name: pid for name, pid in living.items() if (folder / f"pyspy_{name}.json").exists()}
+        if seen_ones:
             time.sleep(APART_S)
-            notes = stacks.take(living, folder, "_later") + stacks.take(living, folder, native=True)
+            notes += stacks.take(seen_ones, folder, "_later") + stacks.take(seen_ones, folder, native=True)
         for note in notes:
             self._say(note)

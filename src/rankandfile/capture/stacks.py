@@ -9,6 +9,8 @@ import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
+from rankandfile.capture.processes import status
+
 #: A process of many threads on a busy machine; native stacks read symbols first.
 ANSWER_S, NATIVE_S = 20.0, 40.0
 
@@ -71,11 +73,14 @@ def _finish(process: subprocess.Popen[bytes], target: Path, seconds: float) -> s
 
 
 def denied(pid: int) -> str:
-    """Which permission to look into the process is lacking; empty if none is known to be."""
+    """Why nobody may look into the process, such as which permission is lacking; empty where nothing tells."""
     try:
         owner = Path(f"/proc/{pid}").stat().st_uid
     except OSError:
         return "the process is gone"
+    found = status(pid)
+    if found is not None and found.state == "T":
+        return f"the process was stopped by a signal (kill -CONT {pid} lets it go on)"
     if os.geteuid() != 0 and owner != os.geteuid():
         return f"it belongs to user {owner}: run as that user or as root"
     if _traceable(pid):

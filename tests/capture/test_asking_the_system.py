@@ -1,0 +1,80 @@
+"""What is asked of the kernel and of servers: how strangers' children ended, who was stopped, who does not answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rankandfile.capture import asking, stacks
+from rankandfile.capture.endings import Endings
+from rankandfile.capture.kernel import Kernel
+from rankandfile.capture.together import LOG_TAIL, pack
+from rankandfile.capture.unrecorded import rank_of
+
+
+def test_how_a_process_ended_that_its_parent_has_not_asked_for() -> None:
+    endings = Endings()
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    endings.watch(child.pid)
+    assert endings.code(child.pid) is None
+    os.kill(child.pid, signal.SIGKILL)
+    end = time.monotonic() + 20
+    while endings.code(child.pid) is None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert endings.code(child.pid) == -signal.SIGKILL
+    child.wait()
+
+
+def test_a_stopped_process_is_called_one(tmp_path: Path) -> None:
+    if stacks.program() is None:
+        pytest.skip("py-spy is not installed")
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    child.send_signal(signal.SIGSTOP)
+    end = time.monotonic() + 20
+    while "T" not in Path(f"/proc/{child.pid}/stat").read_text() and time.monotonic() < end:
+        time.sleep(0.02)
+    try:
+        (note,) = stacks.take({"rank_3": child.pid}, tmp_path)
+        assert note.startswith("no stack of rank 3") and f"kill -CONT {child.pid}" in note
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_nobody_answers(tmp_path: Path) -> None:
+    assert asking.handlers(tmp_path / "none.sock") == [] and asking.flight("ftp://x") is None
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        began = time.monotonic()
+        assert asking.fetch(f"127.0.0.1:{mute.getsockname()[1]}", "GET", "/", 0.3) is None
+        assert time.monotonic() - began < 10
+
+
+def test_a_healthy_machine_leaves_no_kernel_folder(tmp_path: Path) -> None:
+    kernel = Kernel()
+    kernel.note([os.getpid()])
+    kernel.collect(tmp_path / "kernel")
+    assert not (tmp_path / "kernel" / "memory.events").exists()
+
+
+def test_a_long_log_is_handed_in_by_its_end(tmp_path: Path) -> None:
+    import io
+    import tarfile
+
+    (tmp_path / "out.log").write_bytes(b"begin" + bytes(LOG_TAIL) + b"end")
+    with tarfile.open(fileobj=io.BytesIO(pack(tmp_path))) as archive:
+        file = archive.extractfile("out.log")
+        assert file is not None
+        data = file.read()
+    assert len(data) == LOG_TAIL and data.endswith(b"end")
+
+
+def test_the_rank_that_a_launcher_gave() -> None:
+    assert rank_of({"OMPI_COMM_WORLD_RANK": "3"}) == 3 and rank_of({"SLURM_PROCID": "0"}) == 0
+    assert rank_of({"RANK": "x"}) is None and rank_of({"RANK": "9" * 40}) is None and rank_of({}) is None
