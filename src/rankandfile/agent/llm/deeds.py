@@ -43,6 +43,8 @@ _DENIES = re.compile(
 _CLAUSE = re.compile(
     r"[.;:]\s+|,? (?:where|while|whereas|because|since|so that|but|and (?=ranks? \d))", re.IGNORECASE
 )
+#: What remains possible, and what is lacking: nobody says that it was so.
+_POSSIBLE = ("Or ", "Missing: ", "What would decide")
 _UNSUPPORTED = ("refuted: ", "undecided: ", "not accepted: ")
 
 
@@ -85,7 +87,7 @@ def _sayings(ids: tuple[str, ...], bench: Bench, results: Mapping[str, Result]) 
         if one in results:
             text = results[one].text
             for line in [] if text.startswith(_UNSUPPORTED) else text.splitlines():
-                if not line.endswith(NO_SUCH):
+                if not line.endswith(NO_SUCH) and not line.startswith(_POSSIBLE):
                     yield from _clauses(line, frozenset())
         elif (fact := bench.case.evidence(one)) is not None:
             ranks = frozenset(ranks_of_evidence(bench, one) | tokens.ranks_in(fact.quote))
