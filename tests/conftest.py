@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from report_browser import ARGUMENTS, NAMES, chromium, required
 
 from rankandfile.evidence import worker
 from rankandfile.evidence.decoded import Decoded
@@ -42,3 +44,18 @@ def load_files(tmp_path: Path) -> LoadFiles:
         return load([folder], spool, jobs=jobs)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One for all tests of a process: a second one would not start beside it."""
+    path = chromium()
+    if path is None:
+        if required():
+            pytest.fail(f"none of {', '.join(NAMES)} is installed")
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed (Debian: apt-get install chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield opened
+        opened.close()

@@ -18,7 +18,6 @@ from typing import Any
 import generate
 import pytest
 from making import consoles, record, reference, screenshots
-from report_browser import ARGUMENTS, chromium, required
 
 from rankandfile.cli.lab_make import kind_of
 from rankandfile.cli.main import app
@@ -177,18 +176,11 @@ def served(site: Path) -> Iterator[str]:
     server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Any]:
-    path = chromium()
-    if path is None:
-        if required():
-            pytest.fail("no browser is installed")
-        pytest.skip("no browser is installed")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield opened.new_page(viewport={"width": 1280, "height": 900})
-        opened.close()
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    yield opened
+    opened.close()
 
 
 def test_the_site_can_be_read_and_searched(tab: Any, served: str) -> None:

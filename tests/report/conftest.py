@@ -1,27 +1,11 @@
-"""One browser for all tests of a process, and the pages of the cases, made when first asked for."""
+"""The pages of the cases, made when first asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-from report_browser import ARGUMENTS, NAMES, chromium, required
 from report_jobs import Case, drawn, evidence_of, write_page
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    path = chromium()
-    if path is None:
-        if required():
-            pytest.fail(f"none of {', '.join(NAMES)} is installed")
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed (Debian: apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")
