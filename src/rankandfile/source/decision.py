@@ -54,7 +54,8 @@ def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
                 + _ROUND * fork.rounds
                 + _GUESS * fork.guessed
             )
-            if supposed <= MOST_SUPPOSED:
+            # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
+            if supposed <= MOST_SUPPOSED and not (condition.kind == "for" and fork.rounds > 1):
                 weight = (supposed, nth, distance)
                 found.append(Decision(fork, place, condition, reason, weight))
     return sorted(found, key=lambda decision: decision.weight)
