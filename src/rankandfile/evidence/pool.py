@@ -104,7 +104,9 @@ class _Server(threading.Thread):
                 # `interrupt` came while the process was starting, and found none to end.
                 raise BrokenDecoder("given up")
             seconds = self._seconds + SECONDS_PER_MEGABYTE * task.size / 1e6
-            return self._decoder.ask(Request(os.fsencode(task.path), task.name, task.dump_bytes), task.size, seconds)
+            return self._decoder.ask(
+                Request(os.fsencode(task.path), task.name, task.dump_bytes), task.size, seconds
+            )
         except BrokenDecoder as error:
             self._drop()
             return Decoded("unreadable", [], [RawNote("", str(error))])
