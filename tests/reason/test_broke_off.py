@@ -87,3 +87,11 @@ def test_who_came_after_the_others_had_given_up_came_late_and_nothing_hung() -> 
 )
 def test_a_rank_that_may_have_come_in_time_is_not_blamed(case: Case) -> None:
     assert all(blamed(verdict) == [] for verdict in diagnose(case).verdicts)
+
+
+def test_where_all_exited_with_an_error_and_no_log_tells_why_nobody_was_first() -> None:
+    job = Job({WORLD: [0, 1, 2]}, dict.fromkeys(range(3), loop(BODY, 3)), stalled=frozenset({(WORLD, 3)}))
+    witnesses = Witnesses(case_of(job))
+    for rank in range(3):
+        witnesses.exit(rank, 1)
+    assert all(blamed(verdict) == [] for verdict in diagnose(witnesses.case).verdicts)

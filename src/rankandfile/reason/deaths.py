@@ -11,7 +11,9 @@ from .waits import Root, Waits
 def with_deaths(roots: tuple[Root, ...], waits: Waits, testimony: Testimony) -> tuple[Root, ...]:
     """The roots, and one per rank that ended by its own fault and that no root names."""
     named = {rank for root in roots for rank in root.ranks}
-    gone = {rank for rank in testimony.ends.keys() - named if died_first(testimony, rank)}
+    gone = {rank for rank in testimony.ends.keys() - named if died_first(testimony, rank)} - _all_alike(
+        testimony
+    )
     calls: dict[int, list[int]] = defaultdict(list)
     for index, call in enumerate(waits.pending):
         # A ring tells also of the call in which its process died: that one is waited for, and waits no more.
@@ -30,6 +32,16 @@ def with_deaths(roots: tuple[Root, ...], waits: Waits, testimony: Testimony) -> 
     # A call that all have joined, and in which one has died, does not fail for want of a network.
     dead = {index for root in more for index in root.pending}
     return (*(root for root in roots if root.kind != "joined" or not dead.intersection(root.pending)), *more)
+
+
+def _all_alike(testimony: Testimony) -> set[int]:
+    """Ranks that exited with an error, where every rank did and no log tells why: nothing says who was first."""
+    silent = {
+        rank
+        for rank, end in testimony.ends.items()
+        if end.kind == "exited" and rank not in testimony.raised and rank not in testimony.echoes
+    }
+    return silent if len(silent) > 1 and silent == testimony.ends.keys() else set()
 
 
 def died_first(testimony: Testimony, rank: int) -> bool:
