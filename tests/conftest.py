@@ -46,9 +46,9 @@ def load_files(tmp_path: Path) -> LoadFiles:
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One for all tests of a process: a second one would not start beside it."""
+    """One for the tests of a module: a second one would not start beside it, and while it is open no other event loop can run."""
     path = chromium()
     if path is None:
         if required():
