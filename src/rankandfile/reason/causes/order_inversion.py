@@ -98,7 +98,7 @@ def _usual_for_all(facts: Facts, root: Root) -> bool:
     for index in root.pending:
         call = facts.waits.pending[index]
         row = _row(facts, call.waiting[0], call.group, call.slot)
-        for rank in set(call.lacking) & set(root.ranks) if row is not None else ():
+        for rank in {*call.lacking, *call.unknown} & set(root.ranks) if row is not None else ():
             made = facts.working.of_rank(rank).filter(pl.col("group") == call.group)
             column = "site" if row is not None and row["site"] is not None else "terms"
             if row is None or not (made[column] == row[column]).any():
