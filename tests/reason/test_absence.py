@@ -35,6 +35,14 @@ def test_the_culprits_dump_is_lost() -> None:
     assert any(a.culprits == "2" for a in verdict.alternatives)
 
 
+def test_one_against_one_while_dumps_are_lost_is_no_majority() -> None:
+    """Rank 3 is seen to wait, rank 2 not to have come: what ranks 0 and 1 did would tell who is right."""
+    verdict = diagnose(case_of(job(), lost=[0, 1])).verdicts[0]
+    assert (verdict.hang, culprits(verdict)) == (True, [])
+    assert {a.culprits for a in verdict.alternatives} >= {"2", "3"}
+    assert "as many of those whose dumps are here" in verdict.sentence
+
+
 def test_a_victims_dump_is_lost_and_the_culprit_is_there() -> None:
     verdict = diagnose(case_of(job(), lost=[0])).verdicts[0]
     assert culprits(verdict) == [2]

@@ -151,14 +151,18 @@ def _may_wait_unseen(facts: Facts, root: Root) -> Finding | None:
 
 
 def _most_of_the_group(root: Root, call: Pending) -> bool:
-    """Whether those that have not come are more than those that have, among the members that are known."""
-    return len(set(root.ranks) & set(call.lacking)) > len(call.waiting)
+    """Whether those that have not come are more than those that have; a member without a dump may decide a tie."""
+    missing = len(set(root.ranks) & set(call.lacking))
+    return missing + bool(call.unknown) > len(call.waiting)
 
 
 def _alone(facts: Facts, root: Root, call: Pending) -> Finding:
     """Few wait and most have not come: the few may have made a call that was never meant to be."""
     row = pending_row(facts, call)
     few, most = ranks_words(call.waiting), ranks_words(root.ranks)
+    tie = len(set(root.ranks) & set(call.lacking)) <= len(call.waiting)
+    share = "as many of those whose dumps are here," if tie else "most of the group,"
+    wait, are = verb(root.ranks, "waits", "wait"), verb(root.ranks, "is", "are")
     sides = (
         ("extra_collective", f"{upper(few)} made a call that the others were not to make.", call.waiting),
         ("host_blocked", f"{upper(most)} did not come to it.", root.ranks),
@@ -167,8 +171,8 @@ def _alone(facts: Facts, root: Root, call: Pending) -> Finding:
         cause=CAUSE,
         confidence="hypothesis",
         sentence=(
-            f"{upper(few)} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}; {most}, most of "
-            "the group, did not come and wait for nobody. Either the few made a call too many, or the many are held up."
+            f"{upper(few)} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}; {most}, {share} "
+            f"did not come and {wait} for nobody. Either {few} made a call too many, or {most} {are} held up."
         ),
         location=look.location_of(facts, row),
         evidence=tuple([look.evidence_of(row)] if row else []),
