@@ -43,8 +43,8 @@ def test_the_playbook_and_a_model_are_scored_beside_the_diagnosis(incidents: Pat
             f"llm:{server.model('openai')}",
         ]
         arguments += ["--set", str(incidents), "--worst", "--output", str(marks), "--markdown", str(page)]
-        status, out, _ = command(arguments)
-    assert status == 0 and "playbook" in out
+        status, _, _ = command(arguments)
+    assert status == 0
     playbook, model = json.loads(marks.read_text())
     (case,) = playbook["cases"]
     for name in ("culprits_right", "cause_right", "location_right", "condition_right"):
