@@ -48,7 +48,7 @@ def load_files(tmp_path: Path) -> LoadFiles:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One for the tests of a module: a second one would not start beside it, and while it is open no other event loop can run."""
+    """One for the tests of a module: while it is open, neither a second one nor another event loop can run."""
     path = chromium()
     if path is None:
         if required():
