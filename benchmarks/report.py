@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 from pages import write_block
 from playwright.sync_api import sync_playwright
+from unlike_ranks import unlike
 
 from rankandfile import __version__
 from rankandfile.evidence.load import load
 from rankandfile.model.diagnosis import Diagnosis
-from rankandfile.model.pictures import Frames, Kinds, Pictures, Score, Sheet, Track
+from rankandfile.model.pictures import Pictures
 from rankandfile.reason import conclude, gather
 from rankandfile.reason.pictures import pictures
 from rankandfile.render.report import page
@@ -76,29 +76,6 @@ def generated(folder: Path, ranks: int, calls: int) -> tuple[Diagnosis, Callable
         facts = gather(load([dumps], Path(spool)))
     diagnosis = conclude(facts)
     return diagnosis, lambda: pictures(facts, diagnosis)
-
-
-def worst(alike: Pictures, ranks: int, calls: int) -> Pictures:
-    """The same page, but for a score in which every rank has a row of its own, of thousands of kinds of calls."""
-    dice, kinds, places = np.random.default_rng(0), 4000, 500
-    tracks = [
-        Track(ranks=str(rank), count=1, role="culprit" if rank == 3 else "victim", path=0,
-              cells=dice.integers(1, kinds * 4, calls).astype("<u2").tobytes())
-        for rank in range(ranks)
-    ]  # fmt: skip
-    score = Score(
-        kinds=Kinds(
-            op=["all_to_all"] * kinds, group=["mesh_ep"] * kinds, detail=["[2048, 4096] BFloat16"] * kinds,
-            site=[i % places for i in range(kinds)], stack=[[i % places, *range(12)] for i in range(kinds)],
-        ),
-        frames=Frames(
-            function=[f"forward_{i}" for i in range(places)],
-            file=[f"/workspace/train/model/layer_{i}.py" for i in range(places)],
-            line=list(range(places)), library=[False] * places,
-        ),
-        sheets=[Sheet(title="all groups", numbered_by="call", first=0, columns=calls, tracks=tracks)],
-    )  # fmt: skip
-    return msgspec.structs.replace(alike, score=score)
 
 
 def write(diagnosis: Diagnosis, draw: Callable[[], Pictures], path: Path) -> float:
@@ -164,7 +141,7 @@ def main() -> None:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         diagnosis, draw = generated(folder, arguments.ranks, arguments.calls)
-        rare = worst(draw(), arguments.ranks, arguments.calls)
+        rare = msgspec.structs.replace(draw(), score=unlike(arguments.ranks, arguments.calls))
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         results = []
         for name, how in (("ranks that do alike", draw), ("no two ranks alike", lambda: rare)):

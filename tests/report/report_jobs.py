@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import numpy as np
+import unlike_ranks
 
 from rankandfile import __version__
 from rankandfile.evidence.load import load
@@ -13,7 +13,7 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Dump, Entry, Frame, GroupConfig, GroupStatus, Kind
 from rankandfile.lab.sim.run import simulate
 from rankandfile.model.diagnosis import Diagnosis
-from rankandfile.model.pictures import Frames, Kinds, Pictures, Score, Sheet, StackTree, Track, WaitGraph
+from rankandfile.model.pictures import Pictures, StackTree, WaitGraph
 from rankandfile.reason import conclude, gather
 from rankandfile.reason.pictures import pictures
 from rankandfile.render.report import page
@@ -104,23 +104,5 @@ def write_job(
 
 
 def unlike(ranks: int, calls: int) -> Pictures:
-    """No two ranks alike, and thousands of kinds of calls: nothing can be merged."""
-    dice, kinds, places = np.random.default_rng(0), 4000, 500
-    tracks = [
-        Track(ranks=str(rank), count=1, role="culprit" if rank == 3 else "victim", path=0,
-              cells=dice.integers(1, kinds * 4, calls).astype("<u2").tobytes())
-        for rank in range(ranks)
-    ]  # fmt: skip
-    score = Score(
-        kinds=Kinds(
-            op=["all_to_all"] * kinds, group=["mesh_ep"] * kinds, detail=["[2048, 4096] BFloat16"] * kinds,
-            site=[i % places for i in range(kinds)], stack=[[i % places, *range(1, 8)] for i in range(kinds)],
-        ),
-        frames=Frames(
-            function=[f"forward_{i}" for i in range(places)],
-            file=[f"/workspace/train/layer_{i}.py" for i in range(places)],
-            line=list(range(places)), library=[False] * places,
-        ),
-        sheets=[Sheet(title="all", numbered_by="call", first=1, columns=calls, tracks=tracks)],
-    )  # fmt: skip
-    return Pictures(score=score, waits=WaitGraph(), stacks=StackTree())
+    """No two ranks alike: the benchmark's largest page."""
+    return Pictures(score=unlike_ranks.unlike(ranks, calls), waits=WaitGraph(), stacks=StackTree())
