@@ -152,15 +152,18 @@ def _may_wait_unseen(facts: Facts, root: Root) -> Finding | None:
 
 def _most_of_the_group(root: Root, call: Pending) -> bool:
     """Whether those that have not come are more than those that have; a member without a dump may decide a tie."""
-    missing = len(set(root.ranks) & set(call.lacking))
-    return missing + bool(call.unknown) > len(call.waiting)
+    return _not_come(root, call) + bool(call.unknown) > len(call.waiting)
+
+
+def _not_come(root: Root, call: Pending) -> int:
+    return len(set(root.ranks) & set(call.lacking))
 
 
 def _alone(facts: Facts, root: Root, call: Pending) -> Finding:
     """Few wait and most have not come: the few may have made a call that was never meant to be."""
     row = pending_row(facts, call)
     few, most = ranks_words(call.waiting), ranks_words(root.ranks)
-    tie = len(set(root.ranks) & set(call.lacking)) <= len(call.waiting)
+    tie = _not_come(root, call) <= len(call.waiting)
     share = "as many of those whose dumps are here," if tie else "most of the group,"
     wait, are = verb(root.ranks, "waits", "wait"), verb(root.ranks, "is", "are")
     sides = (
