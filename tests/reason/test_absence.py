@@ -87,6 +87,23 @@ def test_members_that_nobody_recorded_follow_from_the_mesh() -> None:
     assert verdict.divergence is not None and verdict.divergence.members == "1,3"
 
 
+@pytest.mark.parametrize(("known", "named"), [(False, []), (True, [0, 3])])
+def test_who_made_no_call_may_still_be_making_a_group_that_the_others_have(
+    known: bool, named: list[int]
+) -> None:
+    """gloo: ranks 1 and 2 made a group of their own while ranks 0 and 3, unseen, made another one."""
+    groups = {WORLD: [0, 1, 2, 3], "1": [1, 2]}
+    inner: list[Step] = [
+        *loop([Call("1", "all_reduce", 64, "average.py:17")], 4),
+        Call(WORLD, "all_reduce", 1, "inventory.py:12"),
+    ]
+    programs: dict[int, list[Step]] = {0: [Stop()], 1: inner, 2: inner, 3: [Stop()]}
+    there = Job(groups, programs, backend="gloo", descs={WORLD: "default_pg", "1": "undefined"})
+    verdict = diagnose(case_of(there, members=known)).verdicts[0]
+    assert (verdict.hang, culprits(verdict)) == (True, named)
+    assert known or "ranks 1 and 2 have used group 1 [1,2]" in verdict.sentence
+
+
 AGES = 400 * 86_400.0
 """Dumps that were checked out from a repository bear the time of the checkout."""
 

@@ -1,16 +1,20 @@
-"""A rank without a single call, while somebody waits in a group of which nobody that is known is missing.
+"""A rank without a single call, in a job whose other ranks use groups of which it may not know.
 
-Making a group is no recorded call. Ranks that disagree on who makes which wait for each other there, unseen.
+Making a group is no recorded call. Ranks that disagree on who makes which wait for each other there, unseen. So it
+may be where somebody waits in a group of which nobody that is known is missing, or where those who wait have used a
+group of their own before.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.look import Row
 from rankandfile.reason.patience import Patience, patience
 from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits import Pending, Root
@@ -23,8 +27,44 @@ CAUSE = "undetermined"
 _MAKES = re.compile(r"new_group|new_subgroups|split_group|_new_process_group|init_device_mesh")
 
 
+@dataclass(frozen=True)
+class _Doubt:
+    """Why a rank without calls may be making a group: what the others did in one that it may not know."""
+
+    words: str
+    rows: tuple[Row | None, ...]
+    """The calls that show it; the last one is the place to look at."""
+
+
 def may_be(facts: Facts, root: Root) -> bool:
-    return bool(_incomplete(facts)) and not any(facts.working.of_rank(rank).height for rank in root.ranks)
+    call = first_pending(facts, root)
+    return call is not None and _doubt(facts, root, call) is not None
+
+
+def _doubt(facts: Facts, root: Root, call: Pending) -> _Doubt | None:
+    if any(facts.working.of_rank(rank).height for rank in root.ranks):
+        return None
+    if incomplete := _incomplete(facts):
+        other = incomplete[0]
+        words = (
+            f"{ranks_words(other.waiting)} {verb(other.waiting, 'waits', 'wait')} in the "
+            f"{call_phrase(facts, other)}, which lacks nobody who ever used that group"
+        )
+        return _Doubt(words, (pending_row(facts, call), pending_row(facts, other)))
+    for group in _of_others(facts, root):
+        users = tuple(facts.membership.members[group])
+        words = (
+            f"{ranks_words(users)} {verb(users, 'has', 'have')} used group {look.group_words(facts, group)}"
+        )
+        return _Doubt(words, (look.last_call(facts, users[0], group), pending_row(facts, call)))
+    return None
+
+
+def _of_others(facts: Facts, root: Root) -> list[int]:
+    """Groups whose members are not recorded, that some who wait for the root have used, and the root's ranks not."""
+    waiting = {rank for i in root.pending for rank in facts.waits.pending[i].waiting}
+    members = {group: set(facts.membership.members[group]) for group in sorted(facts.membership.unsure)}
+    return [group for group, ranks in members.items() if ranks & waiting and not ranks & set(root.ranks)]
 
 
 def _incomplete(facts: Facts) -> list[Pending]:
@@ -79,19 +119,17 @@ def find(facts: Facts, root: Root) -> Finding | None:
         return None
     if all(_makes_one(facts, rank) for rank in root.ranks):
         return _alone_in_it(facts, root, call)
-    if not may_be(facts, root):
+    doubt = _doubt(facts, root, call)
+    if doubt is None:
         return None
-    open_call = _incomplete(facts)[0]
-    rows = [row for c in (call, open_call) if (row := pending_row(facts, c))]
+    rows = [row for row in doubt.rows if row]
     those = ranks_words(root.ranks)
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
         sentence=(
-            f"{upper(those)} {verb(root.ranks, 'has', 'have')} made no call at all, and "
-            f"{ranks_words(open_call.waiting)} {verb(open_call.waiting, 'waits', 'wait')} in the "
-            f"{call_phrase(facts, open_call)}, which lacks nobody who ever used that group. Making a group is not "
-            f"recorded: {those} may still be in `new_group`, if the ranks disagree on which groups there are."
+            f"{upper(those)} {verb(root.ranks, 'has', 'have')} made no call at all, and {doubt.words}. Making a group "
+            f"is not recorded: {those} may still be in `new_group`, if the ranks disagree on which groups there are."
         ),
         location=look.location_of(facts, rows[-1]) if rows else None,
         evidence=tuple(look.evidence_of(row) for row in rows),
