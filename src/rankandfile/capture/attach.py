@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,17 +11,17 @@ from rankandfile.capture import debug_server
 from rankandfile.capture.case import Case, Wishes
 from rankandfile.capture.places import home
 from rankandfile.capture.processes import descendants, environment
-from rankandfile.capture.rings import Seen, look
+from rankandfile.capture.rings import Seen, look, with_stops
 from rankandfile.capture.unrecorded import NO_RING, unrecorded, without_ring
 
 
 def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> bool | None:
     """Whether it is a hang, None for undetermined: of the ranks among these processes and everything below them."""
-    ranks = find_ranks(pids)
+    ranks = with_stops(find_ranks(pids), (), time.time())
     rings = sum(one.path != NO_RING for one in ranks)
     say(f"{len(ranks)} processes, {rings} with rings of the recorder")
     env = next(filter(None, (environment(one.pid) for one in ranks)), {})
-    case = Case(wishes, say, [], Path(os.devnull), env)
+    case = Case(wishes, say, list, Path(os.devnull), env)
     folder = case.of_stall(lambda: (ranks, {}), True)
     return _judge(case, folder, say)
 
@@ -32,7 +33,7 @@ def attach_to_servers(addresses: Sequence[str], wishes: Wishes, say: Callable[[s
         say(line)
     if not servers:
         raise OSError("none of these is a debug server")
-    case = Case(wishes, say, [], Path(os.devnull), {})
+    case = Case(wishes, say, list, Path(os.devnull), {})
     folder, ranks = case.of_servers(servers)
     say(f"{len(ranks)} ranks answered")
     return _judge(case, folder, say)

@@ -42,7 +42,7 @@ class Case:
         self,
         wishes: Wishes,
         say: Callable[[str], None],
-        logs: Sequence[Path],
+        logs: Callable[[], Sequence[Path]],
         dumps: Path,
         env: Mapping[str, str],
         kernel: Kernel | None = None,
@@ -99,7 +99,7 @@ class Case:
         evidence.mkdir(parents=True, exist_ok=True)
         collect.rings(seen, evidence / "rings")
         collect.exits(seen, codes, evidence / "exits.json")
-        collect.logs(self._logs, evidence / "logs")
+        collect.logs(self._logs(), evidence / "logs")
         collect.dumps(self._dumps, evidence / "dumps")
         collect.environment(self._env, evidence / "env.txt")
         readable = self._kernel is None or self._kernel.collect(evidence / "kernel")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from rankandfile.capture import processes
-from rankandfile.capture.streams import Tee
+from rankandfile.capture.output import Output
 
 #: Signals that end things, and that the job gets when we do.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -19,16 +20,17 @@ HEARD = (*PASSED_ON, signal.SIGCHLD, signal.SIGWINCH)
 
 #: `siginfo.si_code` of a signal that a terminal sent, to the whole foreground group.
 _FROM_KERNEL = 0x80
-#: What outlives an interrupted job gets so long for its own end.
-LEFT_S = 5.0
+#: What outlives an interrupted job gets so long for its own end; a job that is to end, to do it by itself.
+LEFT_S, KILL_AFTER_S = 5.0, 10.0
 
 
 class Job:
     """Made and fed by one thread, the main one: signals are blocked and waited for, never handled."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
-        self.logs = [folder / "stdout.log", folder / "stderr.log"]
-        self._tees = [Tee(stream, log) for stream, log in zip((1, 2), self.logs, strict=True)]
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], output: Output) -> None:
+        self._output = output
+        self._kill_at = math.inf
+        self._is_to_end = False
         # With a terminal it stays in our group, as it would be without us: Ctrl-C, Ctrl-Z and reading work.
         self._shares_group = os.isatty(0)
         self._adopts = processes.adopt_orphans()
@@ -42,14 +44,13 @@ class Job:
 
         self._process = subprocess.Popen(
             list(command),
-            env=dict(env),
-            stdout=self._tees[0].job_end,
-            stderr=self._tees[1].job_end,
+            env={**env, **output.variables},
+            stdout=output.ends[0],
+            stderr=output.ends[1],
             preexec_fn=in_child,
         )
         self.pid = self._process.pid
-        for tee in self._tees:
-            tee.start()
+        output.start()
         self.endings = 0
         """How many signals have asked for its end."""
 
@@ -58,12 +59,14 @@ class Job:
         heard = signal.sigtimedwait(HEARD, seconds)
         if heard is not None:
             self._hear(heard)
+        if time.monotonic() > self._kill_at:
+            self._kill_at = math.inf
+            processes.end_all_below(os.getpid(), 1.0)
         return self._process.poll()
 
     def _hear(self, heard: signal.struct_siginfo) -> None:
         if heard.si_signo == signal.SIGWINCH:
-            for tee in self._tees:
-                tee.resize()
+            self._output.resize()
         if heard.si_signo not in PASSED_ON:
             return
         if heard.si_signo in ENDING:
@@ -86,15 +89,16 @@ class Job:
         own = group_of(self.pid)
         return [self.pid, *(pid for pid in processes.descendants(self.pid) if group_of(pid) == own)]
 
-    def terminate(self) -> None:
+    def end(self) -> None:
+        """Ask the launcher to end it; if it has not after a while, all that is left is killed. For any thread."""
+        self._is_to_end = True
         processes.send([self.pid], signal.SIGTERM)
+        self._kill_at = time.monotonic() + KILL_AFTER_S
 
     def finish(self, code: int) -> None:
         """After its end: nothing of a job that was ended remains, and all of its output has been passed on."""
-        if self._adopts and (self.endings or code < 0):
+        if self._adopts and (self.endings or self._is_to_end or code < 0):
             processes.end_all_below(os.getpid(), LEFT_S)
-        for tee in self._tees:
-            tee.finish(2.0)
-        processes.reap()
+        self._output.finish(2.0)
         # There is no job any more that an interrupt could be meant for.
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)

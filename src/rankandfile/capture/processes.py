@@ -49,6 +49,13 @@ def alive(pid: int, started: int) -> bool:
     return found is not None and found.state not in "ZX" and found.started == started
 
 
+def stopped(pid: int) -> bool:
+    """By a signal, as SIGSTOP or Ctrl-Z send: it runs nothing until another one lets it go on."""
+    found = status(pid)
+    # Not `t`: whoever looks at its stack stops it for a moment, too.
+    return found is not None and found.state == "T"
+
+
 def descendants(root: int) -> list[int]:
     """Every living process below `root`, parents before children."""
     children: dict[int, list[int]] = {}
@@ -85,28 +92,25 @@ def send(pids: Iterable[int], number: int) -> None:
 
 
 def end_all_below(root: int, patience_s: float) -> None:
-    """SIGTERM, then SIGKILL, until nothing is left below `root`, which must be this process."""
+    """SIGTERM, then SIGKILL, until nothing is left below `root`; how they ended is for others to ask."""
     send(descendants(root), signal.SIGTERM)
     end = time.monotonic() + patience_s
     while descendants(root) and time.monotonic() < end:
-        reap()
         time.sleep(0.05)
     end = time.monotonic() + 5
     while (left := descendants(root)) and time.monotonic() < end:
         send(left, signal.SIGKILL)
-        reap()
         time.sleep(0.05)
 
 
-def reap(wanted: Collection[int] | None = None) -> dict[int, int]:
-    """Exit codes of children that have ended, negative for a signal. Children that others wait for are not `wanted`."""
+def reap(wanted: Collection[int]) -> dict[int, int]:
+    """Exit codes of these children where they have ended, negative for a signal. Others are waited for by others."""
     found = {}
-    for pid in _children():
-        if wanted is None or pid in wanted:
-            with contextlib.suppress(ChildProcessError):
-                ended, told = os.waitpid(pid, os.WNOHANG)
-                if ended:
-                    found[pid] = os.waitstatus_to_exitcode(told)
+    for pid in _children() & set(wanted):
+        with contextlib.suppress(ChildProcessError):
+            ended, told = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                found[pid] = os.waitstatus_to_exitcode(told)
     return found
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.capture.processes import alive
+from rankandfile.capture.processes import alive, stopped
 from rankandfile.wire import layout
 from rankandfile.wire.layout import Header, Record
 
 #: Newest records that are looked at; a completion that is seen later than this many calls is no progress.
 NEWEST = 64
+#: Read at a time.
+_BLOCK = 64
 
 
 class Seen(NamedTuple):
@@ -33,6 +36,17 @@ class Seen(NamedTuple):
     """Number of the newest record, 0 for none: without what it writes because nothing happens."""
     open: bool
     """The newest call has not been seen to be complete."""
+    stopped: float = 0.0
+    """When it was first seen stopped by a signal (seconds since 1970); 0 for a process that is not."""
+
+
+def with_stops(now: Iterable[Seen], before: Iterable[Seen], time_s: float) -> list[Seen]:
+    """Which processes are stopped, and since when at the latest; `before` is what was seen the last time."""
+    known = {(one.pid, one.started): one.stopped for one in before if one.stopped}
+    return [
+        one._replace(stopped=known.get((one.pid, one.started), time_s) if one.lives and stopped(one.pid) else 0.0)
+        for one in now
+    ]
 
 
 def look(folder: Path) -> list[Seen]:
@@ -54,8 +68,7 @@ def _look_at(path: Path) -> Seen | None:
             newest = _newest(file.fileno(), header)
     except OSError:
         return None
-    kept = [(record, left, done) for record, left, done in newest if record.kind != layout.PULSE]
-    calls = [one for one in kept if one[0].kind == layout.CALL]
+    calls = [one for one in newest if one[0].kind == layout.CALL]
     return Seen(
         path,
         header.rank,
@@ -65,27 +78,35 @@ def _look_at(path: Path) -> Seen | None:
         header.host.split(b"\0")[0].decode("utf-8", "replace"),
         alive(header.pid, header.started),
         header.state == layout.CLOSED,
-        tuple((record.number, left, done) for record, left, done in kept),
-        kept[0][0].number if kept else 0,
+        tuple((record.number, left, done) for record, left, done in newest),
+        newest[0][0].number if newest else 0,
         bool(calls) and calls[0][2] == 0 and calls[0][1] != layout.RAISED,
     )
 
 
 def _newest(fd: int, header: Header) -> list[tuple[Record, int, int]]:
-    """Whole records, the newest first."""
-    found = []
+    """Whole records, the newest first. Pulses take no place among them: they come because nothing happens, and would
+    push out one by one what it is told by."""
+    found: list[tuple[Record, int, int]] = []
     # The header's number may lag behind by one.
-    first = max(header.last + 1, 1)
-    for number in range(first, max(first - NEWEST, 0), -1):
-        at = header.header_size + (number - 1) % header.capacity * layout.RECORD_SIZE
-        data = os.pread(fd, layout.RECORD_SIZE, at)
-        if len(data) < layout.RECORD_SIZE:
-            continue
-        body = data[: layout.BODY_SIZE]
-        record = Record(*layout.BODY.unpack(body))
-        if record.number != number or zlib.crc32(body) != layout.U32.unpack_from(data, layout.CHECK_AT)[0]:
-            continue
-        (left,) = layout.U32.unpack_from(data, layout.LEFT_AT)
-        (done,) = layout.U32.unpack_from(data, layout.DONE_AT)
-        found.append((record, left, done))
-    return found
+    number = max(header.last + 1, 1)
+    oldest = max(number - header.capacity, 0)
+    while number > oldest and len(found) < NEWEST:
+        last = (number - 1) % header.capacity
+        count = min(_BLOCK, last + 1, number - oldest)
+        at = header.header_size + (last + 1 - count) * layout.RECORD_SIZE
+        block = os.pread(fd, count * layout.RECORD_SIZE, at)
+        for place in range(len(block) // layout.RECORD_SIZE - 1, -1, -1):
+            data = block[place * layout.RECORD_SIZE : (place + 1) * layout.RECORD_SIZE]
+            if data[layout.KIND_AT] == layout.PULSE:
+                continue
+            body = data[: layout.BODY_SIZE]
+            record = Record(*layout.BODY.unpack(body))
+            check = layout.U32.unpack_from(data, layout.CHECK_AT)[0]
+            if record.number != number - count + place + 1 or zlib.crc32(body) != check:
+                continue
+            (left,) = layout.U32.unpack_from(data, layout.LEFT_AT)
+            (done,) = layout.U32.unpack_from(data, layout.DONE_AT)
+            found.append((record, left, done))
+        number -= count
+    return found[:NEWEST]

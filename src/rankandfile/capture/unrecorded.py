@@ -23,13 +23,19 @@ def rank_of(environment: Mapping[str, str]) -> int | None:
     return None
 
 
+def attempt_of(environment: Mapping[str, str]) -> int:
+    """How often torchrun had started its ranks before; 0 where nothing tells."""
+    word = environment.get("TORCHELASTIC_RESTART_COUNT", "")
+    return int(word) if word.isdigit() and len(word) < 8 else 0
+
+
 def unrecorded(environments: Mapping[int, Mapping[str, str]], known: Collection[int]) -> list[Seen]:
     """One per rank that is not known: the uppermost process, if parents come before children."""
     found: dict[int, Seen] = {}
     for pid, environment in environments.items():
         rank = rank_of(environment)
         if rank is not None and rank not in known and rank not in found:
-            found[rank] = without_ring(pid, rank)
+            found[rank] = without_ring(pid, rank)._replace(attempt=attempt_of(environment))
     return list(found.values())
 
 

@@ -10,10 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rankandfile.runtime import own_streams
+
 _PR_SET_PTRACER = 0x59616D61
 #: The recorder of torch kept nothing by default before this release, and had another name before the second.
 _KEEPS_BY_ITSELF, _NEW_NAME = (2, 11), (2, 8)
 _ENTRIES = "2000"
+#: Position of the rank among the arguments of `init_process_group`.
+_RANK_AT = 4
 
 
 def before_first_group(c10d: Any) -> None:
@@ -27,14 +31,22 @@ def before_first_group(c10d: Any) -> None:
             dist: Any = sys.modules.get("torch.distributed")
             if getattr(dist, "init_process_group", None) is init_process_group:
                 dist.init_process_group = init
-            begin()
+            begin(_rank(arguments, named))
         return init(*arguments, **named)
 
     c10d.init_process_group = init_process_group
 
 
-def begin() -> None:
-    """Raises nothing."""
+def _rank(arguments: tuple[Any, ...], named: dict[str, Any]) -> int | None:
+    """What the first group is told; None where it finds out itself."""
+    rank = named.get("rank", arguments[_RANK_AT] if len(arguments) > _RANK_AT else None)
+    return rank if isinstance(rank, int) and rank >= 0 else None
+
+
+def begin(rank: int | None) -> None:
+    """Raises nothing. `rank`: where it is known, and not only in the environment."""
+    with contextlib.suppress(Exception):
+        own_streams.take(os.environ, rank)
     with contextlib.suppress(Exception):
         _allow_stacks()
     with contextlib.suppress(Exception):

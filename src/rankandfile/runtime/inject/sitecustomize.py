@@ -48,6 +48,17 @@ def _wait_for_a_group(module: Any) -> None:
         sys.stderr.write(f"raf: not recording: {type(error).__name__}: {error}\n")
 
 
+def _take_own_streams() -> None:
+    """A rank that its launcher has told so, from its first line on; others when they make a group."""
+    try:
+        _load_package()
+        from rankandfile.runtime import own_streams
+
+        own_streams.take(os.environ)
+    except Exception as error:
+        sys.stderr.write(f"raf: no log of its own: {type(error).__name__}: {error}\n")
+
+
 def _load_package() -> None:
     """The job's own environment need not have this package: then it is loaded from where this file lies."""
     if "rankandfile" in sys.modules or importlib.util.find_spec("rankandfile") is not None:
@@ -77,5 +88,7 @@ def _make_way() -> None:
 
 if "RAF_RUN" in os.environ:
     sys.meta_path.insert(0, _Finder())
+    if all(os.environ.get(name) for name in ("RAF_STREAMS", "RANK", "LOCAL_RANK")):
+        _take_own_streams()
 if __name__ == "sitecustomize":
     _make_way()
