@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from watched_jobs import Watched, alive, forked, torchrun, write_program
+from watched_jobs import Watched, alive, fails_first, forked
 
 from rankandfile.lab import catalog
 from rankandfile.lab.source_tree import build
@@ -25,12 +25,11 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Watched
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("run")
     build(catalog.get("two-rank-hang"), folder / "tutorial", fixed=False)
-    write_program(folder / "killed", "killed")
     started = {
-        "tutorial": torchrun(folder / "tutorial", *ENDS),
-        "killed": torchrun(folder / "killed", *ENDS),
+        "tutorial": fails_first(folder / "tutorial", *ENDS),
+        "killed": forked(folder / "killed", "killed", *ENDS),
         "gil": forked(folder / "gil", "gil", "--stall", "2.5"),
-        "receive": forked(folder / "receive", "receive", *ENDS),
+        "receive": forked(folder / "receive", "receive", "--stall", "2.5", "--on-hang", "kill"),
         "healthy": forked(folder / "healthy", "healthy", *ENDS, given="a word\n"),
     }
     yield started
@@ -88,23 +87,50 @@ def test_the_tutorial(jobs: dict[str, Watched]) -> None:
     assert {row["state"] for row in json.loads((evidence / "exits.json").read_text())} == {"running"}
 
 
+def test_the_attempt_that_hangs_and_not_the_one_before(jobs: dict[str, Watched]) -> None:
+    """torchrun has started the job of the tutorial a second time; each rank has its log of that."""
+    job = jobs["tutorial"]
+    assert job.wait() != 0
+    assert "the first attempt fails" in job.err
+    evidence = job.case / "evidence"
+    assert all("-attempt1-" in ring.name for ring in (evidence / "rings").glob("*.ring"))
+    for rank in range(2):
+        assert (
+            (evidence / "logs" / f"rank_{rank}.stdout.log")
+            .read_text()
+            .startswith(f"attempt 1 of rank {rank}\n")
+        )
+        assert f"attempt 0 of rank {rank}\n" in job.out
+    shared = [(evidence / "logs" / name) for name in ("stdout.log", "stderr.log")]
+    assert "the first attempt fails" not in "".join(log.read_text() for log in shared if log.exists())
+
+
 def test_a_killed_rank(jobs: dict[str, Watched]) -> None:
     job = jobs["killed"]
-    assert job.wait() == 1
+    assert job.wait() == 9  # by this launcher; the ranks' own codes are in the evidence
     verdict = job.verdict()
     assert (verdict["cause"], [culprit["rank"] for culprit in verdict["culprits"]]) == ("killed", [1]), (
         job.err
     )
     assert f"train.py:{line_of(job, 'dist.all_reduce(one)')}" in job.err
+    log = job.case / "evidence" / "logs" / "rank_1.stderr.log"
+    assert log.read_text().endswith("the last words of the rank that is killed\n")
 
 
-def test_a_receive_without_a_send(jobs: dict[str, Watched]) -> None:
+def test_a_receive_without_a_send_and_the_end_at_once(jobs: dict[str, Watched]) -> None:
+    """`--on-hang kill`: no stacks are taken, the rings tell enough; then nothing remains of the job."""
     job = jobs["receive"]
-    assert job.wait() != 0
+    assert job.wait() == 143  # the launcher's own end
     assert job.verdict()["hang"], job.err
     said = " ".join(job.err.split())
     assert "Ranks 0 and 1 wait for each other in a circle" in said
     assert f"rank 1 waits in the recv at train.py:{line_of(job, 'dist.recv')}" in said
+    assert "raf: ending the job" in job.err and "the verdict above stands" in job.err
+    evidence = job.case / "evidence"
+    assert len(list((evidence / "rings").glob("*.ring"))) == 2 and not (evidence / "stacks").exists()
+    ranks = json.loads((evidence / "exits.json").read_text())
+    assert [row["state"] for row in ranks] == ["running", "running"]
+    assert not any(alive(row["pid"]) for row in ranks)
 
 
 def test_a_healthy_job_passes_through(jobs: dict[str, Watched]) -> None:

@@ -132,6 +132,36 @@ def test_exit_codes_pass_through(tmp_path: Path, script: str, code: int) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+#: What neither hears that it is to end, nor lets its child hear it.
+STUBBORN = """
+import os, sys, time
+from pathlib import Path
+import rankandfile.capture.job as capture
+from rankandfile.capture import processes
+from rankandfile.capture.output import Output
+capture.KILL_AFTER_S = 0.3
+folder = Path(sys.argv[1])
+output = Output(folder, folder)
+job = capture.Job(["sh", "-c", "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"], os.environ, output)
+while not (told := (folder / "stdout.log").read_text()).endswith("\\n"):
+    job.wait(0.05)
+job.end()
+while (code := job.wait(0.1)) is None:
+    pass
+job.finish(code)
+left = processes.status(int(told))
+print(code, left is None or left.state in "ZX")
+"""
+
+
+def test_a_job_that_does_not_want_to_end_is_killed(tmp_path: Path) -> None:
+    """Its code says so: a job that hung has not ended well."""
+    done = subprocess.run(
+        [sys.executable, "-c", STUBBORN, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[1:] == ["-9 True"], done.stdout + done.stderr
+
+
 def test_streams_pass_through_byte_for_byte(tmp_path: Path) -> None:
     data = bytes(range(256)) * 2000
     done = subprocess.run([*RAF, "--", "cat"], cwd=tmp_path, input=data, capture_output=True, check=False)

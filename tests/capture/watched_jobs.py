@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,7 @@ PROGRAMS = {
     "killed": """
 import signal
 if rank == 1:
+    os.write(2, b"the last words of the rank that is killed\\n")
     os.kill(os.getpid(), signal.SIGKILL)
 dist.all_reduce(one)
 """,
@@ -140,15 +142,25 @@ def forked(folder: Path, program: str, *options: str, given: str = "") -> Watche
     return Watched(folder, [sys.executable, "launch.py", "train.py"], list(options), given)
 
 
-def torchrun(folder: Path, *options: str) -> Watched:
-    """Two ranks of the program in the folder."""
+#: An attempt that fails before the one of the program.
+FAILS_FIRST = f"""
+import os, runpy
+attempt, rank = os.environ["TORCHELASTIC_RESTART_COUNT"], os.environ["RANK"]
+print("attempt", attempt, "of rank", rank, flush=True)
+if attempt == "0":
+{textwrap.indent(_BEGIN, "    ")}
+    if rank == 1:
+        raise RuntimeError("the first attempt fails")
+    dist.all_reduce(one)
+runpy.run_path("train.py", run_name="__main__")
+"""
+
+
+def fails_first(folder: Path, *options: str) -> Watched:
+    """Two ranks of `train.py` in the folder by torchrun, in its second attempt."""
+    (folder / "first.py").write_text(FAILS_FIRST)
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    return Watched(folder, [*run, "train.py"], list(options))
-
-
-def write_program(folder: Path, program: str) -> None:
-    folder.mkdir(parents=True)
-    (folder / "train.py").write_text(_BEGIN + PROGRAMS[program])
+    return Watched(folder, [*run, "--max-restarts", "1", "first.py"], list(options))
 
 
 def alive(pid: int) -> bool:
