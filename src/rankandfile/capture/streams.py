@@ -115,4 +115,7 @@ class Stream:
 def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[os.write(fd, view) :]
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:  # somebody who shares our terminal does not want to wait for it
+            select.select([], [fd], [])

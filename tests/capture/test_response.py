@@ -1,0 +1,158 @@
+"""What `raf run` does about a stall, with ranks, a case and a job that are made up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from rankandfile.capture.diagnose import Answer
+from rankandfile.capture.response import Response
+from rankandfile.capture.rings import Seen
+from rankandfile.capture.stall import Stall
+
+VERDICT, HEALTHY, OPEN = Answer(1, "card\n", ""), Answer(0, "", ""), Answer(3, "", "")
+
+
+def waiting(calls: int, waits: bool = True) -> Seen:
+    return Seen(Path("ring"), 0, 1, 1, 0, "", True, False, ((calls, 0, 0),), calls, waits)
+
+
+@dataclass
+class Job:
+    ended: bool = False
+    endings: int = 0
+
+    def end(self) -> None:
+        self.ended = True
+
+
+@dataclass
+class Case:
+    """While it collects, `meanwhile` happens."""
+
+    folder: Path
+    answer: Answer
+    meanwhile: Callable[[], object] = lambda: None
+    stacks: bool = False
+    judged: int = 0
+
+    def knows(self, _: object) -> None:
+        pass
+
+    def of_stall(self, look: Callable[[], object], stacks: bool) -> Path:
+        look()
+        self.stacks = stacks
+        self.meanwhile()
+        self.folder.mkdir(exist_ok=True)
+        return self.folder
+
+    def judge(self, _: Path) -> Answer:
+        self.judged += 1
+        return self.answer
+
+
+@dataclass
+class Roster:
+    seen: list[Seen]
+    told: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        return sum(one.calls for one in self.seen)
+
+    def now(self) -> tuple[list[Seen], dict[int, int]]:
+        return self.seen, {}
+
+
+class Watch:
+    """A job that stands still, and what is done about it."""
+
+    def __init__(self, folder: Path, on_hang: str, answer: Answer, waits: bool = True) -> None:
+        self.said: list[str] = []
+        self.job, self.case = Job(), Case(folder / "case", answer)
+        self.roster = Roster([waiting(5, waits)])
+        self.stall = Stall(0.0, 1.0)
+        made: Any = Response(
+            *cast(Any, (self.case, self.roster, self.stall, self.job)), on_hang, self.said.append
+        )
+        self.response: Response = made
+
+    def feed(self, at: float) -> bool:
+        return self.stall.feed(at, self.roster.seen)
+
+    def stands(self) -> None:
+        self.feed(0.0)
+        assert self.feed(9.0)
+        self.response.begin(noticed=True)
+        while self.response.busy:
+            time.sleep(0.01)
+
+    def call(self) -> None:
+        self.roster.seen = [waiting(self.roster.calls + 1)]
+        self.feed(10.0)
+
+
+@pytest.mark.parametrize(
+    ("on_hang", "answer", "waits", "ends"),
+    [
+        ("report", VERDICT, True, False),
+        ("dump-and-kill", VERDICT, True, True),
+        ("kill", VERDICT, True, True),
+        ("kill", OPEN, True, True),  # somebody waits
+        ("kill", VERDICT, False, True),
+        ("kill", OPEN, False, False),  # it may as well compute
+        ("kill", HEALTHY, True, False),
+    ],
+)
+def test_whether_the_job_is_ended(
+    tmp_path: Path, on_hang: str, answer: Answer, waits: bool, ends: bool
+) -> None:
+    watch = Watch(tmp_path, on_hang, answer, waits)
+    watch.stands()
+    assert watch.job.ended is ends, watch.said
+    assert watch.case.stacks is (on_hang != "kill")
+    # What did not tell why is looked at again, when it has lasted twice as long.
+    assert watch.feed(17.0) is False
+    assert watch.feed(18.5) is (answer is not VERDICT)
+
+
+def test_a_job_that_moves_while_it_is_looked_at_goes_on(tmp_path: Path) -> None:
+    watch = Watch(tmp_path, "dump-and-kill", VERDICT)
+    watch.case.meanwhile = watch.call
+    watch.stands()
+    assert (watch.job.ended, watch.case.judged) == (False, 0)
+    assert watch.said[-1] == "the job moves again"
+
+
+def test_what_happens_meanwhile_without_a_move_saves_nobody(tmp_path: Path) -> None:
+    """The looks of the main loop go on, and see what they saw."""
+    watch = Watch(tmp_path, "dump-and-kill", VERDICT)
+    watch.case.meanwhile = lambda: [watch.feed(at) for at in (10.0, 20.0, 30.0)]
+    watch.stands()
+    assert watch.job.ended
+
+
+def test_a_verdict_holds_until_the_job_calls_again(tmp_path: Path) -> None:
+    watch = Watch(tmp_path, "report", VERDICT)
+    watch.stands()
+    watch.response.moves()
+    before = len(watch.said)
+    watch.call()
+    watch.response.moves()
+    watch.response.moves()
+    assert watch.said[before:] == ["the job moves again"]
+    watch.response.end(0)
+    assert watch.said[before + 1 :] == []
+
+
+def test_a_job_that_ends_after_its_verdict_is_not_judged_again(tmp_path: Path) -> None:
+    watch = Watch(tmp_path, "kill", VERDICT)
+    watch.stands()
+    watch.response.end(-15)
+    assert watch.said[-1] == "the job ended with -15; the verdict above stands"
+    assert watch.case.judged == 1
