@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.capture import asking, stacks
+from rankandfile.capture import asking, collect, processes, stacks
 from rankandfile.capture.endings import Endings
 from rankandfile.capture.kernel import Kernel
+from rankandfile.capture.rings import with_stops
 from rankandfile.capture.together import LOG_TAIL, pack
-from rankandfile.capture.unrecorded import rank_of
+from rankandfile.capture.unrecorded import rank_of, without_ring
+from rankandfile.evidence import exits, sniff
 
 
 def test_how_a_process_ended_that_its_parent_has_not_asked_for() -> None:
@@ -32,17 +34,37 @@ def test_how_a_process_ended_that_its_parent_has_not_asked_for() -> None:
     child.wait()
 
 
-def test_a_stopped_process_is_called_one(tmp_path: Path) -> None:
+def test_a_stopped_process_is_called_one_and_left_alone(tmp_path: Path) -> None:
     if stacks.program() is None:
         pytest.skip("py-spy is not installed")
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"], stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None and child.stdout.read(1)
     child.send_signal(signal.SIGSTOP)
     end = time.monotonic() + 20
-    while "T" not in Path(f"/proc/{child.pid}/stat").read_text() and time.monotonic() < end:
+    while not processes.stopped(child.pid) and time.monotonic() < end:
         time.sleep(0.02)
+    found = processes.status(child.pid)
+    assert found is not None
+    ring = without_ring(child.pid, 3)
     try:
-        (note,) = stacks.take({"rank_3": child.pid}, tmp_path)
-        assert note.startswith("no stack of rank 3") and f"kill -CONT {child.pid}" in note
+        assert stacks.take({"rank_3": child.pid}, tmp_path) == []
+        assert stacks.take({"rank_3": child.pid}, tmp_path, native=True) == []
+        assert [file.name for file in tmp_path.iterdir()] == ["pyspy_rank_3.json"]
+        assert stacks.denied(child.pid).endswith(f"(kill -CONT {child.pid} lets it go on)")
+        (first,) = with_stops([ring], [], 1000.0)
+        (later,) = with_stops([ring], [first], 2000.0)
+        assert (first.stopped, later.stopped) == (1000.0, 1000.0)
+        collect.exits([later], {}, tmp_path / "exits.json")
+        data = (tmp_path / "exits.json").read_bytes()
+        assert sniff.kind(data, "exits.json") == "exit_list"
+        (told,) = exits.from_document(data, "exits.json")[0]
+        assert (told["rank"], told["state"], told["time_ns"]) == (3, "stopped", 1_000_000_000_000)
+        child.send_signal(signal.SIGCONT)
+        while processes.stopped(child.pid) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert with_stops([ring], [later], 3000.0)[0].stopped == 0
     finally:
         child.kill()
         child.wait()

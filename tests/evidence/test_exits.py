@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.evidence import exits
+from rankandfile.evidence import exits, sniff
 from rankandfile.evidence.logs import read
 from rankandfile.evidence.logs.assemble import LogPart, LogTables, tables
 from rankandfile.model.events import EXITS
@@ -41,6 +41,22 @@ def test_an_exit_list() -> None:
     ]
     assert "1 entries" in notes[0].what
     assert exits.table(rows).columns == [column.name for column in EXITS]
+
+
+def test_a_list_of_processes_that_all_live() -> None:
+    """Nobody has an exit code, and one was stopped; times of strangers may be anything."""
+    since = [1795194269.5, "yesterday", 1e300, -5, True, None]
+    document = [
+        {"rank": rank, "host": "a", "pid": 100 + rank, "state": "stopped", "since": time}
+        for rank, time in enumerate(since)
+    ]
+    data = json.dumps(document, indent=1).encode()
+    assert sniff.kind(data, "x.json") == "exit_list"
+    rows, notes = exits.from_document(data, "x.json")
+    assert [row["time_ns"] for row in rows] == [1795194269_500_000_000, None, None, None, None, None]
+    assert {(row["state"], row["role"]) for row in rows} == {("stopped", "fact")} and not notes
+    assert exits.listed(rows) == set(range(6))
+    assert exits.table(rows)["state"].to_list() == ["stopped"] * 6
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,37 @@ def test_an_error_code_without_a_word() -> None:
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("exited", "established", [2])
 
 
+def everybody(witnesses: Witnesses, *stopped: int) -> Witnesses:
+    for rank in range(4):
+        witnesses.exit(rank, "stopped" if rank in stopped else "running")
+    return witnesses
+
+
+def test_a_stopped_process_never_comes_to_the_call() -> None:
+    verdict = best(everybody(absent(), 2).stack(2, at(10)))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("host_blocked", "established", [2])
+    doing = verdict.culprits[0].doing or ""
+    assert doing.startswith(
+        "stopped by a signal, since 08:00:00 UTC or before (kill -CONT 1002 lets it go on)"
+    )
+    assert "load, data.py:10" in doing and {"X2", "S0:1"} <= set(verdict.evidence)
+
+
+def test_a_stopped_process_ends_no_call_that_it_has_joined() -> None:
+    verdict = best(everybody(Witnesses(case_of(stalled())), 1))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("host_blocked", "supported", [1])
+
+
+def test_who_waits_for_another_is_no_culprit_for_being_stopped() -> None:
+    verdict = best(everybody(absent(), 0).stack(2, IN_LOADER, IN_LOADER))
+    assert (verdict.cause, blamed(verdict)) == ("host_blocked", [2])
+    assert "stopped by a signal" not in verdict.sentence
+
+
+def test_a_job_that_is_stopped_as_a_whole_hangs_for_nobodys_fault() -> None:
+    assert blamed(best(everybody(Witnesses(case_of(stalled())), 0, 1, 2, 3))) == []
+
+
 def test_who_ended_because_others_had_is_not_blamed() -> None:
     """Rank 2 exits with an error, for its peer 3 is gone: 3 it is."""
     echo = "RuntimeError: [pair.cc:553] Connection closed by peer [10.0.0.3]:4711"

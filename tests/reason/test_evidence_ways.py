@@ -9,6 +9,7 @@ from building import Call, Job, Step, Stop, case_of, loop
 from witnesses import C10D, Frame, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
+from rankandfile.reason.codepath import relation
 
 WORLD = "0"
 STEP: list[Step] = [Call(WORLD, "all_reduce", 64, "a.py:5"), Call(WORLD, "all_gather", 8, "a.py:9")]
@@ -194,6 +195,18 @@ def test_a_rank_that_stands_behind_a_call_went_past_it() -> None:
     verdict = best(pipeline(("step", "/workspace/a.py", 9)))
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [1])
     assert "went past the all_reduce at a.py:5" in verdict.sentence
+
+
+def test_behind_the_last_call_and_on_the_same_line_further_out_it_is_on_its_way() -> None:
+    """What a round does after its calls, on the same line of the loop further out, is no other round."""
+    inside, after = ("average", "/workspace/a.py", 21), ("average", "/workspace/a.py", 23)
+    step, census = ("train", "/workspace/t.py", 37), ("train", "/workspace/t.py", 39)
+    case = Witnesses(Case()).stack(0, [inside, step], [("total", "/workspace/b.py", 12), census]).case
+    case = Witnesses(case).stack(1, [after, step], [("average", "/workspace/a.py", 19), step]).case
+    before, due, on_its_way, next_round = case.stacks["stack"].to_list()
+    assert relation(case, [before], due, on_its_way) == "before"
+    assert relation(case, [before], due, next_round) == "after"
+    assert relation(case, [before], due, before) == "unknown"
 
 
 def test_a_rank_on_its_way_to_the_call_is_not_blamed() -> None:

@@ -47,13 +47,15 @@ class Witnesses:
     case: Case
 
     def exit(self, rank: int, how: str | int, role: str | None = None, kind: str = "list") -> Witnesses:
-        """`how`: an exit code, a signal, `running`."""
-        signal = how if isinstance(how, str) and how != "running" else None
+        """`how`: an exit code, a signal, `running`, `stopped`."""
+        lives = how in ("running", "stopped")
+        signal = how if isinstance(how, str) and not lives else None
         code = how if isinstance(how, int) else None
         echo = signal in ("SIGTERM", "SIGABRT")
         row = {
             "rank": rank, "pid": 1000 + rank, "exit_code": code, "signal": signal, "kind": kind,
-            "state": "running" if how == "running" else "signalled" if signal else "exited",
+            "state": how if lives else "signalled" if signal else "exited",
+            "time_ns": 1_800_000_000_000_000_000 if how == "stopped" else None,
             "role": role or ("echo" if echo else "origin" if signal else "fact"),
             "source": "exits.json", "evidence": f"X{self.case.exits.height}",
         }  # fmt: skip

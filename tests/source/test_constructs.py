@@ -149,3 +149,38 @@ def test_the_line_that_decides_is_named(construct: str) -> None:
     verdict = located(run, 1)
     assert place(verdict.location) == run.marked, verdict.sentence
     assert verdict.location is not None and verdict.location.why_it_can_differ
+
+
+RAISES = """
+import torch.distributed as dist
+
+
+class Bad(SystemExit):
+    pass
+
+
+def main():
+    try:
+        for n in range(4):
+            step(n)
+    {around}:
+        dist.barrier()
+
+
+def step(n):
+    dist.broadcast(n, src=0)
+    if dist.get_rank() == 1 and n == 2:  # <-
+        raise Bad(n)
+    dist.all_reduce(n)
+"""
+
+
+def test_a_barrier_behind_an_exception_that_nobody_catches() -> None:
+    run = play(train=RAISES.format(around="finally"))
+    verdict = located(run, 1)
+    assert (verdict.cause, place(verdict.location)) == ("raised", run.marked)
+
+
+def test_an_exception_that_somebody_catches() -> None:
+    verdict = located(play(train=RAISES.format(around="except Bad")), 1)
+    assert verdict.cause == "swallowed_exception"

@@ -80,7 +80,9 @@ def exits(seen: Sequence[Seen], codes: Mapping[int, int], path: Path) -> None:
     for one in seen:
         code = codes.get(one.pid)
         row: dict[str, Any] = {"rank": one.rank if one.rank >= 0 else None, "host": one.host, "pid": one.pid}
-        if one.lives:
+        if one.lives and one.stopped:
+            row |= {"state": "stopped", "since": round(one.stopped, 3)}
+        elif one.lives:
             row["state"] = "running"
         elif code is None:
             row["state"] = "ended"

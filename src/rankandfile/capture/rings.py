@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.capture.processes import alive, stopped
+from rankandfile.capture.processes import alive, own_address, stopped
 from rankandfile.wire import layout
 from rankandfile.wire.layout import Header, Record
 
@@ -44,7 +44,9 @@ def with_stops(now: Iterable[Seen], before: Iterable[Seen], time_s: float) -> li
     """Which processes are stopped, and since when at the latest; `before` is what was seen the last time."""
     known = {(one.pid, one.started): one.stopped for one in before if one.stopped}
     return [
-        one._replace(stopped=known.get((one.pid, one.started), time_s) if one.lives and stopped(one.pid) else 0.0)
+        one._replace(
+            stopped=known.get((one.pid, one.started), time_s) if one.lives and stopped(one.pid) else 0.0
+        )
         for one in now
     ]
 
@@ -75,7 +77,7 @@ def _look_at(path: Path) -> Seen | None:
         header.pid,
         header.started,
         max(header.attempt, 0),
-        header.host.split(b"\0")[0].decode("utf-8", "replace"),
+        own_address(header.pid, header.started) or header.host.split(b"\0")[0].decode("utf-8", "replace"),
         alive(header.pid, header.started),
         header.state == layout.CLOSED,
         tuple((record.number, left, done) for record, left, done in newest),

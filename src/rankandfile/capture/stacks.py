@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
-from rankandfile.capture.processes import status
+from rankandfile.capture.processes import stopped
 
 #: A process of many threads on a busy machine; native stacks read symbols first.
 ANSWER_S, NATIVE_S = 20.0, 40.0
@@ -22,14 +22,21 @@ def program() -> str | None:
 
 
 def take(processes: Mapping[str, int], folder: Path, ending: str = "", native: bool = False) -> list[str]:
-    """Write one file per process, named after the keys (`rank_3`); returns why there is none where there is none."""
+    """Write one file per process, named after the keys (`rank_3`); returns why there is none where there is none.
+
+    Of a process that a signal has stopped, no native stack is taken: that would disturb it, and let it run for a while.
+    """
     py_spy = program()
     if py_spy is None:
         return ["no stacks: py-spy is not installed (pip install py-spy)"]
     folder.mkdir(parents=True, exist_ok=True)
     running = {}
     for name, pid in processes.items():
-        command = [py_spy, "dump", "--pid", str(pid), *(["--native"] if native else ["--json"])]
+        frozen = stopped(pid)
+        if frozen and native:
+            continue
+        how = ["--native"] if native else ["--json", *(["--nonblocking"] if frozen else [])]
+        command = [py_spy, "dump", "--pid", str(pid), *how]
         target = folder / (f"pyspy_native_{name}{ending}.txt" if native else f"pyspy_{name}{ending}.json")
         running[name] = _start(command), target, pid
     notes: list[str] = []
@@ -78,8 +85,7 @@ def denied(pid: int) -> str:
         owner = Path(f"/proc/{pid}").stat().st_uid
     except OSError:
         return "the process is gone"
-    found = status(pid)
-    if found is not None and found.state == "T":
+    if stopped(pid):
         return f"the process was stopped by a signal (kill -CONT {pid} lets it go on)"
     if os.geteuid() != 0 and owner != os.geteuid():
         return f"it belongs to user {owner}: run as that user or as root"

@@ -24,7 +24,9 @@ MOST = 16 << 20
 
 Row = dict[str, Any]
 
-_STATES = ("exited", "signalled", "running", "ended")
+_STATES = ("exited", "signalled", "running", "stopped", "ended")
+#: Times beyond are no times: the year 2100, in seconds.
+_LATEST = 4_102_444_800
 
 
 def from_document(data: bytes, source: str) -> tuple[list[Row], list[Note]]:
@@ -62,10 +64,16 @@ def _listed(item: dict[str, Any], source: str) -> Row:
         row(
             source, "list", rank=_integer(item.get("rank")), local_rank=_integer(item.get("local_rank")),
             host=clean(item["host"], 200) if isinstance(item.get("host"), str) else None,
-            pid=_integer(item.get("pid")), state=state if state in _STATES else None,
+            pid=_integer(item.get("pid")), state=state if state in _STATES else None, time_ns=_since(item.get("since")),
         ),
         code, signal,
     )  # fmt: skip
+
+
+def _since(value: Any) -> int | None:
+    """When it was first seen in that state, in seconds since 1970."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LATEST
+    return int(value * 1000) * 1_000_000 if known else None
 
 
 def _signal(value: Any) -> str | None:
@@ -194,6 +202,13 @@ def ranks_of_processes(rows: Sequence[Row]) -> dict[tuple[str, int], int]:
         (row["host"] or "", row["pid"]): row["rank"]
         for row in rows
         if row["rank"] is not None and row["pid"] is not None
+    }
+
+
+def listed(rows: Sequence[Row]) -> set[int]:
+    """Ranks of which a list says how their processes stand: it has all that its writer knew of."""
+    return {
+        row["rank"] for row in rows if row["kind"] == "list" and row["rank"] is not None and row["rank"] >= 0
     }
 
 

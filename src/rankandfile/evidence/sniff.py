@@ -168,7 +168,7 @@ def _json_kind(text: str, name: str) -> Kind:
         return "stacks"
     if "message" in top and {"message", "extraInfo"} <= inner:
         return "elastic_error"
-    if "pid" in inner and inner & {"exitcode", "exit_code"}:
+    if "pid" in inner and (inner & {"exitcode", "exit_code"} or {"rank", "state"} <= inner):
         return "exit_list"
     if "\n{" in text.strip() or text.startswith("["):
         return "log"

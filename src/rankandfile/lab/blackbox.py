@@ -24,6 +24,8 @@ from rankandfile.lab import calllog, virtual_hosts
 
 _PR_SET_PDEATHSIG = 1
 _POLL_S = 0.05
+#: Holds the place of a variable that each rank has another value of.
+UNSET = "_" * 8
 
 
 def become_ranks(control_dir: str) -> None:
@@ -89,6 +91,7 @@ def _become_rank(rank: int, plan: dict[str, Any], control: Path) -> None:
         os.close(log)
     os.environ.update(plan["env"])
     os.environ.update(plan["rank_env"][rank])
+    _show_outside("RANK", str(rank))
     faults = (control / f"faulthandler_{rank}.txt").open("w")
     faulthandler.register(signal.SIGUSR1, file=faults, all_threads=True)
     # Under `raf run` the recorder sits where the call log would.
@@ -99,6 +102,15 @@ def _become_rank(rank: int, plan: dict[str, Any], control: Path) -> None:
     box = _Box(rank, plan, control, calls)
     atexit.register(box.at_exit)
     threading.Thread(target=box.serve, name="blackbox", daemon=True).start()
+
+
+def _show_outside(name: str, value: str) -> None:
+    """A forked process shows its parent's environment in /proc: write this variable over the one that is there."""
+    before, found, _ = Path("/proc/self/environ").read_bytes().partition(f"{name}={UNSET}\0".encode())
+    if found:
+        # Field 50 of /proc/PID/stat, counted behind the command's name.
+        begin = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[47])
+        ctypes.memmove(begin + len(before) + len(name) + 1, f"{value}\0".encode(), len(value) + 1)
 
 
 def _park_aborting_threads() -> None:

@@ -13,9 +13,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from rankandfile.capture.rings import look
 from rankandfile.lab import virtual_hosts
+from rankandfile.lab.blackbox import UNSET
 from rankandfile.lab.scenario import Cut, Scenario, Strike
 from rankandfile.lab.sockets import keep_sockets
 from rankandfile.lab.source_tree import ScenarioError
@@ -77,13 +79,18 @@ class Ranks:
             self._parent = subprocess.Popen(
                 [*self._command(), sys.executable, "train.py", *s.args],
                 cwd=self.src,
-                env=_environment() | ({"RAF_RING_DIR": str(self.rings)} if self._under else {}),
+                env=_environment() | (self._told(plan) if self._under else {}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
         return self
+
+    def _told(self, plan: dict[str, Any]) -> dict[str, str]:
+        """What a launcher tells a rank: it stands in the process's environment, for all to see."""
+        world = {"WORLD_SIZE": str(self.scenario.world_size), "RANK": UNSET, "RAF_RING_DIR": str(self.rings)}
+        return {**plan["env"], **world}
 
     def _command(self) -> list[str]:
         """What goes in front; the first Python behind it becomes the ranks."""
@@ -108,6 +115,11 @@ class Ranks:
             if time.monotonic() > deadline:
                 raise ScenarioError(f"{self.scenario.name}: process groups {left} did not end")
             time.sleep(0.02)
+
+    @property
+    def over(self) -> bool:
+        """The command has ended, and so has whatever it was run under."""
+        return self._parent is None or self._parent.poll() is not None
 
     def pids(self) -> dict[int, int]:
         """Process id of each rank started so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -16,7 +17,9 @@ from rankandfile.lab.source_tree import ScenarioError, build
 
 #: From the end of the last rank to the verdict.
 AT_END_S = 30.0
-_ANSWERED = (b"case: ", b"no verdict")
+#: `raf run` looks again when a stall that it has no answer to has lasted twice as long: so would whoever waits for it.
+LOOKS = 2
+_CASE = re.compile(r"^raf: (.*?)case: (.+)$", re.MULTILINE)
 
 
 def run_watched(incident: Path, out_dir: Path, *, stall: float | None = None) -> Path:
@@ -25,16 +28,19 @@ def run_watched(incident: Path, out_dir: Path, *, stall: float | None = None) ->
     What is true of it comes from the incident: the recorder and the lab's own call log cannot run together. Raises
     `ScenarioError` where the machine lacks something, the job does not hang, or `raf run` gives no answer.
     """
-    scenario = catalog.get(truth.read(incident).name)
+    try:
+        scenario = catalog.get(truth.read(incident).name)
+    except KeyError as error:
+        raise ScenarioError(f"{incident.name} is not of a real scenario: {error.args[0]}") from error
     if reason := lacking(scenario):
         raise ScenarioError(f"{scenario.name}: {reason}")
     with tempfile.TemporaryDirectory(prefix="job-") as folder:
         job = Path(folder).resolve()
-        _run(scenario, job, stall)
+        case = _run(scenario, job, stall)
         if out_dir.exists():
             shutil.rmtree(out_dir)
         out_dir.mkdir(parents=True)
-        shutil.move(job / "case" / "evidence", out_dir / "evidence")
+        shutil.move(case / "evidence", out_dir / "evidence")
         shutil.copyfile(job / "control" / "launcher.log", out_dir / "said.log")
         shutil.copyfile(incident / truth.FILE, out_dir / truth.FILE)
         shutil.copyfile(incident / "calls.jsonl", out_dir / "calls.jsonl")
@@ -42,22 +48,32 @@ def run_watched(incident: Path, out_dir: Path, *, stall: float | None = None) ->
     return out_dir
 
 
-def _run(scenario: Scenario, job: Path, stall: float | None) -> None:
+def _run(scenario: Scenario, job: Path, stall: float | None) -> Path:
+    """The folder of the case that the last answer is about."""
     control, src = job / "control", job / "src"
     control.mkdir()
     build(scenario, src, fixed=False)
     command = [sys.executable, "-m", "rankandfile", "run", "--out", str(job / "case")]
     command += ["--stall", str(stall)] if stall is not None else []
     with Ranks(scenario, src, control, twin=False, under=[*command, "--"]) as ranks:
-        ranks.watch(until=lambda _: _has_answered(control))
+        ranks.watch(until=lambda _: _answer(control) is not None)
         end = time.monotonic() + AT_END_S
-        while not _has_answered(control):
-            if time.monotonic() > end:
+        over = False
+        while (case := _answer(control, last=over)) is None:
+            if over or time.monotonic() > end:
                 said = (control / "launcher.log").read_text(errors="replace")[-2000:]
-                raise ScenarioError(f"{scenario.name}: no answer of raf run : {said}")
+                raise ScenarioError(f"{scenario.name}: no answer of raf run: {said}")
             time.sleep(0.2)
+            over = ranks.over
+    return case
 
 
-def _has_answered(control: Path) -> bool:
-    said = (control / "launcher.log").read_bytes()
-    return any(words in said for words in _ANSWERED)
+def _answer(control: Path, last: bool = False) -> Path | None:
+    """The case of the verdict, or of the last look if it comes to none. `last`: there will be no other."""
+    said = (control / "launcher.log").read_text(errors="replace")
+    answers = _CASE.findall(said)
+    if not answers:
+        return None
+    words, case = answers[-1]
+    given = not words or words.startswith("the job ended")
+    return Path(case) if given or last or len(answers) >= LOOKS else None

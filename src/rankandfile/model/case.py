@@ -180,6 +180,8 @@ class Case:
             return None
         row = rows.row(0, named=True)
         how = row["signal"] or (None if row["exit_code"] is None else f"exit code {row['exit_code']}")
+        if row["state"] == "stopped" and row["time_ns"] is not None:
+            how = f"seen so since {row['time_ns'] / 1e9:.1f} (seconds since 1970)"
         words = [f"rank {row['rank']}", f"pid {row['pid']}", row["state"], how, row["error"]]
         quote = ", ".join(str(word) for word in words if word is not None)
         return Evidence(id=evidence_id, source=row["source"], where=f"process {row['pid']}", quote=quote)

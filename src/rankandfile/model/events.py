@@ -107,11 +107,12 @@ EXITS = (
     Column(
         "state",
         pl.Categorical(),
-        "exited (ended by itself), signalled, running, or ended (nothing tells how)",
+        "exited (ended by itself), signalled, running, stopped (by a signal, until another lets it go on), or ended "
+        "(nothing tells how)",
     ),
     Column("exit_code", pl.Int32, "exit code; null if a signal ended it or nothing tells"),
     Column("signal", pl.Categorical(), "the signal that ended it, such as SIGKILL"),
-    Column("time_ns", pl.Int64, "when, as the source says"),
+    Column("time_ns", pl.Int64, "when, as the source says; of a stopped process: since when at the latest"),
     Column(
         "role",
         ROLES,

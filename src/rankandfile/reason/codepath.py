@@ -31,7 +31,7 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
     depth = _parting(ours, theirs)
     if depth is None or not _one_function(ours[depth], theirs[depth]):
         return "unknown"
-    for number in earlier:
+    for nth, number in enumerate(earlier):
         before = stack_of(case, number)
         at = _parting(before, ours)
         if at is None:
@@ -45,6 +45,8 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
             return "left" if begins else "after"
         if at < depth or not _one_function(before[at], ours[at]):
             return "unknown"
+        if not nth and before[depth][2] == theirs[depth][2] and _one_function(before[depth], theirs[depth]):
+            return _inside(before, theirs)
         return _by_line(before[depth][2], ours[depth][2], theirs[depth][2])
     return "unknown"
 
@@ -84,6 +86,15 @@ def _by_line(previous: int, expected: int, came: int) -> Relation:
     if came > previous:
         return "end"
     return "before" if came < expected else "after"
+
+
+def _inside(before: Stack, came: Stack) -> Relation:
+    """Both are on one line of the loop's body: in what that calls, a later line than that of the last call is of that
+    round, and an earlier one of the next."""
+    at = _parting(before, came)
+    if at is None or not _one_function(before[at], came[at]):
+        return "unknown"
+    return "before" if came[at][2] > before[at][2] else "after"
 
 
 class Fork(NamedTuple):

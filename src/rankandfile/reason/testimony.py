@@ -82,6 +82,8 @@ class Testimony:
     """Ranks that were sent a message of another size than the one they expected."""
     stopped: dict[int, Error] = field(default_factory=dict)
     """Lines that tell why a host may not get on: a loader worker gone, the interpreter's lock not to be had."""
+    suspended: dict[int, Error] = field(default_factory=dict)
+    """Processes that a signal has stopped, as the kernel says, where not all are: they run nothing."""
     reports: tuple[Report, ...] = ()
     logged: frozenset[int] = frozenset()
     """Ranks of which there is any line, or a log file."""

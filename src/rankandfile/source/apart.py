@@ -173,7 +173,9 @@ def decided(search: Search, decision: Decision, parting: Parting) -> Found:
     inside = handler_around(replace(place, line=raised.lineno), raised)
     caught = (place, inside) if inside is not None else catcher(search.places, decision.fork.outer, raised)
     if caught is None:
-        return found
+        outer = [search.places.find(frame) for frame in decision.fork.outer]
+        seen = all(frame is not None and frame.known for frame in outer)
+        return replace(found, raises=seen and decision.fork.culprit == "end")
     where, handler = caught
     text = without_comment(where.module.lines[handler.lineno - 1].strip())
     return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")

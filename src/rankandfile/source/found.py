@@ -28,6 +28,8 @@ class Found:
     decision: Decision | None = None
     kind: str = "place"
     """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop."""
+    raises: bool = False
+    """The decision raises on the ranks that parted, and nothing around it catches that."""
 
 
 class Search:

@@ -5,6 +5,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the code shows | then it is |
 | --- | --- |
 | a handler swallowed what was raised in between (not for a rank that left) | swallowed_exception |
+| the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
 | the loop over the rank's own share of the data ended, and nothing else varies | uneven_inputs |
 
@@ -42,6 +43,8 @@ def _cause(verdict: Verdict, found: Found) -> str | None:
         return None
     if found.reason.level != "varying":
         return None
+    if found.raises and verdict.cause in _PATHS:
+        return "raised"
     if found.decision.condition.kind == "for" and found.reason.source == "shard_length":
         return "uneven_inputs"
     if verdict.cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:

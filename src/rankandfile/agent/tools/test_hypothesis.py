@@ -254,7 +254,7 @@ def _ended(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     for row in bench.case.exits.filter(pl.col("rank").is_in(ranks)).iter_rows(named=True):
         cited = row["evidence"] or ""
         told = f"{row['state']} {row['signal']} {row['exit_code']} {row['error']}".lower()
-        fits = row["state"] != "running" and (asked.text or "").lower() in told
+        fits = row["state"] not in ("running", "stopped") and (asked.text or "").lower() in told
         (for_it if fits else against)[row["rank"]] = cited
     against = {rank: cited for rank, cited in against.items() if rank not in for_it}
     return Outcome(for_it, against, frozenset(ranks) - set(for_it) - set(against))

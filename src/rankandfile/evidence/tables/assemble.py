@@ -31,7 +31,7 @@ def assemble(
 ) -> Case:
     """The case of these files. Dumps set aside are listed in `dumps` and leave no call."""
     used = [part for part in parts if part.set_aside is None and part.rank is not None]
-    world = world_size(used)
+    world = world_size(used, exits.listed(exit_rows))
     members = membership(used, world)
     tables = Repeated()
     numbers = {id(part): number for number, part in enumerate(parts)}

@@ -7,7 +7,7 @@ them the same name. A process's own group numbers are worse: they differ between
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from rankandfile.evidence.raw import Members
@@ -36,8 +36,11 @@ def is_default(name: str, desc: str) -> bool:
     return desc == "default_pg" or (name == "0" and desc in ("", "undefined"))
 
 
-def world_size(parts: Sequence[Part]) -> int | None:
-    """Number of ranks: what a default group's configuration says, else the ranks seen, if they are dense."""
+def world_size(parts: Sequence[Part], listed: Collection[int] = ()) -> int | None:
+    """Number of ranks: what a default group's configuration says, else the ranks seen, if they are dense.
+
+    `listed`: ranks of processes that a list of exits tells of; they need not have recorded anything.
+    """
     recorded = [
         len(config.members)
         for part in parts
@@ -47,7 +50,7 @@ def world_size(parts: Sequence[Part]) -> int | None:
     ]
     if recorded:
         return max(recorded)
-    seen = {part.rank for part in parts if part.rank is not None}
+    seen = {part.rank for part in parts if part.rank is not None} | set(listed)
     for part in parts:
         for config in part.raw.config:
             # gloo registers its groups before they have a name; the list is right all the same.

@@ -31,19 +31,20 @@ from . import (
     mute,
     peer_unreachable,
     raised,
+    suspended,
 )
 from .finding import Finding
 
 #: Who is asked first is believed first: a killed process may have raised something before, and not the other way.
 _ORDER = (
-    killed, gpu_error, raised, exited, left_early, peer_unreachable, host_slow, host_blocked, mute, link_error,
-    gpu_stuck,
+    killed, gpu_error, suspended, raised, exited, left_early, peer_unreachable, host_slow, host_blocked, mute,
+    link_error, gpu_stuck,
 )  # fmt: skip
 _BY_CAUSE = {module.CAUSE: place for place, module in reversed(list(enumerate(_ORDER)))}
 
-#: What can be told of a rank that has joined: its device, its link or its host failed in the call.
+#: What can be told of a rank that has joined: its process, its device, its link or its host failed in the call.
 _OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (
-    gpu_error.tell, link_error.tell, peer_unreachable.tell, gpu_stuck.tell,
+    suspended.tell, gpu_error.tell, link_error.tell, peer_unreachable.tell, gpu_stuck.tell,
 )  # fmt: skip
 _SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
@@ -77,6 +78,9 @@ def _late(facts: Facts, root: Root, call: Pending, stories: dict[int, Story]) ->
     """Whether the ranks are overdue, and what is told of them is enough to blame them for it."""
     if any(CAUSES[story.cause] != "host" for story in stories.values()):
         return True
+    if stories.keys() <= facts.testimony.suspended.keys():
+        # Whether it is late or not: it is not on its way.
+        return True
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return False
     if not any(story.absence for story in stories.values()):
@@ -86,8 +90,12 @@ def _late(facts: Facts, root: Root, call: Pending, stories: dict[int, Story]) ->
 
 
 def _joined(facts: Facts, root: Root, call: Pending) -> Finding | None:
-    # Also a member whose own part has ended, with an error: it cannot carry the others' messages any more.
-    ended = {r for r in facts.membership.members[call.group] if facts.testimony.gone(r)}
+    # Also a member whose own part has ended, or that is held: it does not carry the others' messages any more.
+    ended = {
+        r
+        for r in facts.membership.members[call.group]
+        if facts.testimony.gone(r) or r in facts.testimony.suspended
+    }
     concerned = sorted({*call.waiting, *root.victims, *root.ranks, *ended})
     for tell in _OF_THOSE_THAT_JOINED:
         stories = {
@@ -136,8 +144,12 @@ def _finding(
         f"{call_phrase(facts, call)}",
     }.get(root.kind, f"All members joined the {call_phrase(facts, call)}, and none finishes it")
     against = tuple(words for story in stories.values() for words in story.contradicted)
-    said = _said(doing, culprits, root.kind).rstrip(".")
-    sentence = f"{what}: {said}." if root.kind in ("absent", "missing") else f"{what}. {upper(said)}."
+    kind = root.kind
+    if kind not in ("absent", "missing") and stories.keys() <= facts.testimony.suspended.keys():
+        # Which call it was in when it was stopped its own record may not tell: nobody was there to note the end of one.
+        kind, what = "absent", f"Others wait for {ranks_words(culprits)}"
+    said = _said(doing, culprits, kind).rstrip(".")
+    sentence = f"{what}: {said}." if kind in ("absent", "missing") else f"{what}. {upper(said)}."
     if against:
         sentence += f" The sources disagree: {'; '.join(against)}."
     ids = [look.evidence_of(row)] if row else []
