@@ -1,11 +1,13 @@
-"""What counts as a move of the job: what ranks do, and not what is written because they do nothing."""
+"""Ranks seen from outside: what counts as a move (not what is written because nothing happens), and how they ended."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from pathlib import Path
 
+from rankandfile.capture.endings import Endings
 from rankandfile.capture.rings import NEWEST, look
 from rankandfile.capture.stall import Stall
 from rankandfile.runtime.recorder.ring import Ring
@@ -69,3 +71,19 @@ def test_a_stall_of_which_nothing_follows_is_looked_at_again(tmp_path: Path) -> 
             told.append(at)
             stall.undecided()
     assert told == [3, 6, 12, 24, 48]
+
+
+def test_how_somebody_ended_before_we_came() -> None:
+    """Its launcher waits for another rank first."""
+    command = "sh -c 'kill -9 $$' & echo $!; exec sleep 600"
+    with subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout is not None
+        pid = int(launcher.stdout.readline())
+        endings, end = Endings(), time.monotonic() + 30
+        while not Path(f"/proc/{pid}/stat").read_text().split(")")[1].startswith(" Z"):
+            assert time.monotonic() < end
+        endings.watch(pid)
+        while endings.code(pid) is None:
+            assert time.monotonic() < end
+        launcher.kill()
+    assert endings.code(pid) == -9

@@ -27,7 +27,7 @@ class Endings:
         threading.Thread(target=self._run, name="raf-endings", daemon=True).start()
 
     def watch(self, pid: int) -> None:
-        """Does nothing for a process that is watched already, or gone."""
+        """From now on, or how it has ended where its parent has not asked yet. Nothing if it is watched, or gone."""
         if pid in self._watched:
             return
         with contextlib.suppress(OSError):

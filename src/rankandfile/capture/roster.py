@@ -58,7 +58,8 @@ class Roster:
         seen = later or recorded + [one for one in self._without if one.rank not in known]
         self.seen = with_stops(seen, self.seen, time.time())
         for one in self.seen:
-            if one.lives:
+            # Also who has ended before we first looked, if nobody has asked how.
+            if one.lives or ((found := processes.status(one.pid)) and found.started == one.started):
                 self._endings.watch(one.pid)
         self._kernel.note(one.pid for one in recorded if one.lives)
         gone = {one.pid for one in self.seen if not one.lives} - self.codes.keys() - {self._job}

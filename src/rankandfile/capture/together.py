@@ -83,7 +83,7 @@ def _fetch_all(nodes: Nodes, folder: Path, alarm: int, say: Say) -> None:
             say(f"no evidence of {word.name}{lost}")
             continue
         size += len(data)
-        (folder / f"node-of-rank-{min(word.ranks, default=0)}.tar.gz").write_bytes(data)
+        (folder / f"handed-in-{min(word.ranks, default=0)}.tar.gz").write_bytes(data)
 
 
 def pack(folder: Path) -> bytes:
