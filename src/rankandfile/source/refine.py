@@ -9,7 +9,8 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
 | the loop over the rank's own share of the data ended, and nothing else varies | uneven_inputs |
 
-Nothing else is changed: a cause that the evidence established by itself stays.
+Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
+by the evidence, too, where it shows a `try` and its `finally`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def refined(verdict: Verdict, found: Found) -> Verdict:
 
 
 def _cause(verdict: Verdict, found: Found) -> str | None:
-    if verdict.cause not in _PATHS | {"early_exit"} or found.parting is None or not found.parting.settled:
+    if verdict.cause not in _PATHS | {"early_exit", "rank_conditional"} or found.parting is None or not found.parting.settled:
         return None
     if found.kind == "caught":
         return "swallowed_exception" if verdict.cause in _PATHS else None
@@ -43,8 +44,10 @@ def _cause(verdict: Verdict, found: Found) -> str | None:
         return None
     if found.reason.level != "varying":
         return None
-    if found.raises and verdict.cause in _PATHS:
+    if found.raises and verdict.cause != "early_exit":
         return "raised"
+    if verdict.cause == "rank_conditional":
+        return None
     if found.decision.condition.kind == "for" and found.reason.source == "shard_length":
         return "uneven_inputs"
     if verdict.cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
