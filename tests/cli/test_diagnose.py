@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from pathlib import Path
 
 import pytest
 from raf_runs import Raf
+from sample_dumps import NOW, REDUCE, call, with_calls
 
+from rankandfile.lab.flight_writer import write_pickle
+from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus
 from rankandfile.lab.sim.run import simulate
 
 
@@ -38,7 +43,47 @@ def test_the_status_says_what_was_found(raf: Raf, cascade: Path, healthy: Path, 
     assert raf("diagnose", cascade).status == 1
     assert raf("diagnose", healthy).status == 0
     (tmp_path / "notes.txt").write_text("nothing of a job\n")
-    assert raf("diagnose", tmp_path).status in (2, 3)
+    assert raf("diagnose", tmp_path / "notes.txt").status == 2
+    assert raf("diagnose", tmp_path / "nowhere").status == 2
+    lost = simulate("peers-dump-lost", tmp_path / "lost") / "evidence" / "dumps"
+    undetermined = raf("diagnose", lost)
+    assert undetermined.status == 3
+    assert "rank 2" in undetermined.out.split("missing")[-1]
+
+
+def test_what_stops_other_analysers_is_said_and_the_rest_counts(raf: Raf, tmp_path: Path) -> None:
+    """Mixed versions, a backend and an operation that nobody knows, a file cut short, one that would run code."""
+    for rank, version in enumerate(("2.10", "2.9", "2.4", "2.1", "2.10", "2.10")):
+        dump = six(rank, calls=5 if rank == 2 else 6)
+        (tmp_path / f"nccl_trace_rank_{rank}").write_bytes(write_pickle(dump, version))
+    cut = tmp_path / "nccl_trace_rank_4"
+    cut.write_bytes(cut.read_bytes()[:-40])
+    runs = b"\x80\x02cposix\nsystem\nX" + len(f"touch {tmp_path}/ran").to_bytes(4, "little")
+    (tmp_path / "nccl_trace_rank_5").write_bytes(runs + f"touch {tmp_path}/ran".encode() + b"\x85R.")
+    for file in tmp_path.iterdir():
+        os.utime(file, ns=(NOW + 10**12, NOW + 10**12))
+    done = raf("diagnose", tmp_path, "--format", "json")
+    assert done.status == 1
+    (verdict,) = json.loads(done.out)["verdicts"]
+    assert [culprit["rank"] for culprit in verdict["culprits"]] == [2]
+    assert not (tmp_path / "ran").exists()
+    notes = str(json.loads(done.out)["notes"])
+    assert "teleport" in notes and "rank_4" in notes and "rank_5" in notes
+
+
+def six(rank: int, calls: int) -> Dump:
+    """One of six ranks, which has made so many calls; the last of six is under way."""
+    kind = REDUCE._replace(op="warpcl:teleport")
+    made = []
+    for record in range(calls):
+        times = (
+            {}
+            if record == 5
+            else {"started_ns": NOW + record, "completed_ns": NOW + record + 1, "retired": True}
+        )
+        made.append((kind, call(record, 1 + record, **times)))
+    world = GroupConfig("0", "default_pg", (0, 1, 2, 3, 4, 5))
+    return with_calls(Dump([], [], {"0": world}, {"0": GroupStatus(calls, calls, calls)}, "2.27"), *made)
 
 
 def test_a_victim_is_led_to_the_culprit_and_the_culprit_to_its_proof(raf: Raf, cascade: Path) -> None:

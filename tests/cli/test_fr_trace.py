@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from raf_runs import Raf
+from sample_dumps import NOW, REDUCE, call, with_calls
 
 from rankandfile.cli.fr_trace import parser
+from rankandfile.lab.flight_writer import write_pickle
+from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus
 from rankandfile.lab.sim.run import simulate
 
 
@@ -77,3 +81,46 @@ def test_ranks_are_read_behind_a_prefix(raf: Raf, other_op: Path, tmp_path: Path
 def test_replica_groups_need_their_size(raf: Raf, other_op: Path) -> None:
     done = raf("fr-trace", other_op, "--transform-ft")
     assert (done.status, "--group-world-size" in done.err) == (2, True)
+
+
+def written(folder: Path, waiting: set[int], groups: dict[int, GroupConfig]) -> Path:
+    """Four ranks made three calls on their groups; those waiting have made a fourth."""
+    for rank, group in groups.items():
+        kind = REDUCE._replace(group=group.name, desc=group.desc)
+        made = [
+            (kind, call(i, 1 + i, started_ns=NOW + i, completed_ns=NOW + i + 1, retired=True))
+            for i in range(3)
+        ]
+        made += [(kind, call(3, 4))] if rank in waiting else []
+        status = {group.name: GroupStatus(len(made), 3, 3)}
+        file = folder / f"nccl_trace_rank_{rank}"
+        file.write_bytes(
+            write_pickle(with_calls(Dump([], [], {group.name: group}, status, "2.27"), *made), "2.10")
+        )
+        os.utime(file, ns=(NOW + 10**12, NOW + 10**12))
+    return folder
+
+
+def test_ranks_within_replica_groups_are_made_global(raf: Raf, tmp_path: Path) -> None:
+    """torchft: every replica group numbers its own ranks from 0. Rank 3 is the second of the second one."""
+    dumps = written(tmp_path, {2}, {rank: GroupConfig("0", "default_pg", (0, 1)) for rank in range(4)})
+    done = raf("fr-trace", dumps, "--transform-ft", "--group-world-size", 2)
+    assert done.status == 1
+    assert "rank 3" in done.out.splitlines()[0].lower()
+    assert "[2,3]" in done.out and "[0,1]" not in done.out
+
+
+def test_a_dump_that_is_not_there_stops_nothing(raf: Raf, other_op: Path, tmp_path: Path) -> None:
+    for dump in other_op.iterdir():
+        if not dump.name.endswith("3"):
+            (tmp_path / dump.name).write_bytes(dump.read_bytes())
+    with_word = raf("fr-trace", tmp_path, "--allow-incomplete-ranks")
+    assert with_word.status in (1, 3)
+    assert raf("fr-trace", tmp_path).out == with_word.out
+
+
+def test_no_more_verdicts_are_printed_than_asked_for(raf: Raf, tmp_path: Path) -> None:
+    pairs = [GroupConfig("1", "left", (0, 1)), GroupConfig("2", "right", (2, 3))]
+    dumps = written(tmp_path, {0, 2}, {rank: pairs[rank // 2] for rank in range(4)})
+    assert "rank 3" in raf("fr-trace", dumps).out.split("also")[1].lower()
+    assert "also" not in raf("fr-trace", dumps, "--mismatch_cap", 1).out

@@ -158,9 +158,7 @@ def test_setup_without_a_rank_that_has_been_there() -> None:
     """Some backends let go whoever has been: what the others wait for then is another matter."""
     row = {"dump": 0, "rank": 1, "format": "ring"}
     columns = schema("dumps")
-    been = Case(
-        dumps=pl.DataFrame([{name: row.get(name) for name in columns}], schema=columns), world_size=3
-    )
+    been = Case(dumps=pl.DataFrame([{name: row.get(name) for name in columns}], schema=columns), world_size=3)
     witnesses = Witnesses(been).stack(0, IN_INIT).stack(2, IN_INIT).stack(1, at(17, "warm_up"))
     assert blamed(best(witnesses)) == []
 

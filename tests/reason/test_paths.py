@@ -86,8 +86,76 @@ def test_the_ring_lost_the_beginning_of_the_shift() -> None:
     body: list[Step] = [Call(WORLD, "all_reduce", 64, f"layers.py:{line}") for line in (10, 20, 30, 40)]
     skipping: list[Step] = [*loop(body, 5), body[0], body[2], body[3], *loop(body, 14)]
     verdict = verdict_of({**{r: loop(body, 20) for r in range(4)}, 1: skipping}, ring=30)
-    assert culprits(verdict) == [1]
+    assert (verdict.cause, culprits(verdict)) == ("skipped_collective", [1])
     assert verdict.divergence is not None and not verdict.divergence.exact
+    assert "history before seq 51 is lost on ranks 0-3" in verdict.sentence
+    assert (verdict.location, verdict.confidence) == (None, "supported"), "which call it was is lost"
+
+
+def test_the_ring_lost_the_call_that_was_one_too_many() -> None:
+    """What the rank made where the rings begin is no call that the others never make."""
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, f"layers.py:{line}") for line in (10, 20, 30, 40)]
+    adding: list[Step] = [*loop(body, 5), body[0], Call(WORLD, "all_reduce", 64, "save.py:12"), *body[1:]]
+    verdict = verdict_of({**{r: loop(body, 20) for r in range(4)}, 1: [*adding, *loop(body, 14)]}, ring=30)
+    assert (verdict.cause, culprits(verdict)) == ("extra_collective", [1])
+    assert "1 call ahead since before the oldest call that the rings kept" in verdict.sentence
+    assert "history before seq 52 is lost on ranks 0-3" in verdict.sentence
+    assert (verdict.location, verdict.confidence) == (None, "supported")
+    assert any("history before seq 52" in missing.what for missing in verdict.missing_evidence)
+
+
+def test_another_operation_from_the_same_line() -> None:
+    """A helper for all operations: only the operation tells the calls apart."""
+    other: list[Step] = [*loop(BODY, 5), BACKWARD._replace(op="broadcast")]
+    verdict = verdict_of({**others(4), 1: other})
+    assert (verdict.hang, verdict.cause, culprits(verdict)) == (True, "different_collective", [1])
+    for size in (2, 3):
+        few = verdict_of({**others(size), 1: other})
+        assert (few.hang, culprits(few)) == (True, []), "two against one is no majority"
+
+
+def test_an_operation_that_is_not_known_is_compared_by_name_and_said() -> None:
+    new = Call(WORLD, "quantum_reduce", 8, "new.py:3")
+    body: list[Step] = [new, BACKWARD]
+    odd: list[Step] = [*loop(body, 4), new._replace(size=9), BACKWARD]
+    job = Job({WORLD: [0, 1, 2, 3]}, {**{r: loop(body, 5) for r in range(4)}, 2: odd})
+    assert diagnose(case_of(job)).verdicts[0].cause != "size_mismatch"
+    job = Job(
+        {WORLD: [0, 1, 2, 3]}, {**{r: loop(body, 6) for r in range(4)}, 2: [*loop(body, 4), *body[1:] * 2]}
+    )
+    diagnosis = diagnose(case_of(job))
+    assert culprits(diagnosis.verdicts[0]) == [2]
+    assert any("quantum_reduce" in str(note) and "by its name only" in note.what for note in diagnosis.notes)
+    known = diagnose(case_of(Job({WORLD: [0, 1]}, others(2))))
+    assert not any("name only" in note.what for note in known.notes)
+
+
+def test_the_step_is_told_where_the_group_has_one_call_per_step() -> None:
+    """The loop shows only in all calls of a rank together."""
+    groups = {WORLD: [0, 1, 2, 3], "side": [0, 1, 2, 3]}
+    body: list[Step] = [BACKWARD, NORM, Call("side", "all_gather", 8, "metrics.py:30")]
+    programs: dict[int, list[Step]] = {rank: loop(body, 8) for rank in range(4)}
+    programs[3] = [*loop(body, 5), BACKWARD, NORM]
+    verdict = diagnose(case_of(Job(groups, programs, backend="gloo"))).verdicts[0]
+    assert culprits(verdict) == [3]
+    assert verdict.divergence is not None
+    assert verdict.divergence.place == "step 6 of this loop, after its 2nd all_reduce"
+
+
+def test_the_round_is_told_where_no_two_steps_are_alike() -> None:
+    """A metric every second step, a checkpoint every third: nothing repeats as a whole."""
+    saved = Call(WORLD, "barrier", 1, "checkpoint.py:14")
+
+    def steps(count: int) -> list[Step]:
+        made: list[Step] = []
+        for step in range(count):
+            made += [BACKWARD, NORM, *([LOSS] if step % 2 else []), *([saved] if step % 3 == 2 else [])]
+        return made
+
+    verdict = verdict_of({**{rank: steps(11) for rank in range(4)}, 1: [*steps(9), BACKWARD]}, "gloo")
+    assert culprits(verdict) == [1]
+    assert verdict.divergence is not None
+    assert verdict.divergence.place == "round 10 of the loop around trainer.py:63, after its 1st all_reduce"
 
 
 def test_the_same_collective_from_two_places_is_no_departure() -> None:

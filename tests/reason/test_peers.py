@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
-from building import Call, Hold, Job, Step, Stop, case_of, loop
+from building import SECOND, START, Call, Hold, Job, Step, Stop, case_of, loop
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.tables import schema
 from rankandfile.reason import diagnose
 
 WORLD = "0"
@@ -144,22 +146,75 @@ def test_a_wrapped_ring_with_uneven_counts() -> None:
     assert culprits(verdict) == [1]
 
 
-@pytest.mark.parametrize("ranks", [64, 256])
+def mesh(ranks: int, culprit: int, steps: int = 3) -> Case:
+    """TP 8 x DP as its dumps are when `culprit` stops before a TP call: its TP group waits there, all others a call
+    later. Written down, and not played: a thousand ranks take their time."""
+    open_ = {True: "issued", False: "ended"}
+    stuck = culprit // 8
+    rows: list[tuple[int, int, int, int, str, int]] = []
+    for rank in range(ranks):
+        tp, dp = rank // 8, ranks // 8 + rank % 8
+        made = [(group, seq) for seq in range(1, steps) for group in (tp, dp)]
+        made += [] if rank == culprit else [(tp, steps)] if tp == stuck else [(tp, steps), (dp, steps)]
+        for record, (group, seq) in enumerate(made):
+            last = record == len(made) - 1 and rank != culprit
+            rows.append((rank, group, seq, record, open_[last], 0 if group == tp else 1))
+    columns = ("rank", "group", "seq", "record", "state", "site")
+    calls = pl.DataFrame(rows, schema=columns, orient="row").with_columns(
+        dump="rank", op_id="seq", stack="site", shape="site", is_p2p=False, op=pl.lit("all_reduce"),
+        name=pl.lit("gloo:all_reduce"), timeout_ms=600_000, created_ns=START + pl.col("record") * SECOND,
+    )  # fmt: skip
+    groups = [(i, f"tp{i}", "mesh_tp", [*range(8 * i, 8 * i + 8)]) for i in range(ranks // 8)]
+    groups += [(ranks // 8 + i, f"dp{i}", "mesh_dp", [*range(i, ranks, 8)]) for i in range(8)]
+    dumps = {
+        "dump": range(ranks), "rank": range(ranks), "source": [f"rank_{r}" for r in range(ranks)],
+        "backend": ["gloo"] * ranks, "last_ns": [START + 2 * steps * SECOND] * ranks,
+        "written_ns": [START + 900 * SECOND] * ranks, "wrapped": [False] * ranks, "truncated": [False] * ranks,
+    }  # fmt: skip
+    sites = {
+        "frame": [0, 1],
+        "function": ["step"] * 2,
+        "file": ["/workspace/layers.py"] * 2,
+        "line": [15, 30],
+    }
+    return Case(
+        calls=_as_table("calls", calls),
+        groups=_as_table(
+            "groups", pl.DataFrame(groups, schema=["group", "name", "desc", "members"], orient="row")
+        ),
+        dumps=_as_table("dumps", pl.DataFrame(dumps)),
+        frames=_as_table("frames", pl.DataFrame({**sites, "is_torch": [False, False]})),
+        stacks=_as_table("stacks", pl.DataFrame({"stack": [0, 1], "frames": [[0], [1]], "site": [0, 1]})),
+        shapes=_as_table(
+            "shapes",
+            pl.DataFrame(
+                {
+                    "shape": [0, 1],
+                    "in_sizes": [[[2048]], [[4096]]],
+                    "out_sizes": [[[2048]], [[4096]]],
+                    "in_dtypes": [["Float"]] * 2,
+                    "out_dtypes": [["Float"]] * 2,
+                }
+            ),
+        ),
+        world_size=ranks,
+    )
+
+
+def _as_table(name: str, given: pl.DataFrame) -> pl.DataFrame:
+    columns = schema(name)
+    missing = [
+        pl.lit(None, dtype).alias(column) for column, dtype in columns.items() if column not in given.columns
+    ]
+    return given.with_columns(missing).select(pl.col(c).cast(t) for c, t in columns.items())
+
+
+@pytest.mark.parametrize("ranks", [64, 1024])
 def test_one_of_many_ranks_stuck_on_the_host(ranks: int) -> None:
-    tp = {f"tp{i}": list(range(8 * i, 8 * i + 8)) for i in range(ranks // 8)}
-    dp = {f"dp{i}": list(range(i, ranks, 8)) for i in range(8)}
-
-    def step(rank: int) -> list[Step]:
-        return [
-            all_reduce(2048, "layers.py:15", f"tp{rank // 8}"),
-            all_reduce(4096, "optimizer.py:10", f"dp{rank % 8}"),
-        ]
-
-    programs = {rank: loop(step(rank), 3) for rank in range(ranks)}
-    programs[21] = [*loop(step(21), 2), Stop()]
-    descs = dict.fromkeys(tp, "mesh_tp") | dict.fromkeys(dp, "mesh_dp")
-    verdict = only(case_of(Job({**tp, **dp}, programs, backend="gloo", descs=descs)))
+    verdict = only(mesh(ranks, culprit=21))
     assert culprits(verdict) == [21]
+    assert verdict.divergence is not None and verdict.divergence.group.startswith("mesh_tp")
+    assert f"In {ranks // 8 - 1} of {ranks // 8} mesh_tp groups nobody waits." in verdict.sentence
 
 
 def test_healthy() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 from building import Call, Job, Step, Stop, case_of, loop, renumbered, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -104,6 +105,23 @@ def test_healthy_groups_may_be_left_out(job: Job) -> None:
         descs=job.descs,
     )
     assert blamed(case_of(job)) == blamed(case_of(more))
+
+
+@few
+@given(faults)
+def test_groups_in_which_all_is_well_may_be_dropped(job: Job) -> None:
+    """Of the same ranks: what a group records in which every member made and ended the same calls decides nothing."""
+    case = case_of(job)
+    calls = case.calls.with_columns(pl.col("state").is_in(["issued", "started"]).alias("open"))
+    made = calls.group_by("group").agg(
+        pl.col("open").any(), pl.col("rank").value_counts().struct.field("count").n_unique().alias("counts")
+    )
+    well = made.filter(~pl.col("open") & (pl.col("counts") == 1))["group"]
+    fewer = replace(case, calls=case.calls.filter(~pl.col("group").is_in(well.implode())))
+    assert blamed(case) == blamed(fewer)
+    assert {verdict.cause for verdict in diagnose(case).verdicts} == {
+        v.cause for v in diagnose(fewer).verdicts
+    }
 
 
 @few

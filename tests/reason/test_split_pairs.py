@@ -73,3 +73,44 @@ def test_stacks_of_one_side_or_of_another_call_tell_no_pair() -> None:
 
 def test_splits_that_agree_are_no_mismatch() -> None:
     assert exchanging(AGREED, told=True).cause != "split_mismatch"
+
+
+def recorded(gives: list[list[int]], takes: list[list[int]]) -> Verdict:
+    """A tensor of its own for each member: the dumps alone have the splits."""
+    ranks = list(range(len(gives)))
+    programs: dict[int, list[Step]] = {
+        rank: [
+            *loop([Call(WORLD, "all_reduce", 64, "a.py:5")], 3),
+            Call(
+                WORLD,
+                "all_to_all",
+                site="a.py:9",
+                sizes=([[n] for n in gives[rank]], [[n] for n in takes[rank]]),
+            ),
+        ]
+        for rank in ranks
+    }
+    (verdict,) = diagnose(case_of(Job({WORLD: ranks}, programs, stalled=frozenset({(WORLD, 4)})))).verdicts
+    return verdict
+
+
+FITTING = [[1, 4, 7], [2, 5, 8], [3, 6, 9]]
+"""What each expects of the others if they give [1, 2, 3], [4, 5, 6], [7, 8, 9]."""
+
+
+def test_dumps_with_a_tensor_per_member_show_the_pair_that_disagrees() -> None:
+    verdict = recorded([[1, 2, 4], [4, 5, 6], [7, 8, 9]], FITTING)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "established", [])
+    assert "rank 0 sends 4 elements to rank 2, which expects 3" in verdict.sentence
+
+
+def test_pairs_may_disagree_though_the_sums_agree() -> None:
+    verdict = recorded([[1, 2, 4], [4, 5, 6], [7, 7, 9]], FITTING)
+    assert verdict.cause == "split_mismatch"
+    assert "rank 2 sends 7 elements to rank 1, which expects 8" in verdict.sentence
+
+
+def test_who_disagrees_with_all_that_agree_among_themselves() -> None:
+    verdict = recorded([[1, 2, 3], [4, 5, 6], [8, 9, 9]], FITTING)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "supported", [2])
+    assert recorded([[1, 2, 3], [4, 5, 6], [7, 8, 9]], FITTING).cause != "split_mismatch"

@@ -31,6 +31,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 #: The place in notes on sources that say of one rank what cannot both be so.
 DISAGREE = "sources disagree"
 
+#: The place in notes on operations that no contract is known of.
+UNKNOWN_OPERATION = "operation"
+
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """Something that could not be read, was kept in part, or was set aside: one clear line."""

@@ -39,7 +39,7 @@ class Track:
 
 def tracks(working: Working, group: int) -> list[Track]:
     """The cohorts of the group, by what all of them kept, largest first."""
-    calls = working.of_group(group)
+    calls = working.of_group(group).filter(~pl.col("cut"))
     if not calls.height:
         return []
     spans = calls.group_by("rank").agg(

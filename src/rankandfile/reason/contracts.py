@@ -64,6 +64,9 @@ CONTRACTS: tuple[Contract, ...] = (
         aliases=("alltoall", "alltoall_base", "all_to_all_single", "all_to_all_v_single", "all_to_allv"),
     ),
     Contract("barrier", "nothing", "nobody", aliases=("all_reduce_barrier", "allreduce_barrier")),
+    # Making a communicator, or memory that is shared through it, is a call of all members of the old one.
+    Contract("split", "nothing", "nobody"),
+    Contract("new_window", "nothing", "nobody"),
     Contract("send", "nothing", "sender", aliases=("isend",)),
     Contract("recv", "nothing", "nobody", aliases=("irecv",)),
     Contract("coalesced", "parts", "nobody"),

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from . import look
+from .alignment import Tokens
 from .codepath import Relation
 from .departure import Kind
 from .facts import Facts
-from .loops import find_loop
+from .loops import find_loop, head_of_rounds
+from .programs import Program
 from .words import ordinal
+
+_FEW = 4
+
+Terms = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -54,21 +62,63 @@ def calls_before(facts: Facts, row: look.Row) -> pl.DataFrame:
 
 def place_of(facts: Facts, group: int, slot: int) -> str | None:
     """'step 41 of this loop, after its 3rd all_reduce': where in the normal path's repetition it happened."""
+    return _place_in_group(facts, group, slot) or _place_in_program(facts, group, slot)
+
+
+def _place_in_group(facts: Facts, group: int, slot: int) -> str | None:
     parting = facts.partings.get(group)
     if parting is None:
         return None
     track = parting.normal.track
-    position = slot - track.first
-    loop = find_loop(track.tokens[:position]) if position > 0 else None
+    return _place(facts, track.tokens, track.terms, slot - track.first, whole=track.first <= 1)
+
+
+def _place_in_program(facts: Facts, group: int, slot: int) -> str | None:
+    """A group with one call per step does not show the steps; all calls of a rank that made this one do."""
+    parting = facts.partings.get(group)
+    for rank in parting.normal.ranks[:_FEW] if parting is not None else ():
+        row = look.call_at(facts, rank, group, slot)
+        if row is not None:
+            program = facts.programs.of(rank)
+            at = int(np.searchsorted(program.records, row["record"]))
+            whole = bool(program.records[0] == 0)
+            return _place(facts, program.tokens, program.terms, at, whole) or _round(
+                facts, program, at, whole
+            )
+    return None
+
+
+def _place(facts: Facts, tokens: Tokens, terms: Terms, position: int, whole: bool) -> str | None:
+    loop = find_loop(tokens[:position]) if position > 0 else None
     if loop is None or loop.period < 2 or position <= loop.start:
         return None
     within = (position - loop.start) % loop.period
-    begins = position - within
-    whole = track.first <= 1
-    words = f"step {loop.step(position)} of this loop{'' if whole else ' as far as the rings reach back'}"
-    if not within:
-        return words + ", at its first call"
-    op = facts.working.terms[int(track.terms[position - 1])].op
-    made = track.terms[begins:position].tolist()
-    number = sum(facts.working.terms[int(t)].op == op for t in made if t >= 0)
-    return f"{words}, after its {ordinal(number)} {op}"
+    step = f"step {loop.step(position)} of this loop{_reach(whole)}"
+    return f"{step}, {_within(facts, terms[position - within : position])}"
+
+
+def _round(facts: Facts, program: Program, position: int, whole: bool) -> str | None:
+    """Of a loop whose steps are not all alike: by the call that it makes most often."""
+    before = program.tokens[:position]
+    head = head_of_rounds(before)
+    row = look.call_of_record(facts, program.rank, int(program.records[head])) if head is not None else None
+    if head is None or row is None:
+        return None
+    rounds = np.flatnonzero(before == before[head])
+    begins = bool(program.tokens[position] == before[head])
+    inside = program.terms[position:position] if begins else program.terms[rounds[-1] : position]
+    number = len(rounds) + begins
+    around = look.place_words(facts.case, row["site"]).removeprefix(" at ") or f"its {look.op_of(facts, row)}"
+    return f"round {number} of the loop around {around}{_reach(whole)}, {_within(facts, inside)}"
+
+
+def _reach(whole: bool) -> str:
+    return "" if whole else " as far as the rings reach back"
+
+
+def _within(facts: Facts, made: Terms) -> str:
+    """`made`: the calls of this step so far."""
+    ops = [facts.working.terms[t].op for t in made.tolist() if t >= 0]
+    if not ops:
+        return "at its first call"
+    return f"after its {ordinal(ops.count(ops[-1]))} {ops[-1]}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
-from rankandfile.model.ledger import DISAGREE, Note
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
+from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .causes import broke_off
 from .causes.finding import Finding
@@ -33,7 +35,7 @@ def conclude(facts: Facts) -> Diagnosis:
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
     ids = dict.fromkeys([*(i for v in verdicts for i in _cited(v)), *disagreeing])
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
-    notes = [*_contradictions(facts), *facts.case.notes, *_clock_notes(facts)]
+    notes = [*_contradictions(facts), *_unknown_operations(facts), *facts.case.notes, *_clock_notes(facts)]
     return Diagnosis(job=_job(facts), verdicts=verdicts, evidence=evidence, notes=notes)
 
 
@@ -45,6 +47,17 @@ def _contradictions(facts: Facts) -> list[Note]:
             what=f"{one.what} ({' against '.join(one.evidence[:2])})",
         )
         for one in facts.contradictions
+    ]
+
+
+def _unknown_operations(facts: Facts) -> list[Note]:
+    return [
+        Note(
+            file=op,
+            where=UNKNOWN_OPERATION,
+            what="not known: calls of it were compared by its name only, not by what they asked for",
+        )
+        for op in facts.working.unknown_ops[:_MOST_GROUPS]
     ]
 
 
@@ -73,8 +86,11 @@ def _verdicts(facts: Facts) -> list[Verdict]:
         found = findings(facts, root)
         if found:
             candidate = verdict(facts, root, found)
-            if not any(_same(candidate, other) for other in out):
+            twin = next((i for i, other in enumerate(out) if _same(candidate, other)), None)
+            if twin is None:
                 out.append(candidate)
+            elif candidate.sentence == out[twin].sentence:
+                out[twin] = _with_victims_of(out[twin], candidate)
     hangs = [v for v in out if v.hang]
     return hangs or _spoken(facts) or out[:1] or [quiet(facts)]
 
@@ -101,7 +117,14 @@ def _of(facts: Facts, finding: Finding) -> Verdict:
 def _same(one: Verdict, other: Verdict) -> bool:
     """Two roots that end in the same claim about the same ranks are one verdict."""
     ranks = [c.rank for c in one.culprits]
-    return one.cause == other.cause and ranks == [c.rank for c in other.culprits] and bool(ranks)
+    alike = one.cause == other.cause and ranks == [c.rank for c in other.culprits]
+    return alike and (bool(ranks) or one.sentence == other.sentence)
+
+
+def _with_victims_of(one: Verdict, other: Verdict) -> Verdict:
+    """Two sides of one transfer wait for each other, and are two roots of what is said once."""
+    victims = {*parse_ranks(one.victims), *parse_ranks(other.victims)}
+    return msgspec.structs.replace(one, victims=format_ranks(sorted(victims)))
 
 
 def _cited(v: Verdict) -> list[str]:

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.model.ranks import parse_ranks
 
 from . import look
-from .absence import reasons
+from .absence import absent_ranks, reasons
 from .causes.finding import Finding
 from .facts import Facts
 from .verdict import findings
 from .waiting import call_phrase, pending_row
-from .waits import Pending
+from .waits import Pending, Root
 from .words import ranks_words, upper, verb
 
 _UNKNOWN = "which all others joined; of {} nothing is known"
+_UNCOUNTED = "and whether {} came to it cannot be told: the rings have lost what it would be counted by"
 
 Role = Literal["culprit", "victim", "bystander", "unseen"]
 
@@ -38,6 +40,7 @@ class _Blame(NamedTuple):
     """Who is blamed, and by what words."""
 
     culprits: frozenset[int]
+    victims: frozenset[int]
     confidence: str
     sentence: str
     doing: dict[int, str]
@@ -47,8 +50,11 @@ class _Blame(NamedTuple):
 
 def explain(facts: Facts, rank: int, diagnosis: Diagnosis | None = None) -> Explanation:
     """`diagnosis` is what was concluded in the end: with the source, it can name others than the dumps alone."""
-    found = [best for root in facts.roots if (best := next(iter(findings(facts, root)), None)) is not None]
-    blames = [_of_finding(finding) for finding in found]
+    blames = [
+        _of_finding(best, root)
+        for root in facts.roots
+        if (best := next(iter(findings(facts, root)), None)) is not None
+    ]
     if diagnosis is not None:
         overturned = {blame.culprits: blame.overturned_by for blame in blames}
         blames = [_of_verdict(verdict, overturned) for verdict in diagnosis.verdicts]
@@ -58,14 +64,16 @@ def explain(facts: Facts, rank: int, diagnosis: Diagnosis | None = None) -> Expl
     links = _chain(facts, rank, culprits)
     if rank in culprits:
         return _culprit(facts, rank, next(blame for blame in blames if rank in blame.culprits), links)
+    behind_it = next((blame for blame in blames if rank in blame.victims and blame.culprits), None)
     if links:
-        return _victim(facts, rank, links, culprits)
-    return _bystander(facts, rank)
+        return _victim(facts, rank, links, culprits, behind_it)
+    return _bystander(facts, rank, behind_it)
 
 
-def _of_finding(finding: Finding) -> _Blame:
+def _of_finding(finding: Finding, root: Root) -> _Blame:
     return _Blame(
         frozenset(finding.culprits),
+        frozenset({*root.victims, *root.ranks} - set(finding.culprits)),
         finding.confidence,
         finding.sentence,
         dict(finding.doing),
@@ -79,6 +87,7 @@ def _of_verdict(verdict: Verdict, overturned: Mapping[frozenset[int], str]) -> _
     doing = {culprit.rank: culprit.doing for culprit in verdict.culprits if culprit.doing}
     return _Blame(
         culprits,
+        frozenset(parse_ranks(verdict.victims)),
         verdict.confidence,
         verdict.sentence,
         doing,
@@ -115,11 +124,12 @@ def _chain(facts: Facts, rank: int, culprits: set[int]) -> list[tuple[int, Pendi
 
 def _link(facts: Facts, rank: int, call: Pending) -> str:
     words = f"Rank {rank} waits in the {call_phrase(facts, call)}"
+    unknown = _UNKNOWN if set(call.unknown) & set(absent_ranks(facts)) else _UNCOUNTED
     for ranks, one, many in (
         (call.lacking, "which {} has not issued", "which {} have not issued"),
         (call.behind, "which the device of {} has not begun", "which the devices of {} have not begun"),
         (call.busy, "which {} has joined, but cannot begin yet", "which {} have joined, but cannot begin yet"),
-        (call.unknown, _UNKNOWN, _UNKNOWN),
+        (call.unknown, unknown, unknown),
     ):  # fmt: skip
         others = tuple(r for r in ranks if r != rank)
         if others:
@@ -150,7 +160,9 @@ def _culprit(facts: Facts, rank: int, best: _Blame, links: list[tuple[int, Pendi
     return Explanation(rank, "culprit", tuple(lines), best.evidence)
 
 
-def _victim(facts: Facts, rank: int, links: list[tuple[int, Pending]], culprits: set[int]) -> Explanation:
+def _victim(
+    facts: Facts, rank: int, links: list[tuple[int, Pending]], culprits: set[int], behind_it: _Blame | None
+) -> Explanation:
     lines = [_link(facts, r, call) for r, call in links]
     last = links[-1][1]
     end = last.lacking or last.behind or last.busy or last.unknown
@@ -159,20 +171,43 @@ def _victim(facts: Facts, rank: int, links: list[tuple[int, Pending]], culprits:
         lines.append(
             f"The chain ends there: {ranks_words(sorted(blamed))} {verb(sorted(blamed), 'is', 'are')} blamed."
         )
+    elif behind_it is not None:
+        lines.append(f"The chain ends there: {_blamed(behind_it)}")
     lines.append(f"Rank {rank} is not blamed: it came to the call, and waits.")
     return Explanation(rank, "victim", tuple(lines), _evidence(facts, links))
 
 
-def _bystander(facts: Facts, rank: int) -> Explanation:
+def _blamed(blame: _Blame) -> str:
+    """'rank 1 is blamed (asked for [3] Float).'"""
+    ranks = sorted(blame.culprits)
+    doing = dict.fromkeys(blame.doing[rank] for rank in ranks if rank in blame.doing)
+    said = f" ({'; '.join(list(doing)[:2])})" if doing else ""
+    return f"{ranks_words(ranks)} {verb(ranks, 'is', 'are')} blamed{said}."
+
+
+def _bystander(facts: Facts, rank: int, behind_it: _Blame | None) -> Explanation:
     last = look.last_call(facts, rank)
     waited_for = [call for call in facts.waits.pending if rank in call.lacking]
-    lines = [f"Rank {rank} waits in no call."]
+    doubtful = [call for call in facts.waits.pending if rank in call.unknown]
+    lines = [f"Rank {rank} waits in no call."] if last is None or not last["open"] else []
     if last is not None:
-        lines.append(f"Its last call, the {look.call_words(facts, last)}, has ended.")
+        how = (
+            "has not ended; which of its peers' calls belong to it cannot be told"
+            if last["open"]
+            else "has ended"
+        )
+        lines.append(f"Its last call, the {look.call_words(facts, last)}, {how}.")
     if waited_for:
         lines.append(f"It has not issued the {call_phrase(facts, waited_for[0])} that others wait in.")
+    elif doubtful:
+        lines.append(
+            f"Whether it came to the {call_phrase(facts, doubtful[0])} that others wait in cannot be told, so it is "
+            "not blamed."
+        )
     else:
         lines.append("Nobody waits for it, so it is not blamed.")
+    if behind_it is not None:
+        lines.append(f"Of those that its group waits for, {_blamed(behind_it)}")
     return Explanation(rank, "bystander", tuple(lines), tuple([look.evidence_of(last)] if last else []))
 
 

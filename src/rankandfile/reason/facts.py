@@ -17,6 +17,7 @@ from .deaths import with_deaths
 from .failed_waits import with_failed_waits
 from .hidden import hidden_transfers
 from .host import Stand, stands
+from .kept import lost_words
 from .matching import mismatched
 from .membership import Membership, membership
 from .order import Order
@@ -123,6 +124,9 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         step(
             f"Paths: {len(parting.paths)} in group {case.group_label(group)}, normal by {parting.decided_by}"
         )
+    for group in groups:
+        if history := lost_words(case, working, group):
+            step(f"Rings: {history}, in group {case.group_label(group)}")
     hidden = unseen(hidden_transfers(case, working), roots, waits, hosts, testimony, case)
     if hidden:
         step(

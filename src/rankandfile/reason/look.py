@@ -12,10 +12,13 @@ from rankandfile.model.diagnosis import Call, Location
 from rankandfile.model.ledger import call_id, dump_id, group_id
 from rankandfile.model.ranks import format_ranks
 
+from .contracts import Terms
 from .facts import Facts
 from .working import BATCH, COLLECTIVE, TRANSFER
 
 Row = dict[str, Any]
+
+_MOST_PARTS = 6
 
 
 def call_at(facts: Facts, rank: int, group: int, slot: int) -> Row | None:
@@ -88,15 +91,26 @@ def call_words(facts: Facts, row: Row) -> str:
 
 
 def size_words(facts: Facts, row: Row) -> str:
-    sizes = facts.case.shapes.filter(pl.col("shape") == row["shape"])
-    if not sizes.height:
+    terms = facts.working.terms[row["terms"]]
+    if terms.op.startswith("coalesced "):
+        return _parts_words(terms)
+    found = facts.case.shapes.filter(pl.col("shape") == row["shape"])
+    if not found.height:
         return "sizes not recorded"
-    shape = sizes.row(0, named=True)
+    shape = found.row(0, named=True)
     side, dtypes = ("in_sizes", "in_dtypes") if shape["in_sizes"] else ("out_sizes", "out_dtypes")
-    tensors = [list(t) for t in shape[side][:3]]
-    more = ", ..." if len(shape[side]) > 3 else ""
+    sizes = shape[side] or []
+    tensors = [list(t) for t in sizes[:3]]
+    more = ", ..." if len(sizes) > 3 else ""
     words = ", ".join(str(t) for t in tensors) + more
-    return f"{words} {' '.join(sorted(set(shape[dtypes])))}".strip() or "no tensor"
+    return f"{words} {' '.join(sorted(set(shape[dtypes] or ())))}".strip() or "no tensor"
+
+
+def _parts_words(terms: Terms) -> str:
+    """Of a batch: how many elements each of its calls is about."""
+    sizes = [f"{size:,}" for size in terms.size[:_MOST_PARTS]]
+    more = " + ..." if len(terms.size) > _MOST_PARTS else ""
+    return f"{' + '.join(sizes)}{more} elements of {' '.join(terms.dtype)}" if sizes else "sizes not recorded"
 
 
 def as_call(facts: Facts, row: Row, detail: str | None = None) -> Call:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .alignment import Tokens
 
+_FEWEST_ROUNDS = 4
 _RECENT = 1024
 """How far back repetition is looked for: many steps of any job, and bounded work."""
 
@@ -50,6 +51,18 @@ def find_loop(tokens: Tokens) -> Loop | None:
             if best is None or start < best.start:
                 best = Loop(start, distance)
     return best
+
+
+def head_of_rounds(tokens: Tokens) -> int | None:
+    """Where the call stands that begins what is repeated, though not alike each time: every few rounds there is a
+    metric, or a checkpoint. The first one of those that were made most often; None if nothing was made often."""
+    if not len(tokens):
+        return None
+    values, firsts, counts = np.unique(tokens, return_index=True, return_counts=True)
+    if len(values) < 2 or counts.max() < _FEWEST_ROUNDS:
+        return None
+    often = 10 * counts >= 9 * counts.max()
+    return int(firsts[often].min())
 
 
 def predict(tokens: Tokens, count: int) -> Tokens:

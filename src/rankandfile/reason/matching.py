@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from .working import COLLECTIVE, MEMBER, Working
+from .working import COLLECTIVE, Working
 
 
 def mismatched(working: Working) -> pl.DataFrame:
@@ -27,15 +27,5 @@ def mismatched(working: Working) -> pl.DataFrame:
 
 
 def _cut_batches(working: Working) -> pl.DataFrame:
-    """Collectives in which some member's batch is the first thing that its ring kept: what it began with may be lost,
-    and what is left of it compares with nothing."""
-    whole = [i for i, t in enumerate(working.terms) if t.op.startswith("coalesced ")]
-    firsts = (
-        working.calls.filter(pl.col("kind").is_in([COLLECTIVE, MEMBER]))
-        .group_by("rank", maintain_order=True)
-        .first()
-    )
-    begins = firsts.filter((pl.col("record") > 0) & (pl.col("kind") == MEMBER)).select("rank")
-    calls = working.calls.filter((pl.col("kind") == COLLECTIVE) & pl.col("slot").is_not_null())
-    closing = calls.join(begins, on="rank", how="semi").group_by("rank", maintain_order=True).first()
-    return closing.filter(pl.col("terms").is_in(whole)).select("group", "slot").unique()
+    """Collectives of which some member's ring has lost a part."""
+    return working.calls.filter(pl.col("cut") & pl.col("slot").is_not_null()).select("group", "slot").unique()

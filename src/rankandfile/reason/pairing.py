@@ -37,6 +37,9 @@ class Transfer:
     """The peer's matching call, where it has one."""
     batched: bool
     peer_known: bool
+    part: int
+    """Of the send or receive itself, also where it is in a batch."""
+    peer_part: int | None
 
 
 @dataclass(frozen=True)
@@ -125,14 +128,14 @@ class _Queues:
         peer_known = peer in self._seen and peer not in self._cut
         match = self._match(rank, peer, mine[0], theirs[0], index)
         joined: bool | None = None
-        peer_record: int | None = None
+        peer_record = peer_part = None
         if match is not None and 0 <= match < len(theirs[0]):
-            joined, peer_record = True, int(theirs[1][match])
+            joined, peer_record, peer_part = True, int(theirs[1][match]), int(theirs[0][match])
         elif match is not None and peer_known:
             joined = False
         return Transfer(
             rank, peer, group, sends, int(row["at"]), joined, peer_record,  # type: ignore[call-overload]
-            row["kind"] == MEMBER, peer_known,
+            row["kind"] == MEMBER, peer_known, int(row["record"]), peer_part,  # type: ignore[call-overload]
         )  # fmt: skip
 
     def _match(self, rank: int, peer: int, mine: Array, theirs: Array, index: int) -> int | None:

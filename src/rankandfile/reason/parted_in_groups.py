@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from . import look
 from .departed import Parted, call_of, place_of
+from .departure import Kind
 from .facts import Facts
 from .parted_placed import placed
 from .paths import Path
@@ -33,8 +35,12 @@ def in_groups(facts: Facts, root: Root) -> Parted | None:
     ranks = tuple(sorted(r for p in same for r in p.ranks))
     expected = call_of(facts, parting.normal.ranks, group, departure.slot)
     came = call_of(facts, path.ranks, group, departure.slot)
+    kind: Kind = departure.kind
+    if kind == "argument" and expected and came and look.op_of(facts, expected) != look.op_of(facts, came):
+        # One line that makes several operations, as a helper for all of them does.
+        kind = "substituted"
     result = Parted(
-        kind=departure.kind,
+        kind=kind,
         group=group,
         slot=departure.slot,
         culprits=() if parting.decided_by == "nothing" else ranks,
@@ -49,7 +55,7 @@ def in_groups(facts: Facts, root: Root) -> Parted | None:
     )
     if parting.decided_by == "history" and _not_even_there(facts, result):
         result = replace(result, culprits=())
-    result = placed(facts, result) if departure.kind == "substituted" else result
+    result = placed(facts, result) if kind == "substituted" else result
     return replace(result, culprits=()) if _few_against_few(result) else result
 
 

@@ -17,7 +17,7 @@ from .alignment import Tokens, align
 from .cohorts import Track
 from .departure import Departure, depart
 from .loops import find_loop, in_loop
-from .working import BATCH, Working
+from .working import BATCH, MEMBER, Working
 
 _MATES = 12
 _NEAR = 4
@@ -67,7 +67,10 @@ class Programs:
 
     def of(self, rank: int) -> Program:
         if rank not in self._by_rank:
-            calls = self.working.of_rank(rank).filter(pl.col("kind") != BATCH)
+            # Of a batch of transfers its members count, which have peers; of one of collectives the call that closes
+            # it, which has a number.
+            left_out = (pl.col("kind") == BATCH) | ((pl.col("kind") == MEMBER) & ~pl.col("is_p2p"))
+            calls = self.working.of_rank(rank).filter(~left_out)
             groups, families = self._families
             family = families[np.searchsorted(groups, calls["group"].to_numpy())]
             sends = (calls["src"] == rank).fill_null(False).to_numpy().astype(np.uint64)
@@ -79,7 +82,7 @@ class Programs:
                 calls["terms"].to_numpy().astype(np.int64),
                 calls["record"].to_numpy(),
                 calls["group"].to_numpy(),
-                calls["slot"].fill_null(-1).to_numpy(),
+                calls.select(pl.when(~pl.col("cut")).then("slot").fill_null(-1))["slot"].to_numpy(),
             )
         return self._by_rank[rank]
 

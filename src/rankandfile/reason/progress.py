@@ -33,6 +33,12 @@ def progress(working: Working) -> pl.DataFrame:
     )
 
 
+def _by_state(working: Working, proved: bool) -> pl.Expr:
+    pairs = [{"group": g, "rank": r} for (g, r), proves in working.by_state.items() if proves == proved]
+    dtype = pl.Struct({"group": pl.UInt32, "rank": pl.Int32})
+    return pl.struct("group", "rank").is_in(pl.Series(pairs, dtype=dtype).implode())
+
+
 def standing(
     case: Case, working: Working, table: pl.DataFrame, members: dict[int, list[int]]
 ) -> pl.DataFrame:
@@ -55,14 +61,14 @@ def standing(
     rows = pairs.join(table, on=["group", "rank"], how="left", maintain_order="left")
     rows = rows.join(dumps, on="rank", how="left", maintain_order="left")
     has_calls = pl.col("last").is_not_null()
-    loose = pl.col("group").is_in(list(working.loose))
+    loose = pl.col("group").is_in(list(working.loose)) | _by_state(working, proved=False)
     return rows.with_columns(
         pl.col("last").fill_null(NEVER),
         pl.col("has_dump").fill_null(False),
         (
             pl.col("has_dump").fill_null(False)
             & ~pl.col("truncated").fill_null(False)
-            & (has_calls | ~pl.col("wrapped").fill_null(False))
+            & (has_calls | ~pl.col("wrapped").fill_null(False) | _by_state(working, proved=True))
             & ~loose
         ).alias("known"),
         pl.col("timing").fill_null(False),

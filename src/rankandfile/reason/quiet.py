@@ -8,6 +8,7 @@ from rankandfile.model.ledger import dump_id
 from .contradiction import Contradiction
 from .facts import Facts
 from .patience import latest_ns, much_longer
+from .unnumbered_waits import unnumbered_verdict
 from .words import counted, ranks_words, upper
 
 _MOST_TOLD = 3
@@ -33,6 +34,8 @@ def quiet(facts: Facts) -> Verdict:
     ended_well = _ended_well(facts)
     if facts.hidden and much_longer(facts, idle) and not ended_well:
         return _hidden(facts, idle)
+    if (hung := unnumbered_verdict(facts, idle)) is not None and not ended_well:
+        return hung
     impossible = [one for one in facts.contradictions if one.impossible]
     if impossible and not ended_well:
         return _contradicted(impossible)

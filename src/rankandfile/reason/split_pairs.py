@@ -1,4 +1,7 @@
-"""An all_to_all compared pair by pair, where stacks show the splits: what a gives to b, and what b expects of a.
+"""An all_to_all compared pair by pair: what a gives to b, and what b expects of a.
+
+Dumps have the splits where each is a tensor of its own; of one tensor for all, they have the size of the whole, and
+stacks may show the splits.
 
 A round may be lost before the one that its members are stuck in: what goes out comes back, and where both ways
 disagree, the way out did first. Whose number of the two is wrong, the pair does not tell. Where the members told each
@@ -18,6 +21,7 @@ from .facts import Facts
 from .splits import exchange, sizes_of
 from .waits import Pending
 
+_MOST_CITED = 6
 _INTEGERS = ("Long", "Int", "Short", "Char", "Byte")
 
 
@@ -37,6 +41,19 @@ class Pairs:
     told_at: int | None
     """The call in which each member was told what it would get."""
     evidence: tuple[str, ...]
+    recorded: bool = False
+    """By the dumps, in elements; else by stacks, in rows."""
+
+    @property
+    def unit(self) -> str:
+        return "elements" if self.recorded else "rows"
+
+    @property
+    def odd_one(self) -> int | None:
+        """The one rank that has a part in all pairs that disagree: the others agree among themselves."""
+        parts = set.intersection(*({pair.sender, pair.receiver} for pair in self.pairs))
+        others = {rank for pair in self.pairs for rank in (pair.sender, pair.receiver)} - parts
+        return next(iter(parts)) if len(parts) == 1 and len(others) > 1 else None
 
     @property
     def culprits(self) -> tuple[int, ...]:
@@ -44,6 +61,8 @@ class Pairs:
         misread what all of them told."""
         senders = {pair.sender for pair in self.pairs}
         receivers = {pair.receiver for pair in self.pairs}
+        if self.recorded and self.odd_one is not None:
+            return (self.odd_one,)
         if self.told_at is None or (len(senders) > 1 and len(receivers) <= len(senders)):
             return ()
         return tuple(sorted(senders))
@@ -53,7 +72,10 @@ def disagreeing(facts: Facts, call: Pending) -> Pairs | None:
     """None if no pair of members shows its splits, or all that do agree."""
     slot = call.slot or 0
     members = facts.membership.members[call.group]
-    splits = {rank: found for rank in call.waiting if (found := _splits(facts, call, rank, len(members)))}
+    recorded = _recorded(facts, call, members)
+    splits = recorded or {
+        rank: found for rank in call.waiting if (found := _splits(facts, call, rank, len(members)))
+    }
     pairs = [
         Pair(a, b, splits[a][0][members.index(b)], splits[b][1][members.index(a)])
         for a in splits
@@ -62,13 +84,35 @@ def disagreeing(facts: Facts, call: Pending) -> Pairs | None:
     ]
     if not pairs:
         return None
-    evidence = tuple(facts.hosts[rank].asked.evidence for rank in sorted({r for p in pairs for r in p[:2]}))
+    evidence = _evidence(facts, call, sorted({r for p in pairs for r in p[:2]}), bool(recorded))
     out = slot - 1
     if _mirrored(facts, call.group, out, slot):
         pairs = [Pair(b, a, expected, sent) for a, b, sent, expected in pairs]
         slot = out
     told_at = slot - 1 if _tells(facts, call.group, slot - 1, len(members)) else None
-    return Pairs(tuple(sorted(pairs)), slot, told_at, evidence)
+    return Pairs(tuple(sorted(pairs)), slot, told_at, evidence, bool(recorded))
+
+
+def _evidence(facts: Facts, call: Pending, ranks: list[int], recorded: bool) -> tuple[str, ...]:
+    if not recorded:
+        return tuple(facts.hosts[rank].asked.evidence for rank in ranks)
+    rows = [look.call_at(facts, rank, call.group, call.slot or 0) for rank in ranks[:_MOST_CITED]]
+    return tuple(look.evidence_of(row) for row in rows if row)
+
+
+def _recorded(
+    facts: Facts, call: Pending, members: list[int]
+) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Of all members, or of none: what each gives to and expects of each, one tensor for each."""
+    made = facts.working.calls.filter((pl.col("group") == call.group) & (pl.col("slot") == call.slot))
+    rows = made.select("rank", "shape").join(facts.case.shapes, on="shape")
+    splits = {
+        row["rank"]: (elements(row["in_sizes"]), elements(row["out_sizes"]))
+        for row in rows.iter_rows(named=True)
+    }
+    count = len(members)
+    whole = all(len(sends) == len(takes) == count for sends, takes in splits.values())
+    return splits if count > 1 and whole and splits.keys() >= set(members) else {}
 
 
 def _splits(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import CAUSES, Alternative, Culprit, Verdict
+import msgspec
+
+from rankandfile.model.diagnosis import CAUSES, Alternative, Culprit, Divergence, Verdict
 from rankandfile.model.ranks import format_ranks
 
+from . import look
 from .absence import absent_ranks, missing_dumps
 from .causes import FIND
 from .causes.finding import Finding
+from .departed import place_of
 from .facts import Facts
 from .families import family_words
 from .remedies import ANTI_ADVICE, PROBES, REMEDIES
-from .waiting import wait_list
+from .waiting import first_pending, pending_row, wait_list
 from .waits import Root
 
 _SURE = {"established": 0, "supported": 1, "hypothesis": 2}
@@ -40,6 +44,7 @@ def verdict(facts: Facts, root: Root, found: list[Finding]) -> Verdict:
                     decided_by=other.contradicted_by,
                 )
             )
+    divergence = _placed(facts, root, best.divergence)
     missing, ids = missing_dumps(facts, _awaited_unseen(facts, root)) if best.hang else ([], [])
     return Verdict(
         hang=best.hang,
@@ -51,7 +56,7 @@ def verdict(facts: Facts, root: Root, found: list[Finding]) -> Verdict:
             Culprit(rank=r, host=facts.testimony.hosts.get(r), doing=best.doing.get(r)) for r in best.culprits
         ],
         victims=format_ranks(victims),
-        divergence=best.divergence,
+        divergence=divergence,
         location=best.location,
         waits=wait_list(facts, root) if best.hang else [],
         evidence=list(dict.fromkeys([*best.evidence, *ids])),
@@ -61,6 +66,17 @@ def verdict(facts: Facts, root: Root, found: list[Finding]) -> Verdict:
         probes=list(PROBES.get(best.cause, ())),
         missing_evidence=[*missing, *best.missing],
     )
+
+
+def _placed(facts: Facts, root: Root, divergence: Divergence | None) -> Divergence | None:
+    """With its place in the loop, where the cause only knows the call that some did not come to."""
+    call = first_pending(facts, root)
+    if divergence is None or divergence.place or call is None or call.slot is None:
+        return divergence
+    row = pending_row(facts, call)
+    if row is None or (divergence.seq, divergence.group) != (row["seq"], look.group_words(facts, call.group)):
+        return divergence
+    return msgspec.structs.replace(divergence, place=place_of(facts, call.group, call.slot))
 
 
 def _awaited_unseen(facts: Facts, root: Root) -> list[int]:

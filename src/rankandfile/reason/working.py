@@ -7,7 +7,7 @@ no other (torch's own words: "we burn a seq"); `slot` is the number with those t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,9 +16,10 @@ import polars as pl
 from rankandfile.model.case import Case
 
 from .contracts import Terms, contract_of, terms
+from .kinds import BATCH, COLLECTIVE, MEMBER, TRANSFER
+from .unnumbered import with_last_calls
 
-COLLECTIVE, TRANSFER, MEMBER, BATCH = 0, 1, 2, 3
-"""Kinds of call: a collective; a send or receive of its own; a member of a batch; a batch of sends and receives."""
+__all__ = ["BATCH", "COLLECTIVE", "MEMBER", "TRANSFER", "Working", "work_on"]
 
 _PROGRAM_ORDER = ("rank", "record")
 _BATCH_KEY = ["dump", "group", "is_p2p", "seq", "p2p_seq"]
@@ -33,6 +34,9 @@ class Working:
     unknown_ops: tuple[str, ...]
     loose: frozenset[int]
     """Groups whose collectives cannot be numbered: a ring lost an unknown number of batches."""
+    by_state: dict[tuple[int, int], bool] = field(default_factory=dict)
+    """(group, rank) of groups whose last call was found by what is unfinished -> whether the rank provably has not
+    come to it; those that are in it are left out."""
 
     def of_rank(self, rank: int) -> pl.DataFrame:
         """The rank's calls; they lie together, so that no other rank's are looked at."""
@@ -63,10 +67,14 @@ def work_on(case: Case) -> Working:
     promised, ops = _terms(case, calls)
     calls = calls.with_columns(promised)
     calls, interned = _batches(calls, ops)
+    calls = _with_cut(calls)
     calls, loose = _slots(case, calls)
+    by_state: dict[tuple[int, int], bool] = {}
+    if loose:
+        calls, loose, by_state = with_last_calls(case, calls, interned, loose)
     token = pl.col("terms").cast(pl.UInt64) * (1 << 32) + (pl.col("site").cast(pl.UInt64) + 1).fill_null(0)
     unknown = tuple(sorted({t.op for t in interned if contract_of(t.op).agree == "name"}))
-    return Working(calls.with_columns(token.alias("token")), interned, unknown, loose)
+    return Working(calls.with_columns(token.alias("token")), interned, unknown, loose, by_state)
 
 
 def _in_program_order(calls: pl.DataFrame) -> bool:
@@ -95,16 +103,36 @@ def _terms(case: Case, calls: pl.DataFrame) -> tuple[pl.Series, list[Terms]]:
     return joined["terms"], list(numbers)
 
 
+def _closing_ops(calls: pl.DataFrame) -> pl.Series:
+    """Operations that close a batch: `coalesced`, `allgather_coalesced`, ..."""
+    name = pl.col("op").cast(pl.String).str.to_lowercase()
+    return calls.select(pl.col("op").unique()).filter(
+        (name == "coalesced") | name.str.ends_with("_coalesced")
+    )["op"]
+
+
+def _with_cut(calls: pl.DataFrame) -> pl.DataFrame:
+    """Whether what a batch began with may be lost: what is left of it then compares with nothing."""
+    if "closed_by" not in calls.columns:
+        return calls.with_columns(pl.lit(False).alias("cut"))
+    firsts = calls.group_by("dump", maintain_order=True).first().filter(pl.col("record") > 0)
+    inside = (pl.col("kind") == MEMBER) & ~pl.col("is_p2p")
+    closes = (pl.col("kind") == COLLECTIVE) & (pl.col("record") == pl.col("closed_by"))
+    cut = firsts.filter(inside | closes).select(
+        "dump", pl.col("closed_by").alias("record"), pl.lit(True).alias("cut")
+    )
+    return calls.join(cut, on=["dump", "record"], how="left", maintain_order="left").with_columns(
+        pl.col("cut").fill_null(False)
+    )
+
+
 def _batches(calls: pl.DataFrame, interned: list[Terms]) -> tuple[pl.DataFrame, list[Terms]]:
     """Tell what kind each call is, and give a batch of collectives the terms of all its members."""
     transfer = pl.col("terms").is_in([i for i, t in enumerate(interned) if t.op in ("send", "recv")])
     calls = calls.with_columns(
         pl.when(transfer).then(TRANSFER).otherwise(COLLECTIVE).cast(pl.UInt8).alias("kind")
     )
-    name = pl.col("op").cast(pl.String).str.to_lowercase()
-    closing_ops = calls.select(pl.col("op").unique()).filter(
-        (name == "coalesced") | name.str.ends_with("_coalesced")
-    )["op"]
+    closing_ops = _closing_ops(calls)
     if not closing_ops.len():
         return calls, interned
     closes = pl.col("op").is_in(closing_ops.implode()) & (pl.col("kind") == COLLECTIVE)

@@ -37,7 +37,9 @@ from . import (
     swapped,
     told,
     too_short_timeout,
+    transfer_mismatch,
     undecided,
+    unexplained,
 )
 from .finding import Finding
 
@@ -51,6 +53,7 @@ FIND: tuple[Callable[[Facts, Root], Finding | None], ...] = tuple(
         dtype_mismatch,
         split_mismatch,
         root_mismatch,
+        transfer_mismatch,
         skipped_collective,
         extra_collective,
         swapped,
@@ -75,5 +78,6 @@ FIND: tuple[Callable[[Facts, Root], Finding | None], ...] = tuple(
         joined,
         no_clock,
         in_flight,
+        unexplained,
     )
 )

@@ -6,6 +6,7 @@ from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.kept import missing_history
 from rankandfile.reason.parted import parted
 from rankandfile.reason.waiting import waiting_sentence
 from rankandfile.reason.waits import Root
@@ -30,9 +31,11 @@ def find(facts: Facts, root: Root) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} that the other ranks of the group "
         f"did not make{where}; from there on {its} calls are {ahead_words(p.length)}."
     )
+    if not p.exact:
+        sentence = shown.since_before(facts, p, "ahead")
     waits = waiting_sentence(facts, root, p.culprits)
-    sure = p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
-    unclear = p.confirmed == 1 and not p.past
+    sure = p.exact and p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
+    unclear = p.exact and p.confirmed == 1 and not p.past
     ways = shown.ways_of(facts, p) if unclear else None
     if ways is not None:
         # One call that falls into place may as well be the others' call made late.
@@ -42,9 +45,11 @@ def find(facts: Facts, root: Root) -> Finding | None:
         confidence="established" if sure else "supported",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
-        doing={r: f"made {made.rstrip(',')} alone" for r in p.culprits},
+        doing=dict.fromkeys(
+            p.culprits, f"made {made.rstrip(',')} alone" if p.exact else "made more calls than they"
+        ),
         divergence=shown.divergence(facts, p, "extra"),
-        location=look.location_of(facts, p.came),
+        location=look.location_of(facts, p.came) if p.exact else None,
         evidence=shown.evidence(facts, p),
         contradicted_by="a branch on which all ranks should have made the call, so that the others left it out",
         alternatives=()
@@ -62,5 +67,6 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 ("order_inversion", "Its peers may make the same call, only later."),
             )
         ),
+        missing=() if p.exact else missing_history(facts.case, facts.working, p.group),
         explains=len(root.victims),
     )

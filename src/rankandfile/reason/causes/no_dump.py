@@ -1,13 +1,16 @@
-"""The trail ends at a rank that left no dump, or one cut short. That it is not seen does not make it guilty."""
+"""The trail ends at a rank of which nothing tells whether it has come: it left no dump, or one cut short, or rings have
+lost what its calls would be counted by. That it is not seen does not make it guilty.
+"""
 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
+from rankandfile.reason.absence import absent_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
-from rankandfile.reason.waits import Root
+from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
@@ -21,6 +24,8 @@ def find(facts: Facts, root: Root) -> Finding | None:
     call = first_pending(facts, root)
     if call is None:
         return None
+    if not set(root.ranks) & set(absent_ranks(facts)):
+        return _uncounted(facts, root, call)
     row = pending_row(facts, call)
     those = ranks_words(root.ranks)
     sentence = (
@@ -55,6 +60,51 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 what=f"the dump of {those}",
                 how="set the dump path to storage that outlives the process, on every host "
                 "(TORCH_FR_DUMP_TEMP_FILE), and collect from all ranks before the job is torn down",
+            ),
+        ),
+        explains=len(root.victims),
+    )
+
+
+def _uncounted(facts: Facts, root: Root, call: Pending) -> Finding:
+    """Their dumps are here, and do not tell which of their calls belongs to the one that is waited in."""
+    row = pending_row(facts, call)
+    those = ranks_words(root.ranks)
+    why = (
+        "which of their sends and receives belong together is ambiguous: the rings have lost how many came before, and "
+        "no collective that both kept lies between to count from"
+        if call.slot is None
+        else "the rings have lost what their calls could be counted by"
+    )
+    return Finding(
+        cause=CAUSE,
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
+            f"{call_phrase(facts, call)}. Whether {those} {verb(root.ranks, 'has', 'have')} come to it cannot be told: "
+            f"{why}."
+        ),
+        evidence=tuple([look.evidence_of(row)] if row else []),
+        contradicted_by=f"the calls that the ring of {those} has lost",
+        alternatives=(
+            Alternative(
+                cause="undetermined",
+                confidence="hypothesis",
+                sentence=f"{upper(those)} never came to it.",
+                culprits=format_ranks(root.ranks),
+                decided_by=f"the stack of {those}",
+            ),
+            Alternative(
+                cause="network_stalled",
+                confidence="hypothesis",
+                sentence="All have come to it, and it does not finish.",
+                decided_by=f"the stack of {those}",
+            ),
+        ),
+        missing=(
+            Missing(
+                what=f"the calls that the rings have lost, or where {those} {verb(root.ranks, 'stands', 'stand')}",
+                how="a larger ring (TORCH_FR_BUFFER_SIZE counts calls); py-spy dump --pid PID on each rank",
             ),
         ),
         explains=len(root.victims),

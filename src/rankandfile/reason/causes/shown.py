@@ -8,7 +8,9 @@ from rankandfile.reason import look
 from rankandfile.reason.codepath import Fork, fork
 from rankandfile.reason.departed import Parted
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.kept import lost_words
 from rankandfile.reason.waiting import pending_row
+from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 
 def divergence(facts: Facts, p: Parted, kind: str, detail: bool = False) -> Divergence:
@@ -66,6 +68,16 @@ def evidence(facts: Facts, p: Parted) -> tuple[str, ...]:
     for ranks in (p.normal, p.other):
         ids += look.standing_evidence(facts, ranks[0], p.group) if ranks else []
     return tuple(dict.fromkeys([*ids, *p.stands]))
+
+
+def since_before(facts: Facts, p: Parted, where: str) -> str:
+    """`Rank 1 is 1 call behind ...`: ranks out of step since before what the rings kept, and no call to name."""
+    words = (
+        f"{upper(ranks_words(p.culprits))} {verb(p.culprits, 'is', 'are')} {counted(p.length, 'call')} {where} since "
+        "before the oldest call that the rings kept"
+    )
+    history = lost_words(facts.case, facts.working, p.group)
+    return f"{words}: {history}." if history else f"{words}."
 
 
 def ways_words(ways: Fork) -> str:

@@ -6,6 +6,7 @@ from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason import look
 from rankandfile.reason.departed import Parted
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.kept import missing_history
 from rankandfile.reason.parted import parted
 from rankandfile.reason.waiting import waiting_sentence
 from rankandfile.reason.waits import Root
@@ -32,10 +33,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         f"from there on {its} calls are {behind_words(p.length)}."
     )
     if not p.exact:
-        sentence = (
-            f"{upper(ranks_words(p.culprits))} {verb(p.culprits, 'is', 'are')} {p.length} "
-            f"{'call' if p.length == 1 else 'calls'} behind since before the oldest call that the rings kept."
-        )
+        sentence = shown.since_before(facts, p, "behind")
     if p.stands:
         stand = facts.hosts[p.culprits[0]]
         sentence = (
@@ -51,17 +49,19 @@ def find(facts: Facts, root: Root) -> Finding | None:
         culprits=p.culprits,
         doing={r: _doing(facts, p, r) for r in p.culprits},
         divergence=shown.divergence(facts, p, "skipped"),
-        location=look.location_of(facts, row),
+        location=look.location_of(facts, row) if p.exact else None,
         evidence=shown.evidence(facts, p),
         contradicted_by="a record of the missing call on the rank, or a branch that lets the others make it alone",
         alternatives=_alternatives(facts, p),
+        missing=() if p.exact else missing_history(facts.case, facts.working, p.group),
         explains=len(root.victims),
     )
 
 
 def _sure(p: Parted) -> bool:
-    """One more call in place could be chance; and a bare majority is a convention, not a proof."""
-    return p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
+    """One more call in place could be chance; a bare majority is a convention, not a proof; and what the rings lost
+    may have been more than one call."""
+    return p.exact and p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
 
 
 def _doing(facts: Facts, p: Parted, rank: int) -> str:
@@ -71,7 +71,7 @@ def _doing(facts: Facts, p: Parted, rank: int) -> str:
 
 
 def _alternatives(facts: Facts, p: Parted) -> tuple[Alternative, ...]:
-    if _sure(p) or p.confirmed >= 2 or p.came is None:
+    if not p.exact or p.confirmed >= 2 or p.came is None:
         return ()
     came = look.call_words(facts, p.came)
     return (

@@ -1,8 +1,8 @@
 """An all_to_all in which what is sent is not what is received.
 
-Recorded are the sizes of whole tensors, not the splits. If the sums over all members disagree, some pair disagrees;
-who it is shows only where tokens go out and come back: a member whose way back is not the way out, where all others'
-is, announced one thing and sent another.
+Where one tensor goes to all, its whole size is recorded, not the splits. If the sums over all members disagree, some
+pair disagrees; who it is shows only where tokens go out and come back: a member whose way back is not the way out,
+where all others' is, announced one thing and sent another.
 """
 
 from __future__ import annotations
@@ -39,8 +39,11 @@ def find(facts: Facts, root: Root) -> Finding | None:
     if call is None or call.slot is None:
         return None
     sums = exchange(facts, call.group, call.slot)
-    if sums is None or sums.agrees:
+    if sums is None:
         return None
+    if sums.agrees:
+        # All together may fit though two pairs do not.
+        return by_pairs(facts, root, call)
     culprits = odd_one_out(facts, call.group, call.slot)
     if not culprits:
         told = by_pairs(facts, root, call)

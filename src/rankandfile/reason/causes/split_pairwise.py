@@ -1,4 +1,4 @@
-"""A split mismatch that stacks with their variables show pair by pair."""
+"""A split mismatch that dumps, or stacks with their variables, show pair by pair."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ def by_pairs(facts: Facts, root: Root, call: Pending) -> Finding | None:
     return Finding(
         cause=CAUSE,
         confidence="supported" if culprits else "established",
-        sentence=f"In the {call_phrase(facts, call)}, by the splits in their stacks, {_shown(found)}.{_whose(found)}",
+        sentence=(
+            f"In the {call_phrase(facts, call)}, by the {'sizes' if found.recorded else 'splits'} in their "
+            f"{'dumps' if found.recorded else 'stacks'}, {_shown(found)}.{_whose(found)}"
+        ),
         culprits=culprits,
-        doing=dict.fromkeys(culprits, "sends another number of rows than it had told its peers"),
+        doing=dict.fromkeys(culprits, _doing(found)),
         divergence=_divergence(facts, call, found),
         location=look.location_of(
             facts, look.call_at(facts, (culprits or call.waiting)[0], call.group, found.slot)
@@ -48,6 +51,12 @@ def by_pairs(facts: Facts, root: Root, call: Pending) -> Finding | None:
     )
 
 
+def _doing(found: Pairs) -> str:
+    if found.recorded:
+        return "disagrees with its peers on how much goes between them"
+    return "sends another number of rows than it had told its peers"
+
+
 def _others(found: Pairs) -> list[int]:
     named = {pair.receiver for pair in found.pairs} | {pair.sender for pair in found.pairs}
     return sorted(named - set(found.culprits))
@@ -55,15 +64,17 @@ def _others(found: Pairs) -> list[int]:
 
 def _shown(found: Pairs) -> str:
     more = len(found.pairs) - _MOST
-    words = "; ".join(_words(pair) for pair in found.pairs[:_MOST])
+    words = "; ".join(_words(pair, found.unit) for pair in found.pairs[:_MOST])
     return words + (f"; and {more} more pairs disagree" if more > 0 else "")
 
 
-def _words(pair: Pair) -> str:
-    return f"rank {pair.sender} sends {pair.sent:,} rows to rank {pair.receiver}, which expects {pair.expected:,}"
+def _words(pair: Pair, unit: str) -> str:
+    return f"rank {pair.sender} sends {pair.sent:,} {unit} to rank {pair.receiver}, which expects {pair.expected:,}"
 
 
 def _whose(found: Pairs) -> str:
+    if found.recorded and found.culprits:
+        return f" All others agree among themselves: rank {found.odd_one} is the odd one out."
     if found.told_at is None:
         return " Which of the two numbers is wrong, they do not tell."
     return (
@@ -76,8 +87,8 @@ def _divergence(facts: Facts, call: Pending, found: Pairs) -> Divergence:
     pair = found.pairs[0]
     seq, cohorts = found.slot, []
     for rank, words in (
-        (pair.receiver, f"expects {pair.expected:,} rows of rank {pair.sender}"),
-        (pair.sender, f"sends {pair.sent:,} rows to rank {pair.receiver}"),
+        (pair.receiver, f"expects {pair.expected:,} {found.unit} of rank {pair.sender}"),
+        (pair.sender, f"sends {pair.sent:,} {found.unit} to rank {pair.receiver}"),
     ):
         row = look.call_at(facts, rank, call.group, found.slot)
         if row is not None:

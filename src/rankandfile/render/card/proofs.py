@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from rankandfile.model.ledger import DISAGREE, Note
+from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
 
 from .sheet import Sheet
 
@@ -39,8 +39,11 @@ def _proofs(sheet: Sheet) -> list[Text]:
 def _notes(sheet: Sheet) -> Iterator[tuple[str, list[Note]]]:
     notes = sheet.diagnosis.notes
     against = [note for note in notes if note.where == DISAGREE]
-    others = [note for note in notes if note.where != DISAGREE]
+    unknown = [note for note in notes if note.where == UNKNOWN_OPERATION]
+    others = [note for note in notes if note.where not in (DISAGREE, UNKNOWN_OPERATION)]
     if against:
         yield "against", against
+    if unknown:
+        yield "unknown", unknown
     if others:
         yield "unread", others
