@@ -19,7 +19,7 @@ def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> b
     """Whether it is a hang, None for undetermined: of the ranks among these processes and everything below them."""
     ranks = with_stops(find_ranks(pids), (), time.time())
     rings = sum(one.path != NO_RING for one in ranks)
-    say(f"{len(ranks)} processes, {rings} with rings of the recorder")
+    say(f"{len(ranks)} process{'' if len(ranks) == 1 else 'es'}, {rings} with rings of the recorder")
     env = next(filter(None, (environment(one.pid) for one in ranks)), {})
     case = Case(wishes, say, list, Path(os.devnull), env)
     folder = case.of_stall(lambda: (ranks, {}), True)
