@@ -10,6 +10,7 @@ from pathlib import Path
 from rankandfile.capture.endings import Endings
 from rankandfile.capture.rings import NEWEST, look
 from rankandfile.capture.stall import Stall
+from rankandfile.runtime.recorder.completion import is_pulse
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import layout
 
@@ -59,6 +60,12 @@ def test_what_a_rank_waits_in_is_seen_after_any_number_of_signs_that_it_stands(t
         if number % 50 == 0:
             (now,) = look(tmp_path)
             assert (now.calls, now.open, now.progress[0]) == (CALLS, True, before.progress[0])
+
+
+def test_a_hang_of_a_week_stays_in_the_ring() -> None:
+    beats = range(1, 7 * 24 * 3600)
+    assert sum(map(is_pulse, beats)) < layout.CAPACITY / 4
+    assert [beat for beat in beats[:45] if is_pulse(beat)] == [2, 4, 10, 20, 30, 40]
 
 
 def test_a_stall_of_which_nothing_follows_is_looked_at_again(tmp_path: Path) -> None:

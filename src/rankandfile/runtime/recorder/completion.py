@@ -78,11 +78,11 @@ class Completion:
         self._sources.keep(self._recorder.stacks.files)
 
     def _tell_where_it_stands(self) -> None:
-        """A process that records nothing for some seconds leaves its stack: after 2 and 4 beats, then every 10."""
+        """A process that records nothing for some seconds leaves its stack now and then."""
         last = self._recorder.ring.last()
         self._quiet = self._quiet + 1 if last == self._last else 0
         self._last = last
-        if self._quiet in (2, 4) or (self._quiet and self._quiet % 10 == 0):
+        if is_pulse(self._quiet):
             try:
                 self._recorder.pulse()
             except Exception:
@@ -112,6 +112,12 @@ class Completion:
         """At the end of the process: touch no work object any more."""
         self._ended.set()
         self._open.clear()
+
+
+def is_pulse(quiet: int) -> bool:
+    """After 2 and 4 quiet beats, then every 10, and in a hang that nobody minds every 600: a weekend of pulses must
+    not push out of the ring what it hangs in."""
+    return quiet in (2, 4) or (quiet > 0 and quiet % (10 if quiet <= 600 else 600) == 0)
 
 
 def _succeeded(work: Any) -> bool:
