@@ -66,9 +66,10 @@ class _Made:
 
 
 def _matches(calls: list[_Made]) -> bool:
-    """Whether the device would finish it: the same operation, size and dtype everywhere."""
+    """Whether it would be finished: the same operation, size and dtype everywhere. A send and a receive are halves."""
     first = calls[0].call
-    return all((c.call.op, c.call.size, c.call.dtype) == (first.op, first.size, first.dtype) for c in calls)
+    alike = all((c.call.size, c.call.dtype) == (first.size, first.dtype) for c in calls)
+    return alike and (first.peer is not None or all(c.call.op == first.op for c in calls))
 
 
 def run(job: Job) -> dict[int, list[_Made]]:
@@ -144,7 +145,7 @@ def _advance(
     calls = [call for call in group if call is not None]
     waiting = [call for call in calls if call.state in ("issued", "started")]
     heads = [_head(job, member, made, issued_at, held) for member in made]
-    if head.call.peer is None and not _matches(calls):
+    if not _matches(calls):
         return began
     if any(not any(call is other for other in heads) for call in waiting):
         return began

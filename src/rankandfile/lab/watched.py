@@ -17,8 +17,8 @@ from rankandfile.lab.source_tree import ScenarioError, build
 
 #: From the end of the last rank to the verdict.
 AT_END_S = 30.0
-#: `raf run` looks again when a stall that it has no answer to has lasted twice as long: so would whoever waits for it.
-LOOKS = 2
+#: `raf run` looks again when a stall that it has no answer to has lasted twice as long: so long somebody waits for one.
+PATIENCE_S = 45.0
 _CASE = re.compile(r"^raf: (.*?)case: (.+)$", re.MULTILINE)
 
 
@@ -56,10 +56,11 @@ def _run(scenario: Scenario, job: Path, stall: float | None) -> Path:
     command = [sys.executable, "-m", "rankandfile", "run", "--out", str(job / "case")]
     command += ["--stall", str(stall)] if stall is not None else []
     with Ranks(scenario, src, control, twin=False, under=[*command, "--"]) as ranks:
-        ranks.watch(until=lambda _: _answer(control) is not None)
+        answers = _Answers(control / "launcher.log")
+        ranks.watch(until=lambda _: answers.case() is not None)
         end = time.monotonic() + AT_END_S
         over = False
-        while (case := _answer(control, last=over)) is None:
+        while (case := answers.case(last=over)) is None:
             if over or time.monotonic() > end:
                 said = (control / "launcher.log").read_text(errors="replace")[-2000:]
                 raise ScenarioError(f"{scenario.name}: no answer of raf run: {said}")
@@ -68,12 +69,21 @@ def _run(scenario: Scenario, job: Path, stall: float | None) -> Path:
     return case
 
 
-def _answer(control: Path, last: bool = False) -> Path | None:
-    """The case of the verdict, or of the last look if it comes to none. `last`: there will be no other."""
-    said = (control / "launcher.log").read_text(errors="replace")
-    answers = _CASE.findall(said)
-    if not answers:
-        return None
-    words, case = answers[-1]
-    given = not words or words.startswith("the job ended")
-    return Path(case) if given or last or len(answers) >= LOOKS else None
+class _Answers:
+    """What `raf run` has said so far."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._first: float | None = None
+        """When it was first without an answer."""
+
+    def case(self, last: bool = False) -> Path | None:
+        """That of the verdict, or of the last look if it comes to none. `last`: there will be no other."""
+        found = _CASE.findall(self._log.read_text(errors="replace"))
+        if not found:
+            return None
+        now = time.monotonic()
+        self._first = self._first or now
+        words, case = found[-1]
+        given = not words or words.startswith("the job ended")
+        return Path(case) if given or last or now > self._first + PATIENCE_S else None

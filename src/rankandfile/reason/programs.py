@@ -136,7 +136,12 @@ class Programs:
         kind = "substituted" if dropped and added else "skipped" if dropped else "extra"
         if len(edits) > 1 and _reappears(expected, tokens[first:], edit, edits[1]):
             kind = "swapped"
-        departure = Departure(kind, at, True, max(dropped, added), after - edit.b_stop)  # type: ignore[arg-type]
+        length = max(dropped, added)
+        if kind == "extra" and edit.b_stop == len(tokens) - first:
+            # Nothing is seen to follow it. What is due later in the step came too early: what lies between is left out.
+            early = _due_later(expected[edit.a_start : edit.a_start + step], tokens[at:])
+            kind, length = ("skipped", early) if early else (kind, length)
+        departure = Departure(kind, at, True, length, after - edit.b_stop)  # type: ignore[arg-type]
         return Parting(rank, departure, _at(program, due), _at(program, at), "past")
 
     def mates(self, rank: int, among: list[int]) -> dict[int, Parting | None]:
@@ -197,6 +202,12 @@ def _common_start(one: Program, other: Program) -> tuple[int, int] | None:
 
 def _at(program: Program, index: int) -> tuple[int, int] | None:
     return (program.rank, int(program.records[index])) if 0 <= index < len(program.records) else None
+
+
+def _due_later(expected: Tokens, came: Tokens) -> int:
+    """After how many calls these would be due; 0 for those that are not in what is expected."""
+    places = range(1, len(expected) - len(came) + 1)
+    return next((n for n in places if np.array_equal(expected[n : n + len(came)], came)), 0)
 
 
 def _reappears(expected: Tokens, came: Tokens, first: object, second: object) -> bool:

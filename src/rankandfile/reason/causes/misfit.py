@@ -13,10 +13,16 @@ from rankandfile.reason.waiting import call_phrase, pending_row
 from rankandfile.reason.waits import Pending, Root
 from rankandfile.reason.words import ranks_words, upper
 
+from . import left_out
 from .finding import Finding
 
 
 def find(facts: Facts, root: Root) -> Finding | None:
+    """By the recorded transfers, else by what a rank's log says."""
+    return left_out.find(facts, root) or _by_log(facts, root)
+
+
+def _by_log(facts: Facts, root: Root) -> Finding | None:
     if root.kind != "joined":
         return None
     call = facts.waits.pending[root.pending[0]]

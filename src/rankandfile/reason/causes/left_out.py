@@ -1,0 +1,136 @@
+"""A transfer that was left out: the peer's next one took its place, and is of another size or type than is awaited.
+
+Sends and receives pair by their order. Whoever leaves one out is out of step from there on, and nothing says so until
+two halves do not fit. Who has it in his program, ranks that ran the same one until then show: they made it.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.reason import look
+from rankandfile.reason.contracts import elements
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.pairing import Transfer
+from rankandfile.reason.patience import Patience, patience
+from rankandfile.reason.waiting import waiting_sentence
+from rankandfile.reason.waits import Root
+from rankandfile.reason.words import ranks_words, upper
+
+from .finding import Finding
+
+CAUSE = "skipped_collective"
+#: Calls that fall into place once the one that was left out is taken into account: fewer could be chance.
+_CONFIRMED = 2
+
+Amount = tuple[int, tuple[str, ...]]
+
+
+def find(facts: Facts, root: Root) -> Finding | None:
+    if root.kind != "joined":
+        return None
+    call = facts.waits.pending[root.pending[0]]
+    if call.slot is not None or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+        return None
+    heads = [
+        head
+        for head in facts.pairing.heads
+        if (head.group, head.record) == (call.group, call.record) and head.rank in call.waiting
+    ]
+    return next((found for head in heads if (found := _finding(facts, root, head)) is not None), None)
+
+
+def _finding(facts: Facts, root: Root, head: Transfer) -> Finding | None:
+    own = look.call_of_record(facts, head.rank, head.part)
+    other = look.call_of_record(facts, head.peer, head.peer_part) if head.peer_part is not None else None
+    if own is None or other is None:
+        return None
+    amounts = _amount(facts, own), _amount(facts, other)
+    if amounts[0] is None or amounts[1] is None or amounts[0] == amounts[1]:
+        return None
+    made = {
+        rank: mates
+        for rank, sends, wanted in (
+            (head.rank, head.sends, amounts[1]),
+            (head.peer, not head.sends, amounts[0]),
+        )
+        if (mates := _who_made_it(facts, rank, sends, wanted))
+    }
+    if len(made) != 1:
+        return None
+    ((rank, mates),) = made.items()
+    return _left_out(facts, root, own, other, rank, mates)
+
+
+def _left_out(
+    facts: Facts, root: Root, own: look.Row, other: look.Row, rank: int, mates: dict[int, look.Row]
+) -> Finding:
+    """`rank` is one of the two, and `mates` are the calls that its like made instead."""
+    sent, received = (own, other) if own["rank"] == own["src"] else (other, own)
+    partner = other["rank"] if rank == own["rank"] else own["rank"]
+    half, its = ("send", "receive") if rank == sent["rank"] else ("receive", "send")
+    shown = mates[min(mates)]
+    return Finding(
+        cause=CAUSE,
+        confidence="supported",
+        sentence=(
+            f"The {look.call_words(facts, sent)} of rank {sent['rank']} meets the "
+            f"{look.call_words(facts, received)} of rank {received['rank']}, and they are of different sizes or types. "
+            f"{upper(ranks_words(sorted(mates)))} made the {look.call_words(facts, shown)} after the same calls as "
+            f"rank {rank}, which did not, and went on as they did after it. So rank {rank} left out a {half}, or rank "
+            f"{partner} makes a {its} too many. {waiting_sentence(facts, root, ())}"
+        ).strip(),
+        divergence=Divergence(
+            group=look.group_words(facts, own["group"]),
+            seq=None,
+            kind="skipped",
+            cohorts=[
+                Cohort(ranks=str(row["rank"]), call=look.as_call(facts, row)) for row in (received, sent)
+            ],
+            members=look.members_text(facts, own["group"]),
+        ),
+        location=look.location_of(facts, shown),
+        evidence=tuple(look.evidence_of(row) for row in (own, other, *mates.values()))[:8],
+        contradicted_by=f"a {half} of rank {rank} that was not recorded",
+        alternatives=tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=sentence,
+                culprits=str(who),
+                decided_by="the source at these lines: who sends to whom, and when",
+            )
+            for cause, who, sentence in (
+                (CAUSE, rank, f"Rank {rank} left out the {half}."),
+                ("extra_collective", partner, f"Rank {partner} makes a {its} that nobody answers."),
+            )
+        ),
+        instead_of="size_mismatch",
+        explains=len(root.victims),
+    )
+
+
+def _who_made_it(facts: Facts, rank: int, sends: bool, wanted: Amount) -> dict[int, look.Row]:
+    """Ranks of its program that made the missing half there; none where as many went its way."""
+    mates = facts.programs.mates(rank, facts.case.ranks_seen)
+    found: dict[int, look.Row] = {}
+    for mate, parting in mates.items():
+        if parting is None or parting.expected is None or parting.departure.kind != "skipped":
+            continue
+        row = look.call_of_record(facts, *parting.expected)
+        if row is None or parting.departure.confirmed < _CONFIRMED or not row["is_p2p"]:
+            continue
+        if (row["src"] == mate) is sends and _amount(facts, row) == wanted:
+            found[mate] = row
+    alike = sum(parting is None for parting in mates.values())
+    return found if len(found) > alike else {}
+
+
+def _amount(facts: Facts, row: look.Row) -> Amount | None:
+    shapes = facts.case.shapes.filter(pl.col("shape") == row["shape"])
+    if not shapes.height:
+        return None
+    shape = shapes.row(0, named=True)
+    sizes, dtypes = shape["in_sizes"] or shape["out_sizes"], shape["in_dtypes"] or shape["out_dtypes"]
+    return (sum(elements(sizes)), tuple(sorted(set(dtypes or ())))) if sizes else None
