@@ -36,7 +36,11 @@ def refined(verdict: Verdict, found: Found) -> Verdict:
 
 
 def _cause(verdict: Verdict, found: Found) -> str | None:
-    if verdict.cause not in _PATHS | {"early_exit", "rank_conditional"} or found.parting is None or not found.parting.settled:
+    if (
+        verdict.cause not in _PATHS | {"early_exit", "rank_conditional"}
+        or found.parting is None
+        or not found.parting.settled
+    ):
         return None
     if found.kind == "caught":
         return "swallowed_exception" if verdict.cause in _PATHS else None
