@@ -76,11 +76,14 @@ class Watch:
         self.said: list[str] = []
         self.job, self.case = Job(), Case(folder / "case", answer)
         self.roster = Roster([waiting(5, waits)])
-        self.stall = Stall(0.0, 1.0)
+        self.stall, self.on_hang = Stall(0.0, 1.0), on_hang
+        self.response = self.respond()
+
+    def respond(self) -> Response:
         made: Any = Response(
-            *cast(Any, (self.case, self.roster, self.stall, self.job)), on_hang, self.said.append
+            *cast(Any, (self.case, self.roster, self.stall, self.job)), self.on_hang, self.said.append
         )
-        self.response: Response = made
+        return cast(Response, made)
 
     def feed(self, at: float) -> bool:
         return self.stall.feed(at, self.roster.seen)
@@ -126,7 +129,23 @@ def test_a_job_that_moves_while_it_is_looked_at_goes_on(tmp_path: Path) -> None:
     watch.case.meanwhile = watch.call
     watch.stands()
     assert (watch.job.ended, watch.case.judged) == (False, 0)
+    assert not watch.case.folder.exists()
     assert watch.said[-1] == "the job moves again"
+
+
+@pytest.mark.parametrize("by_hand", [None, 5.0])
+def test_before_the_first_call_a_job_is_ended_only_where_somebody_said_how_long_is_too_long(
+    tmp_path: Path, by_hand: float | None
+) -> None:
+    watch = Watch(tmp_path, "dump-and-kill", VERDICT)
+    watch.roster.seen, watch.stall = [waiting(0, waits=False)], Stall(0.0, by_hand)
+    watch.response = watch.respond()
+    watch.feed(0.0)
+    assert watch.feed(70.0)
+    watch.response.begin(noticed=True)
+    while watch.response.busy:
+        time.sleep(0.01)
+    assert (watch.case.judged, watch.job.ended) == (1, by_hand is not None)
 
 
 def test_what_happens_meanwhile_without_a_move_saves_nobody(tmp_path: Path) -> None:

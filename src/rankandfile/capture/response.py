@@ -72,7 +72,9 @@ class Response:
             else:
                 self._stall.undecided()
             wanted = self._on_hang != "report" and (hang or (hang is None and not idle))
-            if wanted and self._stall.told:
+            # Before the first call it may download or compile for a long time: nobody has said how long is too long.
+            known = calls > 0 or self._stall.by_hand
+            if wanted and known and self._stall.told:
                 self._say("ending the job")
                 self._job.end()
         except Exception as error:

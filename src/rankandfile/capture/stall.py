@@ -33,6 +33,11 @@ class Stall:
         """The present stall has been told."""
         return self._due is not None
 
+    @property
+    def by_hand(self) -> bool:
+        """Somebody has said how long is too long."""
+        return self._fixed is not None
+
     def undecided(self) -> None:
         """What was told led to no verdict: tell once more when it has lasted twice as long."""
         if self._due is not None:
