@@ -91,8 +91,9 @@ def call_words(facts: Facts, row: Row) -> str:
 
 
 def size_words(facts: Facts, row: Row) -> str:
-    terms = facts.working.terms[row["terms"]]
-    if terms.op.startswith("coalesced "):
+    # A row of the case itself has no terms.
+    terms = facts.working.terms[row["terms"]] if "terms" in row else None
+    if terms is not None and terms.op.startswith("coalesced "):
         return _parts_words(terms)
     found = facts.case.shapes.filter(pl.col("shape") == row["shape"])
     if not found.height:
