@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rankandfile.capture import asking, collect, processes, stacks
+from rankandfile.capture.diagnose import diagnose
 from rankandfile.capture.endings import Endings
 from rankandfile.capture.kernel import Kernel
 from rankandfile.capture.rings import with_stops
@@ -68,6 +69,15 @@ def test_a_stopped_process_is_called_one_and_left_alone(tmp_path: Path) -> None:
     finally:
         child.kill()
         child.wait()
+
+
+def test_a_diagnosis_that_breaks_down_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho Traceback >&2\necho 'KeyError: 3' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    answer = diagnose(tmp_path, None, True, 80)
+    assert (answer.is_hang, answer.words) == (None, "the diagnosis broke off: KeyError: 3")
 
 
 def test_nobody_answers(tmp_path: Path) -> None:
