@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 from rankandfile.capture.endings import Endings
+from rankandfile.capture.processes import status
 from rankandfile.capture.rings import NEWEST, look
 from rankandfile.capture.stall import Stall
 from rankandfile.runtime.recorder.completion import is_pulse
@@ -80,17 +83,20 @@ def test_a_stall_of_which_nothing_follows_is_looked_at_again(tmp_path: Path) -> 
     assert told == [3, 6, 12, 24, 48]
 
 
+#: A launcher that waits for another rank first.
+LAUNCHER = "import os, time; print(os.fork() or os.kill(os.getpid(), 9), flush=True); time.sleep(600)"
+
+
 def test_how_somebody_ended_before_we_came() -> None:
-    """Its launcher waits for another rank first."""
-    command = "sh -c 'kill -9 $$' & echo $!; exec sleep 600"
-    with subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE) as launcher:
+    launcher = subprocess.Popen([sys.executable, "-S", "-c", LAUNCHER], stdout=subprocess.PIPE)
+    with launcher, contextlib.ExitStack() as at_end:
+        at_end.callback(launcher.kill)
         assert launcher.stdout is not None
         pid = int(launcher.stdout.readline())
-        endings, end = Endings(), time.monotonic() + 30
-        while not Path(f"/proc/{pid}/stat").read_text().split(")")[1].startswith(" Z"):
+        endings, end = Endings(), time.monotonic() + 60
+        while (found := status(pid)) is None or found.state != "Z":
             assert time.monotonic() < end
         endings.watch(pid)
         while endings.code(pid) is None:
             assert time.monotonic() < end
-        launcher.kill()
     assert endings.code(pid) == -9
