@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import write_utf8
+from .console import err, write_utf8
 from .filters import GroupOption, groups_called
 from .help import examples
 from .loading import Attempt, Jobs, Paths, load_case
@@ -97,6 +97,8 @@ def cohorts(
 
     facts = _facts(paths, attempt, jobs)
     groups = facts.case.groups["group"].to_list() if everything else groups_that_parted(facts)
+    if not groups:
+        err.print("The ranks of every group made the same calls; --all shows them.", style="dim")
     if group is not None:
         wanted = set(groups_called(facts.case, group).to_list())
         groups = [number for number in groups if number in wanted]

@@ -79,13 +79,18 @@ def _place_in_program(facts: Facts, group: int, slot: int) -> str | None:
     for rank in parting.normal.ranks[:_FEW] if parting is not None else ():
         row = look.call_at(facts, rank, group, slot)
         if row is not None:
-            program = facts.programs.of(rank)
-            at = int(np.searchsorted(program.records, row["record"]))
-            whole = bool(program.records[0] == 0)
-            return _place(facts, program.tokens, program.terms, at, whole) or _round(
-                facts, program, at, whole
-            )
+            return place_of_call(facts, row)
     return None
+
+
+def place_of_call(facts: Facts, row: look.Row) -> str | None:
+    """Where in its rank's own repetition a call was made."""
+    program = facts.programs.of(row["rank"])
+    at = int(np.searchsorted(program.records, row["record"]))
+    if at >= len(program.records) or program.records[at] != row["record"]:
+        return None
+    whole = bool(program.records[0] == 0)
+    return _place(facts, program.tokens, program.terms, at, whole) or _round(facts, program, at, whole)
 
 
 def _place(facts: Facts, tokens: Tokens, terms: Terms, position: int, whole: bool) -> str | None:

@@ -9,7 +9,7 @@ import polars as pl
 from . import look
 from .absence import absent_ranks
 from .codepath import relation
-from .departed import Parted, call_of, calls_before, place_of
+from .departed import Parted, call_of, calls_before, place_of, place_of_call
 from .facts import Facts
 from .parted_placed import placed
 from .programs import Parting as ProgramParting
@@ -116,6 +116,11 @@ def _from_program(
         length=parting.departure.length,
         confirmed=parting.departure.confirmed,
         exact=parting.departure.exact or parting.by == "past",
-        place=place_of(facts, group, slot) if slot is not None else None,
+        place=place_of(facts, group, slot) if slot is not None else _place(facts, parting, expected),
         past=parting.by == "past",
     )
+
+
+def _place(facts: Facts, parting: ProgramParting, expected: look.Row | None) -> str | None:
+    """Of a send or receive, which has no number: as the rank that made it counts its own steps."""
+    return place_of_call(facts, expected) if expected is not None and parting.by == "peers" else None

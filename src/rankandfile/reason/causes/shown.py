@@ -54,9 +54,10 @@ def _as_they_wait(facts: Facts, p: Parted) -> list[Cohort]:
 
 
 def _sides(facts: Facts, p: Parted, detail: bool) -> list[Cohort]:
+    members = set(facts.membership.members.get(p.group, ()))
     return [
         Cohort(
-            ranks=format_ranks(ranks),
+            ranks=format_ranks([r for r in ranks if r in members] or ranks),
             call=look.as_call(facts, row, look.size_words(facts, row) if detail else None) if row else None,
         )
         for ranks, row in ((p.normal, p.expected), (p.other, p.came))
