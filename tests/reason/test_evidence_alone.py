@@ -146,6 +146,14 @@ def test_setup_that_waits_for_a_rank_that_is_elsewhere() -> None:
     assert verdict.location.line == 17
 
 
+def test_setup_that_waits_for_a_rank_that_moves() -> None:
+    witnesses = nothing(3).stack(0, IN_INIT).stack(2, IN_INIT)
+    witnesses.stack(1, at(17, "fetch", "/workspace/prepare.py"), at(31, "unpack", "/workspace/prepare.py"))
+    verdict = best(witnesses)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("init_stuck", "hypothesis", [1])
+    assert [a.cause for a in verdict.alternatives] == ["host_slow"]
+
+
 def test_setup_with_a_rank_of_which_nothing_is_known() -> None:
     witnesses = nothing(3).stack(0, IN_INIT).stack(2, IN_INIT)
     assert blamed(best(witnesses)) == []

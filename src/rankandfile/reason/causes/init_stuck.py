@@ -14,6 +14,7 @@ from rankandfile.reason.stories import Subject
 from rankandfile.reason.testimony import fields_of
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from . import host_slow
 from .finding import Finding
 from .told import story_of
 
@@ -48,6 +49,8 @@ def _by_stacks(facts: Facts) -> Finding | None:
         {rank: story.doing for rank, story in stories.items()},
         tuple(i for ids in evidence for i in ids),
         stories[absent[0]].location,
+        # Who moves may merely take long: a job that begins looks like this.
+        sure=not all(story.cause == host_slow.CAUSE for story in stories.values()),
     )
 
 
@@ -95,10 +98,11 @@ def _finding(
     doing: dict[int, str],
     evidence: tuple[str, ...],
     location: Location | None,
+    sure: bool = True,
 ) -> Finding:
     return Finding(
         cause=CAUSE,
-        confidence="supported",
+        confidence="supported" if sure else "hypothesis",
         sentence=(
             f"{upper(ranks_words(inside))} {verb(inside, 'sets', 'set')} up the job's communication and "
             f"{verb(inside, 'waits', 'wait')} for {ranks_words(absent)}, which {verb(absent, 'has', 'have')} not come "
