@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
 from batches import Writer, case_of
 
@@ -103,3 +106,22 @@ def comes_late(job: Writer) -> None:
 def test_who_may_have_come_after_the_others_dumps_is_not_blamed() -> None:
     for verdict in diagnose(case_of(comes_late, ring=7)).verdicts:
         assert culprits(verdict) == []
+
+
+def test_a_dump_cut_short_within_a_batch_asks_for_nothing_else() -> None:
+    """The closing record of rank 0's last batch is lost: one of its gathers is left, which is no call of its own."""
+
+    def healthy(job: Writer) -> None:
+        steps(job)
+        job.gathers()
+
+    case = case_of(healthy)
+    last = case.calls.filter(pl.col("dump") == 0)["record"].max()
+    cut_short = replace(
+        case,
+        calls=case.calls.filter((pl.col("dump") > 0) | (pl.col("record") < last)),
+        dumps=case.dumps.with_columns(pl.col("truncated") | (pl.col("dump") == 0)),
+    )
+    assert not diagnose(case).verdicts[0].hang
+    for verdict in diagnose(cut_short).verdicts:
+        assert (verdict.hang, culprits(verdict)) == (False, [])

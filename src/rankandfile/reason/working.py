@@ -67,7 +67,7 @@ def work_on(case: Case) -> Working:
     promised, ops = _terms(case, calls)
     calls = calls.with_columns(promised)
     calls, interned = _batches(calls, ops)
-    calls = _with_cut(calls)
+    calls = _with_cut(case, calls)
     calls, loose = _slots(case, calls)
     by_state: dict[tuple[int, int], bool] = {}
     if loose:
@@ -111,19 +111,24 @@ def _closing_ops(calls: pl.DataFrame) -> pl.Series:
     )["op"]
 
 
-def _with_cut(calls: pl.DataFrame) -> pl.DataFrame:
-    """Whether what a batch began with may be lost: what is left of it then compares with nothing."""
+def _with_cut(case: Case, calls: pl.DataFrame) -> pl.DataFrame:
+    """Whether what a batch began with may be lost: what is left of it then compares with nothing. The last call of a
+    dump cut short may be one of a batch, whose closing one is lost: it does not count as a collective."""
     if "closed_by" not in calls.columns:
         return calls.with_columns(pl.lit(False).alias("cut"))
-    firsts = calls.group_by("dump", maintain_order=True).first().filter(pl.col("record") > 0)
+    by_dump = calls.group_by("dump", maintain_order=True)
     inside = (pl.col("kind") == MEMBER) & ~pl.col("is_p2p")
     closes = (pl.col("kind") == COLLECTIVE) & (pl.col("record") == pl.col("closed_by"))
-    cut = firsts.filter(inside | closes).select(
-        "dump", pl.col("closed_by").alias("record"), pl.lit(True).alias("cut")
+    begun = by_dump.first().filter((pl.col("record") > 0) & (inside | closes))
+    short = case.dumps_used.filter("truncated")["dump"]
+    ended = by_dump.last().filter(pl.col("dump").is_in(short.implode()) & pl.col("closed_by").is_null())
+    of_last = ["dump", "group", "is_p2p", "seq"]
+    cut = pl.struct("dump", "record").is_in(
+        begun.select(pl.struct("dump", record="closed_by")).to_series().implode()
     )
-    return calls.join(cut, on=["dump", "record"], how="left", maintain_order="left").with_columns(
-        pl.col("cut").fill_null(False)
-    )
+    lost = pl.struct(of_last).is_in(ended.select(pl.struct(of_last)).to_series().implode())
+    kind = pl.when(lost & (pl.col("kind") == COLLECTIVE)).then(pl.lit(MEMBER, pl.UInt8)).otherwise("kind")
+    return calls.with_columns(cut.alias("cut"), kind.alias("kind"))
 
 
 def _batches(calls: pl.DataFrame, interned: list[Terms]) -> tuple[pl.DataFrame, list[Terms]]:
