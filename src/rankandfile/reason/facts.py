@@ -29,6 +29,7 @@ from .roots import settle
 from .skew import ahead, on_one_clock
 from .testify import testify
 from .testimony import Testimony
+from .unasked import without_unasked
 from .unseen import unseen
 from .waits import Root, Waits, build, find_pending
 from .working import Working, work_on
@@ -111,8 +112,9 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
     step(
         f"Pairing: {len(pairs.heads):,} unfinished sends and receives, {len(pairs.ambiguous):,} pairs ambiguous"
     )
-    pending = find_pending(standings, pairs.heads, _keys(mismatches))
     hosts = stands(case)
+    standings = without_unasked(case, standings, hosts)
+    pending = find_pending(standings, pairs.heads, _keys(mismatches))
     waits = build(pending, _unseen(case, standings, testimony, hosts))
     step(
         f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in {len(waits.roots):,} roots"

@@ -11,6 +11,9 @@ from rankandfile.wire.reading import Contents, Kept
 
 VERSION = "2.10"
 
+#: A thread that runs has asked for a call after this long, also on a busy machine.
+_ASKED_NS = 500_000_000
+
 _LIBRARY = re.compile(r"/python3(\.\d+)?/")
 
 _NAMES = {
@@ -103,7 +106,9 @@ def _entries(contents: Contents) -> list[dict[str, Any]]:
         for kept in contents.records
         if kept.record.kind == layout.CALL and not kept.record.flags & layout.CAPTURED
     ]
-    gone_on = _sends_let_go(calls, _waits_elsewhere(contents))
+    gone_on = _sends_let_go(calls, _waits_elsewhere(contents)) | _not_asked_for(
+        calls, contents.header.beat_ns
+    )
     entries = [
         describe.entry(kept, last[kept.record.thread] > kept.record.number, kept.record.number in gone_on)
         for kept in calls
@@ -124,6 +129,26 @@ def _sends_let_go(calls: list[Kept], elsewhere: set[int]) -> set[int]:
         and not kept.done_us
         and (waits[kept.record.thread] > kept.record.number or kept.record.thread in elsewhere)
     }
+
+
+def _not_asked_for(calls: list[Kept], beat_ns: int) -> set[int]:
+    """Calls in host memory of which nobody saw the end: the thread that asks has not run since, as its process was
+    stopped, was killed or holds Python's lock. A later call of the group was complete: somebody waited for that one."""
+    complete: set[int] = set()
+    found: set[int] = set()
+    for kept in reversed(calls):
+        record = kept.record
+        if record.flags & (layout.P2P | layout.ON_DEVICE):
+            continue
+        if kept.done_us:
+            complete.add(record.group)
+        elif (
+            record.group in complete
+            and kept.left_us != layout.RAISED
+            and beat_ns < record.wall_ns + _ASKED_NS
+        ):
+            found.add(record.number)
+    return found
 
 
 def _waits_elsewhere(contents: Contents) -> set[int]:
