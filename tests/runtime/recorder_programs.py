@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import random
@@ -20,7 +21,7 @@ from torch.distributed import all_reduce as bound_early
 from rankandfile import guard
 from rankandfile.runtime.recorder import current, native
 from rankandfile.runtime.recorder.start import start
-from rankandfile.wire import reading
+from rankandfile.wire import layout, reading
 
 
 def rank() -> int:
@@ -339,9 +340,13 @@ def torture(folder: str, kills: int, seconds: float) -> dict[str, int]:
     dice = random.Random(7)
     found = {"kills": 0, "records": 0, "torn": 0, "wrapped": 0}
     start()  # registers the kernels once; every child opens a ring of its own
+    ring = current.Ring
     until = time.monotonic() + seconds
     while found["kills"] < kills and time.monotonic() < until:
         acknowledged[:] = bytes(8)
+        # A small ring comes round in time: every other child writes over older records.
+        capacity = 50 if found["kills"] % 2 else layout.CAPACITY
+        current.Ring = functools.partial(ring, capacity=capacity)  # type: ignore[misc,assignment]
         pid = os.fork()
         if pid == 0:
             _call_for_ever(acknowledged)

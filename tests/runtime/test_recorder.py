@@ -330,6 +330,7 @@ def test_random_kills_lose_and_invent_nothing(ranks: Ranks, tmp_path: Path, writ
     assert found.returned is not None, found.out
     assert found.returned["kills"] >= 10, found.returned  # as many as the machine manages in the time
     assert found.returned["records"] > 100
+    assert found.returned["wrapped"] >= 2, found.returned
 
 
 def test_damaged_rings_raise_nothing(ranks: Ranks, tmp_path: Path) -> None:
