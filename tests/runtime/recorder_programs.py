@@ -60,6 +60,7 @@ def every_caller() -> list[str]:
     functional.all_reduce(torch.ones(5), "max", dist.group.WORLD).sum()
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
     model(torch.ones(1, 3)).sum().backward()
+    dist.monitored_barrier()
     pair = dist.new_group([0, 1], group_desc="pair")
     dist.all_gather([torch.ones(2), torch.ones(2)], torch.ones(2), group=pair)
     with guard.step(11):

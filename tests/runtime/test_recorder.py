@@ -82,6 +82,13 @@ def test_every_kind_of_caller_is_seen(ranks: Ranks, tmp_path: Path, writer: dict
     _keeps_the_source(both[0], tmp_path)
     _same_history(both)
     _describes_steps_and_decisions(both[0])
+    _knows_the_end_of_what_gives_no_work(both[0])
+
+
+def _knows_the_end_of_what_gives_no_work(found: reading.Contents) -> None:
+    """A barrier that is over must not look like what the job waits in."""
+    barrier = layout.OPERATORS.index("monitored_barrier_")
+    assert [kept.done_us > 0 for kept in found.records if kept.record.op == barrier] == [True]
 
 
 def _keeps_the_source(found: reading.Contents, folder: Path) -> None:

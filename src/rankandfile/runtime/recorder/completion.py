@@ -41,10 +41,11 @@ class Completion:
         self._thread: threading.Thread | None = None
 
     def follow(self, token: Token, result: Any) -> None:
-        """Begin to ask for the work that an operator returned."""
+        """Begin to ask for the work that an operator returned, if it did."""
         work = result[-1] if isinstance(result, (tuple, list)) else result
         flags = token[3]
-        if not flags & layout.CAPTURED and (self._device or not flags & layout.ON_DEVICE):
+        asks = not flags & layout.CAPTURED and (self._device or not flags & layout.ON_DEVICE)
+        if asks and work is not None:
             self._open.append((token, work))
         self.start()
 

@@ -98,9 +98,12 @@ def _leave(token: Token | None, result: Any, raised: bool = False) -> None:
         return
     try:
         recorder.leave(token, raised)
-        if not raised:
-            recorder.issued(token)
-        if completion is not None and result is not None:
+        if raised:
+            return
+        recorder.issued(token)
+        if result is None:
+            recorder.done(token)  # without work to ask about, its return is its end
+        if completion is not None:
             completion.follow(token, result)
     except Exception:
         recorder.failures += 1

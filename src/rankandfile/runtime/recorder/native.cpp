@@ -351,6 +351,8 @@ struct Kernel : public c10::OperatorKernel {
     }
     if (state.load() != kOn) return;
     stamp(token, kLeftAt, elapsed(token));
+    // Without work to ask about, its return is its end.
+    if (handle.schema().returns().empty()) stamp(token, kDoneAt, elapsed(token));
     last_of_thread = device || !is_sync ? Token{} : token;
     try {
       follow(token, *stack, device);
