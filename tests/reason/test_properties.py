@@ -83,6 +83,28 @@ def test_files_may_come_in_any_order(job: Job, seed: int) -> None:
 
 
 @few
+@given(faults, st.dictionaries(st.integers(0, 5), st.integers(1, 3), min_size=1, max_size=5))
+def test_ranks_may_have_made_other_calls_of_their_own(job: Job, chatty: dict[int, int]) -> None:
+    """Calls on other groups shift all that is counted per process; calls belong together by group and number."""
+    more = replace(
+        job,
+        groups={**job.groups, **{f"own{rank}": [rank] for rank in chatty}},
+        programs={
+            rank: [
+                part
+                for step in program
+                for part in [*([Call(f"own{rank}", "all_reduce", 9, "own.py:3")] * chatty.get(rank, 0)), step]
+            ]
+            for rank, program in job.programs.items()
+        },
+    )
+    one, other = (diagnose(case_of(j)).verdicts[0] for j in (job, more))
+    assert [culprit.rank for culprit in one.culprits] == [culprit.rank for culprit in other.culprits]
+    assert one.divergence is not None and other.divergence is not None
+    assert (one.divergence.group, one.divergence.seq) == (other.divergence.group, other.divergence.seq)
+
+
+@few
 @given(faults, st.dictionaries(st.integers(0, 5), st.floats(-3000, 3000), max_size=6))
 def test_clocks_may_be_off(job: Job, clocks: dict[int, float]) -> None:
     # The dumps bear the time of one machine, so that the wait stays long whatever the ranks' clocks say.

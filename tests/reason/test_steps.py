@@ -92,6 +92,12 @@ def test_what_may_differ() -> None:
         assert terms(op, one) == terms(op, other), op
     assert terms("all_reduce", shape([[2]], [[2]])) != terms("all_reduce", shape([[3]], [[3]]))
     assert terms("all_reduce", shape([[2]], [[2]])) != terms("all_reduce", shape([[2]], [[2]], "Half"))
+    assert terms("all_gather", shape([[2]], [[2], [4]])) != terms("all_gather", shape([[3]], [[3], [3]]))
+    assert terms("reduce_scatter", shape([[2], [4]], [[2]])) != terms(
+        "reduce_scatter", shape([[4], [2]], [[4]])
+    )
+    assert terms("all_gather", shape([[3]], [[3], [3]])) == terms("_all_gather_base", shape([[3]], [[6]]))
+    assert terms("split", shape([[3]], [])) == terms("split", shape([], []))
     assert terms("quantum_reduce", shape([[2]], [[2]])) == terms("quantum_reduce", shape([[3]], [[3]]))
 
 

@@ -72,6 +72,9 @@ CONTRACTS: tuple[Contract, ...] = (
     Contract("coalesced", "parts", "nobody"),
 )
 
+_IN_TURN = ("all_gather", "reduce_scatter")
+"""A tensor for each member, of sizes that may differ from member to member, and may not from list to list."""
+
 _BY_NAME = {name: contract for contract in CONTRACTS for name in (contract.op, *contract.aliases)}
 
 
@@ -110,6 +113,8 @@ def terms(op: str, shape: Any) -> Terms:
         size = given or got
     else:
         size = given
+    if contract.op in _IN_TURN and len(set(size)) > 1:
+        return Terms(contract.op, size, dtype)
     return Terms(contract.op, (sum(size),) if size else (), dtype)
 
 

@@ -26,13 +26,28 @@ def earlier_in_programs(facts: Facts, found: Parted) -> Parted:
     parting = facts.programs.against(rank, mate)
     if parting is None or parting.expected is None or parting.departure.kind == "argument":
         return found
-    if parting.expected[1] >= found.expected["record"]:
+    if parting.expected[1] >= found.expected["record"] or not _on_common_ground(facts, parting, mate):
         return found
     sure = parting.departure.confirmed > 0 or parting.departure.kind == "substituted"
     if not sure:
         return found
     result = _from_program(facts, parting, found.culprits, found.normal)
     return replace(placed(facts, result) if result.kind == "substituted" else result, other=found.other)
+
+
+def _on_common_ground(facts: Facts, parting: ProgramParting, mate: int) -> bool:
+    """Whether both have a part in groups of the kind that the parting is on: a call on a group that only one of them
+    belongs to is no departure of either."""
+    for rank, call in ((mate, parting.came), (parting.rank, parting.expected)):
+        row = look.call_of_record(facts, *call) if call is not None else None
+        if row is not None and not _belongs(facts, rank, row["group"]):
+            return False
+    return True
+
+
+def _belongs(facts: Facts, rank: int, group: int) -> bool:
+    families, members = facts.membership.families, facts.membership.members
+    return any(rank in members[like] for like, head in families.items() if head == families.get(group))
 
 
 def in_programs(facts: Facts, root: Root) -> Parted | None:
