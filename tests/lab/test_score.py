@@ -122,9 +122,20 @@ def test_an_interval_holds_its_share(values: list[bool | None]) -> None:
 def test_the_last_row_is_all_of_it() -> None:
     answer = Answer(hang=True, culprits=[1])
     rows = tally([judge(truth(), answer), judge(truth(cause="killed"), answer)])
-    assert [row.cause for row in rows] == ["killed", "skipped_collective", "all"]
+    assert [row.of for row in rows] == ["killed", "skipped_collective", "all"]
     assert rows[-1].incidents == 2
     assert rows[-1].innocents == 2
+
+
+def test_what_was_taken_away_has_a_row_and_a_block_of_its_own(tmp_path: Path) -> None:
+    taken = ("wrapped_ring", "no_frames", "no_frames")
+    marks = [judge(truth(removed=[what]), Answer(hang=True, culprits=[2])) for what in taken]
+    rows = tally(marks)
+    assert [(row.of, row.incidents) for row in rows] == [("no_frames", 2), ("wrapped_ring", 1), ("all", 3)]
+    page = tmp_path / "page.md"
+    write_page(page, [Score(analyser="raf-dumps", rows=rows, marks=marks)], len(marks))
+    text = page.read_text()
+    assert text.startswith("<!-- variants: begin -->") and "| taken away | incidents |" in text
 
 
 def test_any_command_can_be_scored_and_tables_are_written_between_markers(tmp_path: Path) -> None:
@@ -134,6 +145,8 @@ def test_any_command_can_be_scored_and_tables_are_written_between_markers(tmp_pa
     command = f"{sys.executable} -m rankandfile diagnose {{evidence}}/dumps --format json"
     ours, other = score(["raf-dumps", command], found, dumps_only=lambda _: True)
     assert other.marks[0].said_culprits == ours.marks[0].said_culprits == truths.read(found[0]).culprits
+    (in_a_worker,) = score(["raf-dumps"], found, dumps_only=lambda _: True, jobs=2, in_process=True)
+    assert in_a_worker.marks[0].said_culprits == ours.marks[0].said_culprits
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
     write_page(page, [ours], len(found))

@@ -61,7 +61,7 @@ def score(
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Incidents at a time.")] = 2,
     in_process: Annotated[
         bool,
-        typer.Option("--in-process", help="Run raf's own analysers in this process: faster, one at a time."),
+        typer.Option("--in-process", help="No process for each answer of raf's own analysers: faster."),
     ] = False,
 ) -> None:
     """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place.
@@ -85,17 +85,17 @@ def score(
     for name in analysers:
         _check(name)
     with Progress(console=err, disable=not err.is_terminal) as progress:
-        bar = progress.add_task(" and ".join(analysers), total=len(found) * len(analysers))
+        bar = progress.add_task(" and ".join(analysers), total=len(found))
         scores = score_all(
             analysers,
             found,
             dumps_only=lambda name: not _sees_everything(name),
-            jobs=1 if in_process else jobs,
+            jobs=jobs,
             in_process=in_process,
-            on_done=lambda _: progress.advance(bar),
+            on_done=lambda: progress.advance(bar),
         )
     for one in scores:
-        out.print(score_table(one.analyser, one.rows))
+        out.print(score_table(one))
         if worst:
             for line in worst_lines(one.marks, sees_source(one.analyser), one.analyser == "raf-logs"):
                 out.print(line, markup=False, soft_wrap=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,46 +39,69 @@ def _truths(folder: Path) -> Iterator[Path]:
         yield from folder.glob(f"*/*/{truths.FILE}")
 
 
+class _Asked(NamedTuple):
+    """What each incident is asked, as it can be handed to another process."""
+
+    names: tuple[str, ...]
+    dumps_only: tuple[bool, ...]
+    in_process: bool
+
+
 def score(
     names: Sequence[str],
     found: Sequence[Path],
     *,
     dumps_only: Callable[[str], bool],
-    jobs: int = 2,
+    jobs: int = 1,
     in_process: bool = False,
-    on_done: Callable[[Marks], None] | None = None,
+    on_done: Callable[[], None] | None = None,
 ) -> list[Score]:
     """Each analyser's marks on each incident, in the incidents' order; with `dumps_only`, of those that left dumps.
 
     Incident by incident, so that what one analyser has loaded of it serves the next, and need not be kept.
     """
-    analysers = {name: analyser(name, in_process) for name in names}
-
-    def marks_of(incident: Path, name: str) -> Marks | None:
-        if not _is_asked(name, incident, dumps_only(name)):
-            return None
-        try:
-            answer = analysers[name](incident)
-        except Exception as error:  # whatever an analyser does must not end the scoring of the others
-            answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
-        truth = truths.read(incident)
-        in_logs = told(truth, text_of(incident)) if name == "raf-logs" else None
-        return judge(truth, answer, dumps_only(name), looked=_was_looked_at(incident), in_logs=in_logs)
-
-    def all_of(incident: Path) -> list[Marks | None]:
-        marks = [marks_of(incident, name) for name in names]
-        for one in marks:
-            if one is not None and on_done is not None:
-                on_done(one)
-        return marks
-
-    with ThreadPoolExecutor(jobs) as pool:
-        by_incident = list(pool.map(all_of, found))
+    asked = _Asked(tuple(names), tuple(map(dumps_only, names)), in_process)
+    by_incident = []
+    with _workers(jobs, in_process) as pool:
+        for marks in pool.map(partial(_marks, asked), found):
+            by_incident.append(marks)
+            if on_done is not None:
+                on_done()
     by_name = [[one for one in marks if one is not None] for marks in zip(*by_incident, strict=True)]
     return [
         Score(analyser=name, rows=tally(marks), marks=marks)
         for name, marks in zip(names, by_name, strict=True)
     ]
+
+
+def _workers(jobs: int, in_process: bool) -> Executor:
+    """Threads where each answer has a process of its own, or where one at a time is enough."""
+    if in_process and jobs > 1:
+        # Python and the analysers are loaded once in each worker; a fork would copy Polars' threads in any state.
+        return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    return ThreadPoolExecutor(jobs)
+
+
+def _marks(asked: _Asked, incident: Path) -> list[Marks | None]:
+    return [
+        _mark(asked, name, dumps_only, incident)
+        for name, dumps_only in zip(asked.names, asked.dumps_only, strict=True)
+    ]
+
+
+def _mark(asked: _Asked, name: str, dumps_only: bool, incident: Path) -> Marks | None:
+    if not _is_asked(name, incident, dumps_only):
+        return None
+    try:
+        answer = _analyser(name, asked.in_process)(incident)
+    except Exception as error:  # whatever an analyser does must not end the scoring of the others
+        answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
+    truth = truths.read(incident)
+    in_logs = told(truth, text_of(incident)) if name == "raf-logs" else None
+    return judge(truth, answer, dumps_only, looked=_was_looked_at(incident), in_logs=in_logs)
+
+
+_analyser = cache(analyser)
 
 
 def _is_asked(name: str, incident: Path, dumps_only: bool) -> bool:

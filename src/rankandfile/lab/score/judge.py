@@ -16,6 +16,8 @@ class Marks(msgspec.Struct, kw_only=True):
 
     incident: str
     cause_expected: str
+    removed: str
+    """What was taken away from the incident, if anything."""
     hang_right: bool | None
     culprits_right: bool | None
     innocents_blamed: list[int]
@@ -59,6 +61,7 @@ def judge(
     return Marks(
         incident=truth.name,
         cause_expected=truth.cause,
+        removed=", ".join(truth.removed),
         hang_right=_hang(truth, answer),
         culprits_right=culprits_right if truth.hang else None,
         innocents_blamed=innocents,

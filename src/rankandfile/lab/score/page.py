@@ -11,13 +11,14 @@ from rich.table import Table
 
 from .corpus import Score
 from .judge import Marks
-from .tally import Row, Share
+from .tally import Row, Share, of_variants
 
-#: The blocks of a page: of analysers that are given everything, the source too, the logs alone, and of the others.
+#: The blocks of a page: of analysers that are given everything, the source too, the logs alone, and of the others;
+#: and of all of them where something was taken away.
 BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
 
 _COLUMNS = (
-    ("cause", lambda row: row.cause),
+    ("cause", lambda row: row.of),
     ("incidents", lambda row: str(row.incidents)),
     ("hang or not", lambda row: str(row.hang)),
     ("culprits exact", lambda row: str(row.culprits)),
@@ -30,7 +31,7 @@ _COLUMNS = (
 
 
 _PLACES = (
-    ("cause", lambda row: row.cause),
+    ("cause", lambda row: row.of),
     ("incidents", lambda row: str(row.incidents)),
     ("file and function", lambda row: str(row.location)),
     ("the condition's line", lambda row: str(row.condition)),
@@ -41,7 +42,7 @@ _PLACES = (
 
 
 _LOGS = (
-    ("cause", lambda row: row.cause),
+    ("cause", lambda row: row.of),
     ("incidents", lambda row: str(row.incidents)),
     ("stuck group", lambda row: str(row.group)),
     ("ranks behind", lambda row: str(row.behind)),
@@ -52,28 +53,28 @@ _LOGS = (
 )
 
 
+_VARIANTS = (("taken away", lambda row: row.of), *_COLUMNS[1:])
+
 _Columns = tuple[tuple[str, Callable[[Row], str]], ...]
-_OF_BLOCK: dict[str, _Columns] = {"places": _PLACES, "logs": _LOGS}
+_OF_BLOCK: dict[str, _Columns] = {"places": _PLACES, "logs": _LOGS, "variants": _VARIANTS}
 
 
-def _columns(analyser: str) -> _Columns:
-    return _OF_BLOCK.get(block_of(analyser), _COLUMNS)
-
-
-def block_of(analyser: str) -> str:
-    """The block of a page that the analyser's table belongs to."""
-    if sees_source(analyser):
+def block_of(one: Score) -> str:
+    """The block of a page that the table belongs to."""
+    if of_variants(one.marks):
+        return "variants"
+    if sees_source(one.analyser):
         return "places"
-    return {"raf": "everything", "raf-logs": "logs"}.get(analyser, "scores")
+    return {"raf": "everything", "raf-logs": "logs"}.get(one.analyser, "scores")
 
 
-def score_table(title: str, rows: Sequence[Row]) -> Table:
-    columns = _columns(title)
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+def score_table(one: Score) -> Table:
+    columns = _OF_BLOCK.get(block_of(one), _COLUMNS)
+    table = Table(title=one.analyser, title_justify="left", box=box.SIMPLE_HEAD)
     for header, _ in columns:
         table.add_column(header, overflow="fold")
-    for row in rows:
-        table.add_row(*(value(row) for _, value in columns), style="bold" if row.cause == "all" else None)
+    for row in one.rows:
+        table.add_row(*(value(row) for _, value in columns), style="bold" if row.of == "all" else None)
     return table
 
 
@@ -109,9 +110,10 @@ def _by_block(scores: Sequence[Score]) -> dict[str, list[Score]]:
     """Each score in its block. Beside one that is given everything but the source, one with it is held against that:
     its places are told where it is scored alone."""
     found: dict[str, list[Score]] = {}
-    beside = any(block_of(one.analyser) == "everything" for one in scores)
+    beside = any(block_of(one) == "everything" for one in scores)
     for one in scores:
-        block = "everything" if beside and sees_source(one.analyser) else block_of(one.analyser)
+        block = block_of(one)
+        block = "everything" if beside and block == "places" else block
         found.setdefault(block, []).append(one)
     return found
 

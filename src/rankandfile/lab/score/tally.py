@@ -26,7 +26,8 @@ class Share(msgspec.Struct, kw_only=True):
 
 
 class Row(msgspec.Struct, kw_only=True):
-    cause: str
+    of: str
+    """The true cause, or what was taken away from the incidents; `all`."""
     incidents: int
     hang: Share
     culprits: Share
@@ -65,12 +66,12 @@ def share(values: Sequence[bool | None]) -> Share:
     )
 
 
-def row(cause: str, marks: Sequence[Marks]) -> Row:
+def row(of_them: str, marks: Sequence[Marks]) -> Row:
     def of(question: Callable[[Marks], bool | None]) -> Share:
         return share([question(mark) for mark in marks])
 
     return Row(
-        cause=cause,
+        of=of_them,
         incidents=len(marks),
         hang=of(lambda mark: mark.hang_right),
         culprits=of(lambda mark: mark.culprits_right),
@@ -91,8 +92,15 @@ def row(cause: str, marks: Sequence[Marks]) -> Row:
     )
 
 
+def of_variants(marks: Sequence[Marks]) -> bool:
+    """Something was taken away from each of the incidents."""
+    return bool(marks) and all(mark.removed for mark in marks)
+
+
 def tally(marks: Sequence[Marks]) -> list[Row]:
-    """One row per true cause, in alphabetical order, and one for all."""
-    causes = sorted({mark.cause_expected for mark in marks})
-    rows = [row(cause, [mark for mark in marks if mark.cause_expected == cause]) for cause in causes]
-    return [*rows, row("all", marks)]
+    """One row per true cause, in alphabetical order, and one for all; of variants, per what was taken away."""
+    variants = of_variants(marks)
+    by_name: dict[str, list[Marks]] = {}
+    for mark in marks:
+        by_name.setdefault(mark.removed if variants else mark.cause_expected, []).append(mark)
+    return [*(row(name, by_name[name]) for name in sorted(by_name)), row("all", marks)]
