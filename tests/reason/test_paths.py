@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
 from building import Call, Job, Step, case_of, loop
 
@@ -140,6 +143,20 @@ def test_the_step_is_told_where_the_group_has_one_call_per_step() -> None:
     assert culprits(verdict) == [3]
     assert verdict.divergence is not None
     assert verdict.divergence.place == "step 6 of this loop, after its 2nd all_reduce"
+
+
+def test_numbers_that_nothing_is_recorded_of_do_not_break_the_loop() -> None:
+    """A monitored barrier of gloo takes two numbers of every member and leaves no record."""
+    job = Job({WORLD: [0, 1, 2, 3]}, {**others(4), 1: loop(BODY, 6)}, backend="gloo")
+    case = case_of(job)
+    number = pl.col("seq") + pl.when(pl.col("seq") > 7).then(2).otherwise(0)
+    verdict = diagnose(replace(case, calls=case.calls.with_columns(number.alias("seq")))).verdicts[0]
+    assert culprits(verdict) == [1]
+    assert verdict.divergence is not None
+    assert (verdict.divergence.seq, verdict.divergence.place) == (
+        21,
+        "step 7 of this loop, at its first call",
+    )
 
 
 def test_the_round_is_told_where_no_two_steps_are_alike() -> None:

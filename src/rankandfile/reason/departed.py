@@ -70,7 +70,10 @@ def _place_in_group(facts: Facts, group: int, slot: int) -> str | None:
     if parting is None:
         return None
     track = parting.normal.track
-    return _place(facts, track.tokens, track.terms, slot - track.first, whole=track.first <= 1)
+    # Numbers that nothing is recorded of, as a monitored barrier takes them, are no calls of the loop.
+    made, position = track.terms >= 0, max(0, slot - track.first)
+    before = int(made[:position].sum())
+    return _place(facts, track.tokens[made], track.terms[made], before, whole=track.first <= 1)
 
 
 def _place_in_program(facts: Facts, group: int, slot: int) -> str | None:
