@@ -26,6 +26,21 @@ REMEDIES: dict[str, tuple[Remedy, ...]] = {
     ),
     "different_collective": (_AGREE,),
     "early_exit": (_AGREE, _FLAG),
+    "rank_conditional": (_AGREE, _FLAG),
+    "uneven_inputs": (
+        Remedy(
+            title="Let all ranks run out of data together",
+            text="Give every rank the same number of batches (drop_last, padding, a sampler that knows all ranks), "
+            "reduce 'has another batch' (MIN) before each step, or train under the join context of DDP.",
+        ),
+    ),
+    "group_mismatch": (
+        Remedy(
+            title="Hand over the group, and make each on every rank",
+            text="Pass group=... at every call instead of falling back to the default one, and call new_group for all "
+            "groups on all ranks, in one order.",
+        ),
+    ),
     "order_inversion": (
         Remedy(
             title="Issue the collectives of all groups in one order",
@@ -149,12 +164,18 @@ REMEDIES: dict[str, tuple[Remedy, ...]] = {
 
 _OUT_OF_STEP = "Do not raise the timeout: the ranks are out of step, and waiting longer changes nothing."
 _FIRST_LOGGER = "Do not blame the rank that logged the timeout first: it waited, like the others."
+_DISABLE = "Do not set NCCL_IB_DISABLE or NCCL_P2P_DISABLE as a cure: it hides the link at fault."
+_MONITORING = "Do not set TORCH_NCCL_ENABLE_MONITORING=0: it removes the kill, not the wait."
 
 ANTI_ADVICE: dict[str, tuple[str, ...]] = {
     "skipped_collective": (_OUT_OF_STEP, _FIRST_LOGGER),
     "extra_collective": (_OUT_OF_STEP, _FIRST_LOGGER),
     "different_collective": (_OUT_OF_STEP, _FIRST_LOGGER),
     "early_exit": (_OUT_OF_STEP, _FIRST_LOGGER),
+    "rank_conditional": (_OUT_OF_STEP, _FIRST_LOGGER),
+    "uneven_inputs": (_OUT_OF_STEP, _FIRST_LOGGER),
+    "swallowed_exception": (_OUT_OF_STEP, _FIRST_LOGGER),
+    "group_mismatch": ("Do not raise the timeout: the members wait in different groups for each other.",),
     "order_inversion": (
         _OUT_OF_STEP,
         "Do not add a barrier before one of the calls only: it joins the circle.",
@@ -164,13 +185,22 @@ ANTI_ADVICE: dict[str, tuple[str, ...]] = {
     "split_mismatch": ("Do not raise the timeout: the call can never match.",),
     "root_mismatch": ("Do not raise the timeout: nobody sends what the others wait for.",),
     "gpu_stuck": ("Do not restart on the same device before its health is checked.",),
-    "network_stalled": (
-        "Do not set NCCL_IB_DISABLE or NCCL_P2P_DISABLE as a cure: it hides the link at fault.",
+    "gpu_error": (
+        "Do not leave CUDA_LAUNCH_BLOCKING=1 set: it finds the line, and makes every later run slower.",
     ),
+    "network_stalled": (_DISABLE,),
+    "link_error": (_DISABLE,),
+    "peer_unreachable": (_DISABLE, _FIRST_LOGGER),
+    "teardown_only": ("Do not look for a fault in the training: it had ended well.",),
     "host_blocked": ("Do not raise the timeout: whoever is stuck stays stuck.", _FIRST_LOGGER),
+    "host_slow": (_MONITORING,),
+    "init_stuck": (
+        "Do not raise the timeout of the setup before it is known where the missing rank stands.",
+    ),
     "raised": (_FIRST_LOGGER,),
+    "exited": (_FIRST_LOGGER,),
     "killed": (_FIRST_LOGGER,),
-    "too_short_timeout": ("Do not set TORCH_NCCL_ENABLE_MONITORING=0: it removes the kill, not the wait.",),
+    "too_short_timeout": (_MONITORING,),
     "undetermined": (_FIRST_LOGGER,),
 }
 
