@@ -115,6 +115,13 @@ def test_an_error_code_without_a_word() -> None:
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("exited", "established", [2])
 
 
+def test_an_error_code_is_no_fault_where_another_was_killed() -> None:
+    """Without a log of its own it may have ended because it lost that peer."""
+    assert best(absent().exit(2, 1)).cause == "exited"
+    assert best(absent().exit(2, 1).exit(1, "SIGKILL")).cause != "exited"
+    assert best(absent().exit(2, 1).log(2, 2).exit(1, "SIGKILL")).cause == "exited"
+
+
 def everybody(witnesses: Witnesses, *stopped: int) -> Witnesses:
     for rank in range(4):
         witnesses.exit(rank, "stopped" if rank in stopped else "running")

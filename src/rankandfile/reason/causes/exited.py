@@ -14,6 +14,9 @@ def tell(facts: Facts, subject: Subject) -> Story | None:
     end = testimony.ends.get(subject.rank)
     if end is None or end.kind != "exited" or subject.rank in testimony.echoes:
         return None
+    if subject.rank not in testimony.logged and any(one.kind == "killed" for one in testimony.ends.values()):
+        # Who loses a peer ends with an error, too: without its log nothing says that it was the first.
+        return None
     return Story(
         cause=CAUSE,
         confidence="established"
