@@ -35,6 +35,7 @@ NOT_RUN = {
     "raf lab run two-rank-hang": _MINUTES,
     "raf lab prove": _MINUTES,
     "raf lab export": _MINUTES,
+    "raf lab watch": _MINUTES,
     "raf lab score": _MINUTES,
     "raf run": _ELSEWHERE,
     "raf attach --debug-server": _ELSEWHERE,
