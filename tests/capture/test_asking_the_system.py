@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -78,6 +79,29 @@ def test_a_diagnosis_that_breaks_down_is_no_verdict(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sys, "executable", str(broken))
     answer = diagnose(tmp_path, None, True, 80)
     assert (answer.is_hang, answer.words) == (None, "the diagnosis broke off: KeyError: 3")
+
+
+@pytest.mark.parametrize(("age", "told_in"), [(60, "evidence/dumps"), (1, "torch")])
+def test_a_rank_that_cannot_record_is_known_by_torchs_recorder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: float, told_in: str
+) -> None:
+    """Unless it may be moving: nobody has watched whether it does."""
+    dump = json.dumps({"entries": [{"time_created_ns": int((time.time() - age) * 1e9)}]}).encode()
+    monkeypatch.setattr(asking, "flight", lambda _: ("json", dump))
+    monkeypatch.setattr(asking, "handler", lambda *_: None)
+    rings = tmp_path / "rings"
+    rings.mkdir()
+    env = {**os.environ, "RAF_RING_DIR": str(rings), "RANK": "3"}
+    with subprocess.Popen(
+        ["sh", "-c", "echo; read _"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as rank:
+        assert rank.stdout is not None and rank.stdout.readline() == b"\n"
+        (rings / f"rank-{rank.pid}.sock").touch()
+        collect.answers([without_ring(rank.pid, 3)], tmp_path)
+        rank.kill()
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json")] == [
+        f"{told_in}/fr_trace_rank_3.json"
+    ]
 
 
 def test_nobody_answers(tmp_path: Path) -> None:

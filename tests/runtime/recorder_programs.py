@@ -327,6 +327,17 @@ def _in_spawned(said: Any) -> None:
     said.put(str(path))
 
 
+def cannot_hook() -> Any:
+    """A torch that lets nobody see its calls."""
+    from rankandfile.runtime.recorder import kernels
+
+    def fails(*_: object) -> Any:
+        raise RuntimeError("no such dispatch key")
+
+    kernels.install = fails
+    return turned_off()
+
+
 def turned_off() -> Any:
     path = begin()
     dist.all_reduce(torch.ones(1))

@@ -324,6 +324,14 @@ def test_no_place_for_a_ring_is_said_and_survived(ranks: Ranks, tmp_path: Path) 
     assert "raf: not recording" in found[0].out
 
 
+def test_a_torch_that_cannot_be_watched_leaves_no_empty_ring(ranks: Ranks, tmp_path: Path) -> None:
+    """It would pass for that of a rank which makes no calls."""
+    found = ranks.run(2, programs.cannot_hook, RAF_RING_DIR=str(tmp_path))
+    assert [rank.returned for rank in found] == [True, True], found[0].out
+    assert "torch's own recorder must do" in found[0].out
+    assert rings(tmp_path) == []
+
+
 def test_attempts_are_told_apart(ranks: Ranks, tmp_path: Path) -> None:
     for attempt in ("0", "1"):
         ranks.run(2, programs.turned_off, RAF_RING_DIR=str(tmp_path), TORCHELASTIC_RESTART_COUNT=attempt)

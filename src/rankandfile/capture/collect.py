@@ -5,15 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from rankandfile.capture import asking
+from rankandfile.capture import asking, processes
+from rankandfile.capture.places import home
 from rankandfile.capture.rings import Seen
+from rankandfile.capture.stall import AT_FIRST
+from rankandfile.capture.unrecorded import NO_RING
 
 #: Variables that matter to a diagnosis. Others may be secrets.
 _PREFIXES = (
@@ -28,6 +33,7 @@ _PREFIXES = (
     "PET_",
     "SLURM_N",
 )
+_MADE = re.compile(rb'"time_created_ns": ?(\d{1,19})')
 
 
 def rings(seen: Sequence[Seen], folder: Path) -> None:
@@ -48,24 +54,37 @@ def answers(seen: Sequence[Seen], folder: Path) -> None:
     """What torch's own recorder and its counters of waits say, in each rank that serves them.
 
     A ring knows all that the recorder knows of gloo, and that form stays out of the evidence; of calls on a device the
-    recorder knows how far they got.
+    recorder knows how far they got. Of a rank that could not record, it is all there is: it counts where no call has
+    been made for as long as a stall takes, for nobody watched whether they are.
     """
     served = {one.rank: path for one in seen if one.lives and (path := _socket(one)).exists()}
+    silent = {one.rank for one in seen if one.path == NO_RING} & served.keys()
     with ThreadPoolExecutor(max(1, min(len(served), 16))) as pool:
-        found = list(pool.map(asking.flight, served.values()))
-        counters = list(pool.map(lambda path: asking.handler(path, "wait_counter_values"), served.values()))
-    for rank, dump, waits in zip(served, found, counters, strict=True):
+        found = dict(zip(served, pool.map(asking.flight, served.values()), strict=True))
+        counters = pool.map(lambda path: asking.handler(path, "wait_counter_values"), served.values())
+        waits = dict(zip(served, counters, strict=True))
+    stands = time.time() - max((_newest(dump) for dump in found.values()), default=0.0) > AT_FIRST
+    for rank, dump in found.items():
         if dump is not None and dump[0] == "pickle":
             _write(folder / "evidence" / "dumps" / f"nccl_trace_rank_{rank}", dump[1])
         elif dump is not None:
-            _write(folder / "torch" / f"fr_trace_rank_{rank}.json", dump[1])
-        if waits is not None:
-            _write(folder / "torch" / f"wait_counters_rank_{rank}.json", waits)
+            beside = folder / "evidence" / "dumps" if rank in silent and stands else folder / "torch"
+            _write(beside / f"fr_trace_rank_{rank}.json", dump[1])
+    for rank, counted in waits.items():
+        if counted is not None:
+            _write(folder / "torch" / f"wait_counters_rank_{rank}.json", counted)
+
+
+def _newest(dump: tuple[str, bytes] | None) -> float:
+    """When the newest call was made; 0 where that is not told."""
+    made = _MADE.findall(dump[1]) if dump is not None else []
+    return max(map(int, made), default=0) / 1e9
 
 
 def _socket(one: Seen) -> Path:
     """As `runtime.answering` makes it."""
-    return one.path.parent / f"rank-{one.pid}.sock"
+    folder = home(processes.environment(one.pid)) if one.path == NO_RING else one.path.parent
+    return folder / f"rank-{one.pid}.sock"
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -24,8 +24,8 @@ def start() -> Path | None:
         path = current.open_ring()
         kernels.install(current.now.native)
     except Exception as error:
-        current.close()
-        # What remains is torch's own recorder, which `raf run` asks as well.
+        current.give_up()
+        # What remains is torch's own recorder, which `raf run` asks then.
         sys.stderr.write(
             f"raf: not recording, torch's own recorder must do: {type(error).__name__}: {error}\n"
         )
