@@ -98,6 +98,7 @@ def test_a_group_of_torch_distributed(ranks: Ranks, tmp_path: Path) -> None:
         assert rank.returned is not None, rank.out
         names = [entry["profiling_name"] for entry in rank.returned["entries"]]
         assert names == ["gloo:all_reduce"] * 2 + ["gloo:broadcast"] * (number == 0)
+        assert rank.returned["let_go"] == [2, False]
         assert rank.returned["after_reset"] == 0
         document = pickle.loads((tmp_path / f"pg_rank_{number}").read_bytes())
         assert len(document["entries"]) == len(names)

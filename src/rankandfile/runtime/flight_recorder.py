@@ -34,6 +34,8 @@ class FlightRecorderHook:
         self._comms: list[CommCalls] = []
         self._groups: list[str] = []
         self._since = 0
+        self._until: int | None = None
+        """The last record of a process group that is given out, once nothing is registered any more."""
         self._lock = threading.Lock()
 
     def register_with_comm(self, comm: Any) -> None:
@@ -48,27 +50,26 @@ class FlightRecorderHook:
         start()
         with self._lock:
             self._groups.append(name)
+            self._until = None
 
     def unregister(self) -> None:
         """Hear of no more calls; what was recorded stays. The recorder of the process goes on."""
         with self._lock:
             for comm in self._comms:
                 comm.stop()
-            self._groups.clear()
+            self._until = _last()
 
     def is_enabled(self) -> bool:
         """Whether it is registered with anything that is recorded."""
-        return any(comm.active for comm in self._comms) or (
-            bool(self._groups) and current.now.recorder is not None
-        )
+        recorded = bool(self._groups) and self._until is None and current.now.recorder is not None
+        return recorded or any(comm.active for comm in self._comms)
 
     def reset(self) -> None:
         """Forget all entries."""
         with self._lock:
             for comm in self._comms:
                 comm.entries.clear()
-            recorder = current.now.recorder
-            self._since = recorder.ring.last() if recorder is not None else 0
+            self._since = _last()
 
     def size(self) -> int:
         return len(self._dump(True)["entries"])
@@ -115,6 +116,13 @@ class FlightRecorderHook:
             "entries": [
                 entry
                 for entry in dump["entries"]
-                if entry["process_group"][0] in names and entry["record_id"] > self._since
+                if entry["process_group"][0] in names
+                and entry["record_id"] > self._since
+                and (self._until is None or entry["record_id"] <= self._until)
             ],
         }
+
+
+def _last() -> int:
+    """The newest record of this process."""
+    return current.now.recorder.ring.last() if current.now.recorder is not None else 0
