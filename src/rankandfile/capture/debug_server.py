@@ -81,8 +81,13 @@ def _rank(address: Address, number: int) -> int:
 
 
 def collect(servers: Sequence[Server], evidence: Path, say: Say, apart_s: float) -> set[int]:
-    """Recorders, counters of waits and stacks, these twice; the ranks of which there is anything."""
+    """Recorders, counters of waits and stacks, twice; the ranks of which there is anything.
+
+    The newer answers of a recorder are evidence, the older ones lie beside: one that has changed tells of a job that
+    moves.
+    """
     seen: set[int] = set()
+    earlier: dict[int, bytes] = {}
     for look in range(2):
         if look:
             time.sleep(apart_s)
@@ -94,15 +99,27 @@ def collect(servers: Sequence[Server], evidence: Path, say: Say, apart_s: float)
                 _write(evidence / "stacks" / f"stacks_{number}_{stamp}_{look}.txt", _joined(stacks))
             elif not look:
                 say("no stacks: py-spy is not on the job's PATH there, and Python does not answer")
+        found = _recorders(servers, evidence if look else evidence.parent / "torch")
+        moved = sorted(rank for rank in found.keys() & earlier.keys() if found[rank] != earlier[rank])
+        if moved:
+            say(f"the job may be moving: calls of rank {', '.join(map(str, moved))} went on meanwhile")
+        earlier = found
+        seen |= found.keys()
+    return seen
+
+
+def _recorders(servers: Sequence[Server], folder: Path) -> dict[int, bytes]:
+    """What torch's recorders say, by rank; with the counters of waits, written below the folder."""
+    found: dict[int, bytes] = {}
     for number, server in enumerate(servers):
         for rank, data in server.ask("fr_trace_json", "fr_trace_json", asking.ANSWER_S).items():
-            _write(evidence / "dumps" / f"fr_trace_rank_{rank}.json", data)
-            seen.add(rank)
+            _write(folder / "dumps" / f"fr_trace_rank_{rank}.json", data)
+            found[rank] = data
         counters = server.ask("wait_counter_values", "wait_counters", asking.ANSWER_S)
         if counters:
             words = {rank: ("wait_counter_values", data) for rank, data in counters.items()}
-            _write(evidence / f"wait_counters_{number}.txt", _joined(words))
-    return seen
+            _write(folder / f"wait_counters_{number}.txt", _joined(words))
+    return found
 
 
 def _stacks(server: Server) -> dict[int, tuple[str, bytes]]:
