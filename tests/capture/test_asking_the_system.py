@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rankandfile.capture import asking, collect, processes, stacks
+from rankandfile.capture import kernel as kernel_module
 from rankandfile.capture.diagnose import diagnose
 from rankandfile.capture.endings import Endings
 from rankandfile.capture.kernel import Kernel
@@ -117,6 +118,20 @@ def test_a_healthy_machine_leaves_no_kernel_folder(tmp_path: Path) -> None:
     kernel.note([os.getpid()])
     kernel.collect(tmp_path / "kernel")
     assert not (tmp_path / "kernel" / "memory.events").exists()
+
+
+def test_what_was_killed_for_want_of_memory_since_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A control group has counted before the job began."""
+    counter = tmp_path / "memory.oom_control"
+    counter.write_text("under_oom 0\noom_kill 3\n")
+    monkeypatch.setattr(kernel_module, "_counters", lambda _: counter)
+    kernel = Kernel()
+    kernel.note([1, 2])
+    counter.write_text("under_oom 0\noom_kill 5\n")
+    kernel.collect(tmp_path / "kernel")
+    assert (tmp_path / "kernel" / "memory.events").read_text() == "oom_kill 2\n"
 
 
 def test_a_long_log_is_handed_in_by_its_end(tmp_path: Path) -> None:

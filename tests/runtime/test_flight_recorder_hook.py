@@ -14,6 +14,7 @@ import pytest
 from gloo_ranks import Ranks
 from torchcomms_stand_in import TorchComm
 
+from rankandfile.runtime import flight_recorder
 from rankandfile.runtime.flight_recorder import FlightRecorderHook
 
 pytestmark = pytest.mark.torch
@@ -84,6 +85,14 @@ def test_a_hook_that_fails_does_not_disturb_the_communicator() -> None:
     hook.register_with_comm(comm)
     comm.all_reduce(object(), op="SUM", async_op=False)  # no tensor
     assert hook.size() == 0
+
+
+def test_switched_off_it_hears_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flight_recorder, "recorder_on", lambda: False)
+    comm, hook = TorchComm("world", 0, 1), FlightRecorderHook()
+    hook.register_with_comm(comm)
+    comm.all_reduce(ones(1), op="SUM", async_op=False)
+    assert (hook.size(), hook.is_enabled()) == (0, False)
 
 
 def test_a_group_of_torch_distributed(ranks: Ranks, tmp_path: Path) -> None:

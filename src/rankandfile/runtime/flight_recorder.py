@@ -18,6 +18,7 @@ from typing import Any
 from rankandfile.runtime.comm_calls import CommCalls
 from rankandfile.runtime.recorder import current
 from rankandfile.runtime.recorder.start import start
+from rankandfile.runtime.switch import recorder_on
 from rankandfile.wire import flight, reading
 
 #: Prefix of the files, and the variable that says another; as TorchComms has them.
@@ -41,8 +42,9 @@ class FlightRecorderHook:
     def register_with_comm(self, comm: Any) -> None:
         """Record the calls of a TorchComms communicator, or of a torch.distributed process group."""
         if hasattr(comm, "register_pre_hook"):
-            with self._lock:
-                self._comms.append(CommCalls(comm, len(self._comms), self._most))
+            if recorder_on():
+                with self._lock:
+                    self._comms.append(CommCalls(comm, len(self._comms), self._most))
             return
         name = getattr(comm, "group_name", None)
         if not isinstance(name, str):
