@@ -91,4 +91,5 @@ def test_two_halves_of_a_transfer_that_do_not_fit(more: dict[str, Any], cause: s
     job = Job({WORLD: [0, 1], "pp": [0, 1]}, programs, stalled=frozenset({("pp", 0)}))
     (verdict,) = diagnose(case_of(job)).verdicts
     assert (verdict.cause, verdict.victims, culprits(verdict)) == (cause, "0,1", [])
-    assert {other.culprits for other in verdict.alternatives} == {"0", "1"}
+    assert {other.culprits for other in verdict.alternatives} == {"0", "1", ""}
+    assert (verdict.confidence, verdict.alternatives[-1].cause) == ("supported", "skipped_collective")
