@@ -120,8 +120,13 @@ def _with_cut(case: Case, calls: pl.DataFrame) -> pl.DataFrame:
     inside = (pl.col("kind") == MEMBER) & ~pl.col("is_p2p")
     closes = (pl.col("kind") == COLLECTIVE) & (pl.col("record") == pl.col("closed_by"))
     begun = by_dump.first().filter((pl.col("record") > 0) & (inside | closes))
-    short = case.dumps_used.filter("truncated")["dump"]
-    ended = by_dump.last().filter(pl.col("dump").is_in(short.implode()) & pl.col("closed_by").is_null())
+    of_batches = calls.filter(inside).select(pl.struct("group", "op")).to_series().implode()
+    short = case.dumps_used.filter("truncated")["dump"].implode()
+    ended = by_dump.last().filter(
+        pl.col("dump").is_in(short)
+        & pl.col("closed_by").is_null()
+        & pl.struct("group", "op").is_in(of_batches)
+    )
     of_last = ["dump", "group", "is_p2p", "seq"]
     cut = pl.struct("dump", "record").is_in(
         begun.select(pl.struct("dump", record="closed_by")).to_series().implode()
