@@ -8,6 +8,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import look
+from rankandfile.reason.absence import absent_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.patience import Patience, patience
 from rankandfile.reason.stillness import stands_still
@@ -66,10 +67,13 @@ def find(facts: Facts, root: Root) -> Finding | None:
     doing = (
         f"no call in flight; its last one was the {look.call_words(facts, last)}" if last else "made no call"
     )
-    if call.unknown:
-        sentence += (
-            f" {upper(ranks_words(call.unknown))} left no complete dump, and may not have joined either."
-        )
+    lost = set(absent_ranks(facts))
+    for ranks, why in (
+        (tuple(r for r in call.unknown if r in lost), "left no complete dump"),
+        (tuple(r for r in call.unknown if r not in lost), "left a dump in which this cannot be counted"),
+    ):
+        if ranks:
+            sentence += f" {upper(ranks_words(ranks))} {why}, and may not have joined either."
     if waited is Patience.UNKNOWN:
         sentence += (
             " When the dumps were written is not known, but every other rank has come as far as it can."
