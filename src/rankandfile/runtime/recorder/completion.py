@@ -62,7 +62,10 @@ class Completion:
             self._device = device.allow_asking()
         if self._native is not None:
             self._native.set_follow_device(self._device)
-        while not self._ended.wait(EVERY_S):
+        while True:
+            time.sleep(EVERY_S)  # which takes less of the processor than to wait for the event
+            if self._ended.is_set():
+                return
             self._ask()
             if time.monotonic() - beaten > BEAT_S:
                 beaten = time.monotonic()
