@@ -9,7 +9,7 @@ from rankandfile.model.ranks import format_ranks
 
 from . import look
 from .absence import absent_ranks, missing_dumps
-from .causes import FIND
+from .causes import FIND, unexplained
 from .causes.finding import Finding
 from .departed import place_of
 from .facts import Facts
@@ -24,6 +24,8 @@ _SURE = {"established": 0, "supported": 1, "hypothesis": 2}
 def findings(facts: Facts, root: Root) -> list[Finding]:
     """What the causes have to say of the root, best first: surest, a named cause before an open one, most explained."""
     found = [finding for find in FIND if (finding := find(facts, root)) is not None]
+    if not found and (open_end := unexplained.find(facts, root)) is not None:
+        found = [open_end]
     contained = {finding.instead_of for finding in found}
     found = [finding for finding in found if finding.cause not in contained]
     return sorted(found, key=lambda f: (f.cause == "undetermined", _SURE[f.confidence], -f.explains))

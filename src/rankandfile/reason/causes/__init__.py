@@ -39,7 +39,6 @@ from . import (
     too_short_timeout,
     transfer_mismatch,
     undecided,
-    unexplained,
 )
 from .finding import Finding
 
@@ -78,6 +77,5 @@ FIND: tuple[Callable[[Facts, Root], Finding | None], ...] = tuple(
         joined,
         no_clock,
         in_flight,
-        unexplained,
     )
 )

@@ -45,7 +45,6 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 how="the dump of each rank, with a larger ring",
             ),
         ),
-        explains=-1,
     )
 
 
