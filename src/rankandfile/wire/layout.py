@@ -122,7 +122,7 @@ class Record(NamedTuple):
     kind: int
     op: int
     reduce_op: int
-    """One of `REDUCTIONS`; 0 where the operator reduces nothing, or the writer could not tell."""
+    """One of `REDUCTIONS`; 0 where the operator reduces nothing."""
     flags: int
 
 

@@ -54,7 +54,7 @@ class Recorder:
         self._lock = threading.Lock()
         self._groups: dict[str, Group] = {}
         self._shapes: dict[Any, Shape] = {}
-        self._contracts: dict[tuple[int, int, int, int], int] = {}
+        self._contracts: dict[tuple[int, int, int, int, int], int] = {}
         self._threads = Numbers(ring, layout.THREAD)
         self._texts = texts(ring)
         self._step = 0
@@ -78,8 +78,10 @@ class Recorder:
         if 0 <= operator.sync < len(arguments) and not arguments[operator.sync]:
             flags |= layout.SYNC
         thread = self.learn_thread()
+        # It costs as much as a stack, and nothing cheaper is exact: a call site may reduce in several ways.
+        reduction = int(arguments[operator.reduce_op].op()) + 1 if operator.reduce_op >= 0 else 0
         sizes = 0 if operator.free_sizes else shape.digest
-        contract_key = (operator.number, sizes, peer, site_hash)
+        contract_key = (operator.number, sizes, peer, reduction, site_hash)
         with self._lock:
             number = self.next_number()
             group.op_seq += 1
@@ -114,7 +116,7 @@ class Recorder:
                 peer,
                 layout.CALL,
                 operator.number,
-                0,
+                reduction,
                 flags,
             )
             return self.ring.put(number, body), number, mono, flags
