@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import sys
@@ -77,15 +78,12 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[W
 def test_the_first_node_tells_whom_all_wait_for(pairs: dict[str, list[Watched]], how: str) -> None:
     """The culprit is on the second node, whose evidence the first one gets."""
     first, second = pairs[how]
-    first.until(lambda: "raf: case: " in first.err)
-    verdict = first.verdict()
-    assert (verdict["cause"], [one["rank"] for one in verdict["culprits"]]) == ("host_blocked", [1]), (
-        first.err
-    )
-    second.until(lambda: "the verdict is with" in second.err)
-    headline = first.err[first.err.index("HOST BLOCKED") :].splitlines()[0]
+    # On a busy machine the second node may be late with its evidence: then the next look has it.
+    first.until(lambda: re.search(r"HOST BLOCKED.*raf: case: \S+", first.err, re.DOTALL) is not None)
+    said = first.err[first.err.index("HOST BLOCKED") :]
+    headline, case = said.splitlines()[0], said.split("raf: case: ", 1)[1].split()[0]
     assert headline.startswith("HOST BLOCKED · rank 1")
-    assert f"{headline}; case there: {first.case}" in second.err
+    second.until(lambda: f"{headline}; case there: {case}" in second.err)
     assert not (second.case / "diagnosis.json").exists()
 
 

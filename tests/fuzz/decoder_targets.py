@@ -98,8 +98,11 @@ def bounded_memory(extra: int = MEMORY) -> Iterator[None]:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, hard))
+    # What other tests have left need not be looked through each time.
+    gc.freeze()
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         gc.collect()
+        gc.unfreeze()

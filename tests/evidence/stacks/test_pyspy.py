@@ -61,9 +61,12 @@ def pid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_real(tmp_path: Path, pid: int, options: tuple[str, ...]) -> None:
-    found = seen(read(tmp_path, spy(pid, *options)))
-    (main,) = [one for one in found if one.thread.role == "main"]
-    (other,) = [one for one in found if one.thread.role != "main"]
+    for _ in range(10):
+        found = seen(read(tmp_path, spy(pid, *options)))
+        (main,) = [one for one in found if one.thread.role == "main"]
+        (other,) = [one for one in found if one.thread.role != "main"]
+        if not main.thread.active:  # on a busy machine it may just be on its way to sleep
+            break
     assert main.process.pid == main.thread.os_thread == pid
     assert (main.thread.name, other.thread.name) == ("MainThread", "poll (x)")
     assert (main.thread.active, main.thread.owns_gil, main.thread.native) == (
