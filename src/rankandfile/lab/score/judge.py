@@ -17,7 +17,7 @@ class Marks(msgspec.Struct, kw_only=True):
     incident: str
     cause_expected: str
     removed: str
-    """What was taken away from the incident, if anything."""
+    """What was taken away from the incident last, if anything: a variant may be made of one that lacked something."""
     hang_right: bool | None
     culprits_right: bool | None
     innocents_blamed: list[int]
@@ -61,7 +61,7 @@ def judge(
     return Marks(
         incident=truth.name,
         cause_expected=truth.cause,
-        removed=", ".join(truth.removed),
+        removed=truth.removed[-1] if truth.removed else "",
         hang_right=_hang(truth, answer),
         culprits_right=culprits_right if truth.hang else None,
         innocents_blamed=innocents,
