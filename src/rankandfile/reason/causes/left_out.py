@@ -6,61 +6,40 @@ two halves do not fit. Who has it in his program, ranks that ran the same one un
 
 from __future__ import annotations
 
-import polars as pl
-
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.reason import look
-from rankandfile.reason.contracts import elements
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.pairing import Transfer
-from rankandfile.reason.patience import Patience, patience
 from rankandfile.reason.waiting import waiting_sentence
 from rankandfile.reason.waits import Root
 from rankandfile.reason.words import ranks_words, upper
 
 from .finding import Finding
+from .halves import Amount, Unlike, amount, unlike_halves
 
 CAUSE = "skipped_collective"
 #: Calls that fall into place once the one that was left out is taken into account: fewer could be chance.
 _CONFIRMED = 2
 
-Amount = tuple[int, tuple[str, ...]]
-
 
 def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "joined":
-        return None
-    call = facts.waits.pending[root.pending[0]]
-    if call.slot is not None or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
-        return None
-    heads = [
-        head
-        for head in facts.pairing.heads
-        if (head.group, head.record) == (call.group, call.record) and head.rank in call.waiting
-    ]
-    return next((found for head in heads if (found := _finding(facts, root, head)) is not None), None)
+    every = (_finding(facts, root, unlike) for unlike in unlike_halves(facts, root))
+    return next((found for found in every if found is not None), None)
 
 
-def _finding(facts: Facts, root: Root, head: Transfer) -> Finding | None:
-    own = look.call_of_record(facts, head.rank, head.part)
-    other = look.call_of_record(facts, head.peer, head.peer_part) if head.peer_part is not None else None
-    if own is None or other is None:
-        return None
-    amounts = _amount(facts, own), _amount(facts, other)
-    if amounts[0] is None or amounts[1] is None or amounts[0] == amounts[1]:
-        return None
+def _finding(facts: Facts, root: Root, unlike: Unlike) -> Finding | None:
+    head = unlike.head
     made = {
         rank: mates
         for rank, sends, wanted in (
-            (head.rank, head.sends, amounts[1]),
-            (head.peer, not head.sends, amounts[0]),
+            (head.rank, head.sends, unlike.other_amount),
+            (head.peer, not head.sends, unlike.own_amount),
         )
         if (mates := _who_made_it(facts, rank, sends, wanted))
     }
     if len(made) != 1:
         return None
     ((rank, mates),) = made.items()
-    return _left_out(facts, root, own, other, rank, mates)
+    return _left_out(facts, root, unlike.own, unlike.other, rank, mates)
 
 
 def _left_out(
@@ -121,16 +100,7 @@ def _who_made_it(facts: Facts, rank: int, sends: bool, wanted: Amount) -> dict[i
         row = look.call_of_record(facts, *parting.expected)
         if row is None or parting.departure.confirmed < _CONFIRMED or not row["is_p2p"]:
             continue
-        if (row["src"] == mate) is sends and _amount(facts, row) == wanted:
+        if (row["src"] == mate) is sends and amount(facts, row) == wanted:
             found[mate] = row
     alike = sum(parting is None for parting in mates.values())
     return found if len(found) > alike else {}
-
-
-def _amount(facts: Facts, row: look.Row) -> Amount | None:
-    shapes = facts.case.shapes.filter(pl.col("shape") == row["shape"])
-    if not shapes.height:
-        return None
-    shape = shapes.row(0, named=True)
-    sizes, dtypes = shape["in_sizes"] or shape["out_sizes"], shape["in_dtypes"] or shape["out_dtypes"]
-    return (sum(elements(sizes)), tuple(sorted(set(dtypes or ())))) if sizes else None

@@ -6,18 +6,14 @@ it is told instead.
 
 from __future__ import annotations
 
-import polars as pl
-
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.reason import look
-from rankandfile.reason.contracts import elements
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.pairing import Transfer
-from rankandfile.reason.patience import Patience, patience
 from rankandfile.reason.waits import Root
 
 from . import left_out
 from .finding import Finding
+from .halves import unlike_halves
 
 _OUT_OF_STEP = Alternative(
     cause="skipped_collective",
@@ -29,31 +25,12 @@ _OUT_OF_STEP = Alternative(
 
 
 def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "joined":
+    unlike = next(unlike_halves(facts, root), None)
+    if unlike is None or left_out.find(facts, root) is not None:
         return None
-    call = facts.waits.pending[root.pending[0]]
-    if call.slot is not None or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
-        return None
-    if left_out.find(facts, root) is not None:
-        return None
-    for head in facts.pairing.heads:
-        if (head.group, head.record) == (call.group, call.record) and head.rank in call.waiting:
-            found = _finding(facts, root, head)
-            if found is not None:
-                return found
-    return None
-
-
-def _finding(facts: Facts, root: Root, head: Transfer) -> Finding | None:
-    mine = look.call_of_record(facts, head.rank, head.part)
-    theirs = look.call_of_record(facts, head.peer, head.peer_part) if head.peer_part is not None else None
-    if mine is None or theirs is None:
-        return None
-    sent, received = (mine, theirs) if head.sends else (theirs, mine)
-    given, taken = _amount(facts, sent), _amount(facts, received)
-    if given is None or taken is None or given == taken:
-        return None
-    cause = "size_mismatch" if given[0] != taken[0] else "dtype_mismatch"
+    head, own, other, own_amount, other_amount = unlike
+    sent, received = (own, other) if head.sends else (other, own)
+    cause = "size_mismatch" if own_amount[0] != other_amount[0] else "dtype_mismatch"
     source, target = sent["rank"], received["rank"]
     words = [look.size_words(facts, row) for row in (sent, received)]
     return Finding(
@@ -90,12 +67,3 @@ def _wrong(cause: str, rank: int) -> Alternative:
         culprits=str(rank),
         decided_by="the source, or an earlier step of the same loop",
     )
-
-
-def _amount(facts: Facts, row: look.Row) -> tuple[int, tuple[str, ...]] | None:
-    shapes = facts.case.shapes.filter(pl.col("shape") == row["shape"])
-    if not shapes.height:
-        return None
-    shape = shapes.row(0, named=True)
-    sizes, dtypes = shape["in_sizes"] or shape["out_sizes"], shape["in_dtypes"] or shape["out_dtypes"]
-    return (sum(elements(sizes)), tuple(sorted(set(dtypes or ())))) if sizes else None
