@@ -13,8 +13,8 @@ from rankandfile.evidence.load import load
 from rankandfile.evidence.sniff import kind
 from rankandfile.model.case import Case
 from rankandfile.reason import gather
-from rankandfile.reason import testify as witness
-from rankandfile.reason.absence import reasons
+from rankandfile.reason.ranks import read_accounts as witness
+from rankandfile.reason.ranks.missing_dumps import reasons
 
 EVENTS = "low 0\nhigh 0\nmax 12\noom 3\noom_kill {}\n"
 CONTROL = "oom_kill_disable 0\nunder_oom 0\noom_kill {}\n"

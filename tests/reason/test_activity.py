@@ -9,10 +9,10 @@ import pytest
 from stuck import Capture, Tables, capture
 
 from rankandfile.model.activity import ACTIVITIES, Doing
-from rankandfile.reason.activity import Place, activities, classify
-from rankandfile.reason.activity_contexts import CODE, CONTEXTS
-from rankandfile.reason.activity_patterns import PATTERNS
-from rankandfile.reason.threads import telling
+from rankandfile.reason.ranks.activity import Place, activities, classify
+from rankandfile.reason.ranks.activity_contexts import CODE, CONTEXTS
+from rankandfile.reason.ranks.activity_patterns import PATTERNS
+from rankandfile.reason.ranks.threads import telling
 
 
 class Stuck(NamedTuple):

@@ -9,7 +9,7 @@ from building import Call, Job, Step, Stop, case_of, loop
 from witnesses import C10D, Frame, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
-from rankandfile.reason.codepath import relation
+from rankandfile.reason.divergence.code_paths import relation
 
 WORLD = "0"
 STEP: list[Step] = [Call(WORLD, "all_reduce", 64, "a.py:5"), Call(WORLD, "all_gather", 8, "a.py:9")]

@@ -37,7 +37,7 @@ from rankandfile.model.diagnosis import (
 )
 from rankandfile.model.ledger import Evidence
 from rankandfile.reason.diagnose import diagnose
-from rankandfile.reason.remedies import ANTI_ADVICE, PROBES, REMEDIES
+from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
 
 HERE = Path(__file__).parent
 DOCUMENTS = HERE / "diagnoses"

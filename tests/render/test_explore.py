@@ -19,7 +19,7 @@ from rankandfile.cli.explore import subject
 from rankandfile.lab.sim.run import simulate
 from rankandfile.render.explore.app import Explorer, Words
 from rankandfile.render.explore.subject import MOST_CALLS, Subject
-from rankandfile.source.tree import open_tree
+from rankandfile.source.files.tree import open_tree
 
 Play = Callable[[Pilot[None], Explorer], Awaitable[None]]
 

@@ -7,7 +7,7 @@ import pytest
 from toy_runs import case_of, diagnosis_of, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import Alternative, Verdict
-from rankandfile.source.locate import locate
+from rankandfile.source.lines.locate import locate
 
 PROGRAM = """
     import torch.distributed as dist

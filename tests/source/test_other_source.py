@@ -11,8 +11,8 @@ from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason import diagnose
-from rankandfile.source.locate import locate
-from rankandfile.source.tree import open_tree
+from rankandfile.source.files.tree import open_tree
+from rankandfile.source.lines.locate import locate
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 

@@ -9,7 +9,7 @@ from toy_runs import FOLDER, Frames, Run, case_of, diagnosis_of, play, tree
 
 from rankandfile.model.diagnosis import Call, Cohort, Divergence, Verdict
 from rankandfile.model.ledger import call_id
-from rankandfile.source.locate import locate
+from rankandfile.source.lines.locate import locate
 
 PIPELINE = """import torch.distributed as dist
 

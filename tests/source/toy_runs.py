@@ -32,8 +32,8 @@ from rankandfile.model.diagnosis import (
 from rankandfile.model.ledger import call_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.tables import schema
-from rankandfile.source.locate import locate
-from rankandfile.source.tree import SourceTree
+from rankandfile.source.files.tree import SourceTree
+from rankandfile.source.lines.locate import locate
 
 FOLDER = "/workspace/train/"
 MARK = "# <-"

@@ -6,7 +6,7 @@ import textwrap
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import Condition, conditions_at
-from rankandfile.source.program import Function, Program
+from rankandfile.source.program.modules import Function, Program
 
 
 class Texts:

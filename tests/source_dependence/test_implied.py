@@ -7,8 +7,8 @@ import ast
 import pytest
 from program_texts import Texts, place
 
-from rankandfile.source.implied import implicit
-from rankandfile.source.names import own_nodes
+from rankandfile.source.lines.implied import implicit
+from rankandfile.source.program.names import own_nodes
 
 DDP = "from torch.nn.parallel import DistributedDataParallel as DDP\nmodel = DDP(Net())\n"
 FSDP2 = "from torch.distributed.fsdp import fully_shard\nmodel = Net()\nfully_shard(model)\n"

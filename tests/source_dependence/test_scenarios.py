@@ -10,7 +10,7 @@ from rankandfile.lab import catalog, source_tree
 from rankandfile.lab.scenario import Scenario
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import conditions_at
-from rankandfile.source.program import Program
+from rankandfile.source.program.modules import Program
 
 
 class Folder:

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rankandfile.source.flow import Condition, Point, deciding
-from rankandfile.source.program import Program
+from rankandfile.source.program.modules import Program
 
 slow = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 

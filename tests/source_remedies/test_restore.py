@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from remedy_cases import Texts, problem
 
+from rankandfile.source.files.text import decode
 from rankandfile.source.remedies import Patch, patched
 from rankandfile.source.remedies.restore import NotTheSame, diff_bytes, patched_bytes
-from rankandfile.source.text import decode
 
 TEXT = """import torch.distributed as dist
 

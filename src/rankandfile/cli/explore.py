@@ -14,7 +14,7 @@ from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.render.explore.subject import ReadSource, Subject
-    from rankandfile.source.tree import SourceTree
+    from rankandfile.source.files.tree import SourceTree
 
 EXAMPLES = examples(
     "raf explore incident/",

@@ -20,8 +20,8 @@ from .sources import as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
+    from rankandfile.source.files.tree import SourceTree
     from rankandfile.source.remedies import Patch, Refusal
-    from rankandfile.source.tree import SourceTree
 
 EXAMPLES = examples(
     "raf fix incident/ --src .",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import ScenarioError, locate
+from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.remedies import Problem, Site
 from rankandfile.source.remedies.problem import of_verdict
-from rankandfile.source.tree import SourceTree
 
 
 def stated_problem(scenario: Scenario, tree: Path) -> Problem:
@@ -42,7 +42,7 @@ def problem_of(incident: Path, tree: SourceTree) -> Problem | None:
 
     from rankandfile.evidence.load import load
     from rankandfile.reason import conclude, gather
-    from rankandfile.source.locate import locate as locate_in
+    from rankandfile.source.lines.locate import locate as locate_in
 
     with tempfile.TemporaryDirectory(prefix="prove-spool-") as spool:
         case = load([incident / "evidence"], Path(spool), jobs=1)

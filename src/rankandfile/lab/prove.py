@@ -19,9 +19,9 @@ from rankandfile.lab.ranks import Ranks
 from rankandfile.lab.run import ScenarioError, lacking, run_scenario
 from rankandfile.lab.scenario import FAMILY, Scenario
 from rankandfile.lab.source_tree import build
+from rankandfile.source.files.tree import SourceTree, open_tree
 from rankandfile.source.probes import probes
 from rankandfile.source.remedies import Patch, Problem, Refusal, patched
-from rankandfile.source.tree import SourceTree, open_tree
 
 What = Literal["remedy", "probe"]
 Origin = Literal["diagnosis", "truth"]

@@ -10,15 +10,15 @@ from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .causes import broke_off
-from .causes.finding import Finding
-from .checks import checked
 from .facts import Facts, OnStep, gather
-from .logs_only import logs_only
-from .quiet import quiet
-from .ras_joined import with_ras
-from .verdict import findings, verdict
-from .waits import Root
-from .without_waits import settled
+from .verdict.choose import findings, verdict
+from .verdict.finding import Finding
+from .verdict.named_by_checks import checked
+from .verdict.nothing_waits import quiet
+from .verdict.ras_agrees import with_ras
+from .verdict.without_calls import settled
+from .waits.from_logs.verdict import logs_only
+from .waits.graph import Root
 from .words import ranks_words
 
 _MOST_VERDICTS = 5

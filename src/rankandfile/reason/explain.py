@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.model.ranks import parse_ranks
 
-from . import look
-from .absence import absent_ranks, reasons
-from .causes.finding import Finding
+from . import lookup as look
 from .facts import Facts
-from .verdict import findings
-from .waiting import call_phrase, pending_row
-from .waits import Pending, Root
+from .ranks.missing_dumps import absent_ranks, reasons
+from .verdict.choose import findings
+from .verdict.finding import Finding
+from .waits.graph import Pending, Root
+from .waits.in_words import call_phrase, pending_row
 from .words import ranks_words, upper, verb
 
 _UNKNOWN = "which all others joined; of {} nothing is known"

@@ -10,29 +10,34 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .contradiction import Contradiction
-from .contradictions import contradictions
-from .counters import stand_in, users_by_log
-from .deaths import with_deaths
-from .failed_waits import with_failed_waits
-from .hidden import hidden_transfers
-from .host import Stand, stands
-from .kept import lost_words
-from .matching import mismatched
-from .membership import Membership, membership
-from .order import Order
-from .pairing import Pairing, pair
-from .paths import Parting, part
-from .programs import Programs
-from .progress import progress, standing
-from .roots import settle
-from .skew import ahead, on_one_clock
-from .testify import testify
-from .testimony import Testimony
-from .unasked import without_unasked
-from .unseen import unseen
-from .waits import Root, Waits, build, find_pending
-from .working import Working, work_on
+from .calls.call_table import Working, work_on
+from .calls.clock_skew import ahead, on_one_clock
+from .calls.failed_waits import with_failed_waits
+from .calls.looks_open import without_unasked
+from .calls.lost_history import lost_words
+from .calls.matching import mismatched
+from .calls.membership import Membership, membership
+from .calls.order_across_groups import Order
+from .calls.pairing import Pairing, pair
+from .calls.programs import Programs
+from .calls.progress import progress, standing
+from .calls.unrecorded_transfers import hidden_transfers
+from .divergence.paths import Parting, part
+from .ranks.accounts import Testimony
+from .ranks.host import Stand, stands
+from .ranks.read_accounts import testify
+from .ranks.watchdog_counters import stand_in, users_by_log
+from .verdict.contradiction import Contradiction
+from .verdict.contradictions import contradictions
+from .waits.ended_ranks import with_deaths
+from .waits.ends import settle
+from .waits.graph import (
+    Root,
+    Waits,
+    build,
+    find_pending,
+)
+from .waits.unrecorded_waits import unseen
 
 OnStep = Callable[[str], None]
 

@@ -9,10 +9,10 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.ranks import format_ranks
 
-from . import look
-from .cohorts import Track, tracks
+from . import lookup as look
+from .divergence.cohorts import Track, tracks
 from .facts import Facts
-from .waits import Pending
+from .waits.graph import Pending
 
 _WAITS = [
     "ranks",

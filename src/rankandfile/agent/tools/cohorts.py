@@ -8,8 +8,8 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import groups_of
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
-from rankandfile.reason import look
-from rankandfile.reason.cohorts import tracks
+from rankandfile.reason import lookup as look
+from rankandfile.reason.divergence.cohorts import tracks
 from rankandfile.reason.views import groups_that_parted
 
 

@@ -10,7 +10,7 @@ from rankandfile.agent.kin import ranks_of_evidence
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.diagnosis import CAUSES, Confidence, Verdict
-from rankandfile.source.text import without_comment
+from rankandfile.source.files.text import without_comment
 
 _STRENGTH: dict[Confidence, int] = {"hypothesis": 0, "supported": 1, "established": 2}
 

@@ -12,8 +12,8 @@ from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.ledger import call_id
 from rankandfile.model.snapshots import stack_id
-from rankandfile.reason.activity import Place, is_library
-from rankandfile.reason.merged_stacks import cohorts_of
+from rankandfile.reason.ranks.activity import Place, is_library
+from rankandfile.reason.ranks.merged_stacks import cohorts_of
 from rankandfile.reason.words import upper
 
 _MOST_FRAMES = 24

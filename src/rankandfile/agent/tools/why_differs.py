@@ -10,7 +10,7 @@ from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import conditions_at
-from rankandfile.source.program import Function, Program
+from rankandfile.source.program.modules import Function, Program
 
 from .control_flow import function_at
 

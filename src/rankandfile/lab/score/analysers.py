@@ -102,8 +102,8 @@ def in_this_process(name: str) -> Analyser:
     """One of Rank & File's own analysers without a process for each incident: faster, and no memory is measured."""
 
     def analyse(incident: Path) -> Answer:
-        from rankandfile.source.locate import locate
-        from rankandfile.source.tree import open_tree
+        from rankandfile.source.files.tree import open_tree
+        from rankandfile.source.lines.locate import locate
 
         evidence = incident / "evidence"
         case, diagnosis, seconds = _diagnosed(

@@ -7,15 +7,14 @@ root, they do not say whom each believes to be it.
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
-from rankandfile.reason.claims import claims_at, sides
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.calls.requests import claims_at, sides
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import call_phrase
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper
-
-from .finding import Finding
 
 CAUSE = "network_stalled"
 

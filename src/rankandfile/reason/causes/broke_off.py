@@ -10,13 +10,13 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.clock import written_ns
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.dump_times import written_ns
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
 from .told import story_of
 
 _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer", "Broken pipe")

@@ -5,13 +5,12 @@ common."""
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Location
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import pending_row
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import pending_row
 from rankandfile.reason.words import ranks_words, upper
-
-from .finding import Finding
 
 _FIRST = "receives before it sends"
 

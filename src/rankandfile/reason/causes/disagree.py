@@ -9,15 +9,23 @@ import re
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.claims import Claim, as_call, asked, claims_at, history, majority, relation, sides
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.requests import (
+    Claim,
+    as_call,
+    asked,
+    claims_at,
+    history,
+    majority,
+    relation,
+    sides,
+)
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import location_of
-from rankandfile.reason.waiting import call_phrase, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 _LEAVING = re.compile(r"shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE)
 

@@ -9,17 +9,23 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.activity import Place
-from rankandfile.reason.claims import Claim, as_call, claims_at, history, majority, relation
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.calls.requests import (
+    Claim,
+    as_call,
+    claims_at,
+    history,
+    majority,
+    relation,
+)
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.host import Stand
-from rankandfile.reason.waiting import call_phrase, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.activity import Place
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
 from rankandfile.reason.words import upper
-
-from .finding import Finding
 
 
 def find(facts: Facts, root: Root) -> Finding | None:

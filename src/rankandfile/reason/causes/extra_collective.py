@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.lost_history import missing_history
+from rankandfile.reason.divergence.find import parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.kept import missing_history
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ahead_words, counted, ranks_words, upper, verb
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "extra_collective"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject, location_of
+from rankandfile.reason.ranks.did_instead import Story, Subject, location_of
 
 CAUSE = "gpu_error"
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.stillness import stands_still
-from rankandfile.reason.stories import Story, Subject
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Root
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import call_phrase
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "gpu_stuck"
 

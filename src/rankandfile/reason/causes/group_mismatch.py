@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import polars as pl
 
-from rankandfile.reason import look
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup as look
+from rankandfile.reason.divergence.find import parted
+from rankandfile.reason.divergence.point import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "group_mismatch"
 

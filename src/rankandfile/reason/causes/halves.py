@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from rankandfile.reason import look
-from rankandfile.reason.contracts import elements
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.contracts import elements
+from rankandfile.reason.calls.pairing import Transfer
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.pairing import Transfer
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waits import Root
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.patience import Patience, patience
 
 Amount = tuple[int, tuple[str, ...]]
 """Elements, and their types."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.host import Stand
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.host import Stand
 
 CAUSE = "host_blocked"
 

@@ -10,12 +10,12 @@ from rankandfile.model.diagnosis import Alternative, Location
 from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Subject
-from rankandfile.reason.testimony import fields_of
+from rankandfile.reason.ranks.accounts import fields_of
+from rankandfile.reason.ranks.did_instead import Subject
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import host_slow
-from .finding import Finding
 from .told import story_of
 
 CAUSE = "init_stuck"

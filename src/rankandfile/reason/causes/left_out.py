@@ -7,13 +7,13 @@ two halves do not fit. Who has it in his program, ranks that ran the same one un
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
-from .finding import Finding
 from .halves import Amount, Unlike, amount, unlike_halves
 
 CAUSE = "skipped_collective"

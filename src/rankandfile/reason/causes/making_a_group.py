@@ -12,15 +12,19 @@ from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.look import Row
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.lookup import Row
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    pending_row,
+    waiting_sentence,
+)
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 

@@ -6,15 +6,15 @@ The sizes that the recorder keeps agree, or are of whole tensors only. Who sent 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
-from rankandfile.reason import look
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, pending_row
 from rankandfile.reason.words import ranks_words, upper
 
 from . import left_out
-from .finding import Finding
 
 
 def find(facts: Facts, root: Root) -> Finding | None:

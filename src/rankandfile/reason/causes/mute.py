@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Confidence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject, world_of
-from rankandfile.reason.unseen import named_after_a_transfer
+from rankandfile.reason.ranks.did_instead import Story, Subject, world_of
+from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 
 CAUSE = "host_blocked"
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason import look
-from rankandfile.reason.absence import absent_ranks
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, pending_row
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, verb
-
-from .finding import Finding
 
 CAUSE = "network_stalled"
 

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.absence import absent_ranks
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.stillness import stands_still
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    pending_row,
+    waiting_sentence,
+)
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import making_a_group
-from .finding import Finding
 
 CAUSE = "undetermined"
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.absence import absent_ranks
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 

@@ -6,17 +6,16 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.absence import absent_ranks
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup as look
+from rankandfile.reason.divergence.find import parted
+from rankandfile.reason.divergence.habits import changed_their_order
+from rankandfile.reason.divergence.point import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.habits import changed_their_order
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Root
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import call_phrase
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "order_inversion"
 

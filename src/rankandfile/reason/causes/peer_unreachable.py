@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason.deaths import died_first
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.waits.ended_ranks import died_first
 
 CAUSE = "peer_unreachable"
 

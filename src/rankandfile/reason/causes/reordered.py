@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from rankandfile.model.diagnosis import Cohort, Divergence
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
-
-from .finding import Finding
 
 CAUSE = "order_inversion"
 

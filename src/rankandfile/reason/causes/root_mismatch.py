@@ -11,15 +11,15 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.contracts import contract_of, elements
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.contracts import contract_of, elements
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, first_pending
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, first_pending
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
 from .named_roots import differently_named, named_roots
 
 CAUSE = "root_mismatch"

@@ -11,10 +11,10 @@ import re
 import polars as pl
 
 from rankandfile.model.events import event_id
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.testimony import Error
-from rankandfile.reason.waits import Pending
+from rankandfile.reason.ranks.accounts import Error
+from rankandfile.reason.waits.graph import Pending
 
 KIND = "left_out"
 _JUST_BEFORE_NS = 30_000_000_000

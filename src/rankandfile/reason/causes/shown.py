@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.codepath import Fork, fork
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.lost_history import lost_words
+from rankandfile.reason.divergence.code_paths import Fork, fork
+from rankandfile.reason.divergence.point import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.kept import lost_words
-from rankandfile.reason.waiting import pending_row
+from rankandfile.reason.waits.in_words import pending_row
 from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 

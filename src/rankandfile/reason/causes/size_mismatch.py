@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from rankandfile.reason.divergence.find import parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
 
 from .arguments import difference, finding
-from .finding import Finding
 
 CAUSE = "size_mismatch"
 

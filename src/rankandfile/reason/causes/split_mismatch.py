@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
+from rankandfile.reason.divergence.find import parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.splits import Exchange, exchange, odd_one_out
-from rankandfile.reason.testimony import Error
-from rankandfile.reason.waiting import call_phrase, first_pending
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.accounts import Error
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, first_pending
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
 from .said_so import cause_of, said_so
 from .split_pairwise import by_pairs
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
+from rankandfile.reason.calls.split_pairs import Pair, Pairs, disagreeing
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.split_pairs import Pair, Pairs, disagreeing
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase
 from rankandfile.reason.words import ranks_words
-
-from .finding import Finding
 
 CAUSE = "split_mismatch"
 _MOST = 3

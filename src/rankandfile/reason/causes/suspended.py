@@ -6,7 +6,7 @@ That is a fact of the kernel's, and not one of the program's: a call that needs 
 from __future__ import annotations
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
 
 CAUSE = "host_blocked"
 

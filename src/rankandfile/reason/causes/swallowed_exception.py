@@ -11,12 +11,12 @@ from dataclasses import replace
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import location_of
-from rankandfile.reason.waits import Root
+from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import different_collective, disagree, early_exit, elsewhere, extra_collective, skipped_collective
-from .finding import Finding
 
 CAUSE = "swallowed_exception"
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
+from rankandfile.reason.divergence.find import parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "order_inversion"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "teardown_only"
 

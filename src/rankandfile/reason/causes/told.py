@@ -10,13 +10,19 @@ from collections import defaultdict
 
 from rankandfile.model.diagnosis import CAUSES, Alternative, Cohort, Confidence, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.deaths import died_first
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.stories import Story, Subject, Teller
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.did_instead import Story, Subject, Teller
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    pending_row,
+    waiting_sentence,
+)
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import (
@@ -33,7 +39,6 @@ from . import (
     raised,
     suspended,
 )
-from .finding import Finding
 
 #: Who is asked first is believed first: a killed process may have raised something before, and not the other way.
 _ORDER = (

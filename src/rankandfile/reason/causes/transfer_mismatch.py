@@ -7,12 +7,12 @@ it is told instead.
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
 
 from . import left_out
-from .finding import Finding
 from .halves import unlike_halves
 
 _OUT_OF_STEP = Alternative(

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.host import Stand
-from rankandfile.reason.patience import latest_ns, much_longer
-from rankandfile.reason.unseen import named_after_a_transfer
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.patience import latest_ns, much_longer
+from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 
 def settle(facts: Facts) -> Finding | None:

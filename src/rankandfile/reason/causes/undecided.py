@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup as look
+from rankandfile.reason.divergence.find import parted
+from rankandfile.reason.divergence.point import Parted
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "undetermined"
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, first_pending
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.in_words import call_phrase, first_pending
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 _MOST = 4

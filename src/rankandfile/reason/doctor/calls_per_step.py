@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.reason.loops import find_loop
+from rankandfile.reason.calls.rounds import find_loop
 
 _MOST = 8192
 """Calls at the end of a rank's record that are looked at."""

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits import Pending
+from rankandfile.reason.waits.graph import Pending
 
 from .roles import Roles
 

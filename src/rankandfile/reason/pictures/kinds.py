@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from rankandfile.model.pictures import Frames, Kinds
-from rankandfile.reason import look
-from rankandfile.reason.activity import Place, is_library
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.activity import Place, is_library
 
 #: A cell has two bytes: kinds beyond this many share the last number.
 MOST_KINDS = 16_000

@@ -10,7 +10,7 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Score, Sheet, Track
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
 
 from . import grid, kinds

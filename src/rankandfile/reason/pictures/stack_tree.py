@@ -7,10 +7,10 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import StackGroup, StackNode, StackTree
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason.activity import is_library
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.merged_stacks import Merged, Node, merge
-from rankandfile.reason.threads import last_of_each_rank, telling
+from rankandfile.reason.ranks.activity import is_library
+from rankandfile.reason.ranks.merged_stacks import Merged, Node, merge
+from rankandfile.reason.ranks.threads import last_of_each_rank, telling
 
 from .roles import Roles
 

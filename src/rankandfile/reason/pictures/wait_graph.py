@@ -11,10 +11,10 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis, Wait
 from rankandfile.model.pictures import WaitEdge, WaitGraph, WaitNode
 from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.reason import look
-from rankandfile.reason.components import components
+from rankandfile.reason import lookup as look
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits import Pending
+from rankandfile.reason.waits.components import components
+from rankandfile.reason.waits.graph import Pending
 
 from .chains import Chain, chains, circle_of
 from .classes import Classes, classes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.source.program import Files
+from rankandfile.source.program.modules import Files
 from rankandfile.source.remedies.code import Code
 from rankandfile.source.remedies.edit import CannotEdit
 from rankandfile.source.remedies.patch import Patch

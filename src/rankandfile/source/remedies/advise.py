@@ -7,7 +7,7 @@ import msgspec
 from rankandfile.model.diagnosis import Diagnosis, Probe, Remedy, Verdict
 from rankandfile.model.ledger import Note
 from rankandfile.source.probes import probes
-from rankandfile.source.program import Files
+from rankandfile.source.program.modules import Files
 
 from .code import Code
 from .edit import LibCSTMissing

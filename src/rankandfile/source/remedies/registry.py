@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.source.program import Files
+from rankandfile.source.program.modules import Files
 
 from .code import Code
 from .edit import CannotEdit
