@@ -14,7 +14,7 @@ import rankandfile
 PACKAGE = Path(rankandfile.__file__).parent
 
 ANALYSIS = {"model", "evidence", "reason", "source", "render"}
-EVERYTHING = ANALYSIS | {"agent", "capture", "runtime", "cli"}
+EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "cli"}
 
 #: room -> the other rooms it may import
 MAY_IMPORT: dict[str, set[str]] = {
@@ -23,7 +23,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reason": {"model"},
     "source": {"model"},
     "render": {"model"},
-    "agent": ANALYSIS,
+    "pipeline": {"model", "evidence", "reason", "source"},
+    "api": ANALYSIS | {"pipeline"},
+    "agent": ANALYSIS | {"pipeline"},
     "capture": {"model", "evidence", "reason", "wire"},
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
@@ -79,7 +81,7 @@ def test_a_room_imports_only_what_the_design_allows(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_the_analysis_half_needs_no_torch(path: Path) -> None:
-    if room_of(path) in ANALYSIS | {"agent", "__init__", "__main__"}:
+    if room_of(path) in ANALYSIS | {"pipeline", "api", "agent", "__init__", "__main__"}:
         assert not {name.split(".")[0] for name in imports(path)} & HEAVY
 
 

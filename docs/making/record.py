@@ -16,15 +16,11 @@ from pathlib import Path
 import msgspec
 
 from rankandfile.cli.lab_make import kind_of, make
-from rankandfile.cli.sources import located
-from rankandfile.evidence.load import load
 from rankandfile.lab import truth
 from rankandfile.model.diagnosis import CAUSES, Diagnosis
 from rankandfile.model.pictures import WaitGraph
-from rankandfile.reason import conclude, gather
+from rankandfile.pipeline import Options, run
 from rankandfile.reason.pictures.wait_graph import wait_graph
-from rankandfile.source.files.tree import open_tree
-from rankandfile.source.remedies import advise
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 
@@ -93,23 +89,17 @@ def incident(name: str, corpus: Path | None, scratch: Path) -> Path:
 def record(cause: str, folder: Path) -> Recorded:
     os.chdir(folder)
     evidence = PART.get(cause, "evidence")
-    with tempfile.TemporaryDirectory() as spool:
-        case = load([Path(evidence)], Path(spool), jobs=1)
-        facts = gather(case)
-        diagnosis = conclude(facts)
-        waits = wait_graph(facts, diagnosis)
-        tree = open_tree([Path("src")]) if cause not in PART and Path("src").is_dir() else None
-        if tree is not None:
-            diagnosis = advise(located(case, diagnosis, tree), tree)
+    sources = (Path("src"),) if cause not in PART and Path("src").is_dir() else ()
+    result = run([Path(evidence)], Options(sources=sources, jobs=1))
     known = truth.read(Path())
     return Recorded(
         scenario=SCENARIOS[cause],
         title=known.title,
         real=known.origin == "real",
         evidence=evidence,
-        source=tree is not None,
-        diagnosis=diagnosis,
-        waits=waits,
+        source=bool(sources),
+        diagnosis=result.diagnosis,
+        waits=wait_graph(result.facts, result.diagnosis),
     )
 
 

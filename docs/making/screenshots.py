@@ -18,17 +18,13 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from rankandfile import __version__
-from rankandfile.evidence.load import load
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Pictures
-from rankandfile.reason import conclude, gather
+from rankandfile.pipeline import Options, run
 from rankandfile.reason.pictures import pictures
 from rankandfile.render.card import card
 from rankandfile.render.report import page
 from rankandfile.render.words import UNICODE
-from rankandfile.source.files.tree import open_tree
-from rankandfile.source.lines.locate import locate
-from rankandfile.source.remedies import advise
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
@@ -68,15 +64,9 @@ def _diagnosed(source: bool) -> tuple[Diagnosis, Pictures]:
     before = Path.cwd()
     os.chdir(ROOT)
     try:
-        with tempfile.TemporaryDirectory() as spool:
-            case = load([INCIDENT / "evidence"], Path(spool), jobs=1)
-            facts = gather(case)
-            diagnosis = conclude(facts)
-            shown = pictures(facts, diagnosis)
-            if source:
-                tree = open_tree([INCIDENT / "src"])
-                diagnosis = advise(locate(case, diagnosis, tree), tree)
-            return diagnosis, shown
+        sources = (INCIDENT / "src",) if source else ()
+        result = run([INCIDENT / "evidence"], Options(sources=sources, jobs=1))
+        return result.diagnosis, pictures(result.facts, result.diagnosis)
     finally:
         os.chdir(before)
 

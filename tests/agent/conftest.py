@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from raf_runs import Raf, in_process
 
-from rankandfile.agent.bench import Bench
-from rankandfile.cli.bench import bench_of
+from rankandfile.agent.bench import Bench, bench_of
 from rankandfile.lab.sim.run import simulate
+from rankandfile.pipeline import Options
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 
@@ -18,7 +18,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 @pytest.fixture(scope="session")
 def early_stop() -> Bench:
     """Rank 2 of four left its loop by a decision of its own, at trainer.py:40."""
-    return bench_of([EXAMPLE / "evidence"], [EXAMPLE / "src"], None, None, 1)
+    return bench_of([EXAMPLE / "evidence"], Options(sources=(EXAMPLE / "src",), jobs=1))
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +28,8 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Bench
     def bench(scenario: str) -> Bench:
         if scenario not in benches:
             made = simulate(scenario, tmp_path_factory.mktemp("sim") / scenario)
-            src = [made / "src"] if (made / "src").is_dir() else None
-            benches[scenario] = bench_of([made / "evidence"], src, None, None, 1)
+            sources = tuple(one for one in [made / "src"] if one.is_dir())
+            benches[scenario] = bench_of([made / "evidence"], Options(sources=sources, jobs=1))
         return benches[scenario]
 
     return bench

@@ -90,10 +90,11 @@ def playing(protocol: str) -> Plays:
 
 
 def _record() -> Iterator[Path]:
-    from rankandfile.cli.bench import bench_of
+    from rankandfile.agent.bench import bench_of
+    from rankandfile.pipeline import Options
 
     example = Path(__file__).parents[2] / "examples" / "early-stop"
-    names = names_of(bench_of([example / "evidence"], [example / "src"], None, None, 1))
+    names = names_of(bench_of([example / "evidence"], Options(sources=(example / "src",), jobs=1)))
     FOLDER.mkdir(exist_ok=True)
     for protocol, encode in (("anthropic", anthropic), ("openai", openai)):
         with tempfile.TemporaryDirectory() as folder:

@@ -12,11 +12,11 @@ import pytest
 from model_runs import EXAMPLE, answered, assert_nothing_false, files_opened, investigated, opening_watched
 from model_server import Turn
 
-from rankandfile.agent.bench import Bench
+from rankandfile.agent.bench import Bench, bench_of
 from rankandfile.agent.claims import check
 from rankandfile.agent.llm.findings import problems_of
 from rankandfile.agent.registry import call
-from rankandfile.cli.bench import bench_of
+from rankandfile.pipeline import Options
 
 SECRET = "canary-7d41c2-outside"
 TRAP = (
@@ -44,7 +44,7 @@ def trap(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trapped(trap: Path) -> Bench:
-    return bench_of([trap / "evidence"], [trap / "src"], None, None, 1)
+    return bench_of([trap / "evidence"], Options(sources=(trap / "src",), jobs=1))
 
 
 def conclude(*findings: str, **other: Any) -> Turn:

@@ -14,9 +14,10 @@ import pytest
 from model_runs import EXAMPLE, answered, asked, command, environment, investigated
 from model_server import Server, Turn, serving
 
+from rankandfile.agent.bench import bench_of
 from rankandfile.agent.claims import check
-from rankandfile.cli.bench import bench_of
 from rankandfile.cli.errors import UserError
+from rankandfile.pipeline import Options
 
 pytest.importorskip("pydantic_ai")
 
@@ -101,7 +102,7 @@ def test_redacted_no_name_leaves_and_every_name_comes_back(theirs: Path, tmp_pat
     assert f"# on {NAMES[0]}" in done.document
     read = [one["arguments"] for one in done.steps if one["by"] == "model" and one["tool"] == "source"]
     assert read == [{"file": "ProjectFalcon/settings.py"}]
-    bench = bench_of([theirs / "evidence"], [theirs / "src"], None, None, 1)
+    bench = bench_of([theirs / "evidence"], Options(sources=(theirs / "src",), jobs=1))
     assert check(done.checked, bench, answered(done, bench)) == []
 
 

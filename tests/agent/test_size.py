@@ -6,11 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rankandfile.agent.bench import bench_of
 from rankandfile.agent.claims import check
 from rankandfile.agent.playbook import draft, investigate
 from rankandfile.agent.registry import TOOLS, call
 from rankandfile.agent.result import LONGEST_LINE, PAGE_CHARACTERS
-from rankandfile.cli.bench import bench_of
+from rankandfile.pipeline import Options
 
 GENERATE = Path(__file__).parents[2] / "benchmarks" / "generate.py"
 #: What a page and a context window hold with ease, whatever the size of the job.
@@ -21,7 +22,7 @@ def test_what_is_said_of_1024_ranks_is_bounded(tmp_path: Path) -> None:
     dumps = tmp_path / "dumps"
     command = [sys.executable, str(GENERATE), "--ranks", "1024", "--calls", "32", "--out", str(dumps)]
     subprocess.run(command, check=True, capture_output=True)
-    bench = bench_of([dumps], None, None, None, None)
+    bench = bench_of([dumps], Options())
     assert bench.culprits == {3} and len(bench.case.ranks_seen) == 1024
     found = investigate(bench)
     assert check(found.document, bench, found.journal.results) == []

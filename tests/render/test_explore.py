@@ -17,9 +17,9 @@ from textual.widgets import DataTable, Input, Static
 
 from rankandfile.cli.explore import subject
 from rankandfile.lab.sim.run import simulate
+from rankandfile.pipeline import Options
 from rankandfile.render.explore.app import Explorer, Words
 from rankandfile.render.explore.subject import MOST_CALLS, Subject
-from rankandfile.source.files.tree import open_tree
 
 Play = Callable[[Pilot[None], Explorer], Awaitable[None]]
 
@@ -38,7 +38,7 @@ def play(of: Subject, script: Play, size: tuple[int, int] = (120, 30)) -> None:
 
 def from_case(scenario: str, folder: Path) -> Subject:
     case = simulate(scenario, folder / scenario)
-    return subject([case / "evidence"], open_tree([case / "src"]), None, 1)
+    return subject([case / "evidence"], Options(sources=(case / "src",), jobs=1))
 
 
 @pytest.fixture(scope="module")

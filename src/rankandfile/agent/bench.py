@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.pipeline import OnProgress, Options, run
 from rankandfile.reason import Facts
 from rankandfile.reason.ranks.threads import last_of_each_rank, telling
 from rankandfile.source.files.tree import SourceTree
@@ -68,3 +70,10 @@ class Bench:
         path = self.source_path(file)
         text = self.tree.read(path) if self.tree is not None and path is not None else None
         return None if text is None else text.splitlines()
+
+
+def bench_of(paths: Sequence[Path], options: Options, *, on_progress: OnProgress | None = None) -> Bench:
+    """The bench for what is in `paths`. Raises `UserError` for what cannot be read."""
+    found = run(paths, options, on_progress=on_progress)
+    folders = tuple(one for one in options.sources if one.is_dir())
+    return Bench(found.facts, found.diagnosis, found.tree, tuple(paths), folders, options.revision)

@@ -11,7 +11,7 @@ import typer
 from .console import Unicode, err, out
 from .errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from .help import examples
-from .sources import Source
+from .loading import Source
 
 EXAMPLES = examples(
     "raf attach 4711",

@@ -38,7 +38,6 @@ def open_pack(
     Exit status: 0 unpacked, 2 usage or unreadable input.
     """
     from rankandfile.evidence.pack.opening import is_pack, unpack
-    from rankandfile.evidence.reading import NotACase
 
     if not archive.is_file():
         raise UserError(f"{archive}: no such file")
@@ -50,8 +49,6 @@ def open_pack(
     try:
         with tempfile.TemporaryDirectory(prefix="raf-") as spool:
             pack, notes = unpack(archive, Path(spool), target)
-    except NotACase as error:
-        raise UserError(str(error)) from error
     except OSError as error:
         raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
     names = "with pseudonyms" if pack.redacted else "with its names"

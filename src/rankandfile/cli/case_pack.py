@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import err, out
 from .errors import UserError
 from .help import examples
@@ -83,10 +85,8 @@ def pack(
 
     Exit status: 0 written (or, with --dry-run, shown), 2 usage or unreadable input.
     """
-    from rankandfile.evidence.reading import Reading
-
     _check(output, redact=redact, hide=hide or [], raw=raw, dry_run=dry_run, force=force)
-    case = load_case(paths, jobs, Reading(attempt=attempt))
+    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
     pseudonyms = None
     if redact:
         from rankandfile.evidence.redact.tables import redact as redact_case

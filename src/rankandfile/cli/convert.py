@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import err, out
 from .errors import UserError
 from .help import examples
@@ -30,13 +32,12 @@ def convert(
 ) -> None:
     """Write a case directory: Parquet tables and notes, readable by every command, DuckDB and pandas."""
     from rankandfile.evidence.case_dir import write
-    from rankandfile.evidence.reading import Reading
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output}: not a directory")
     if output.is_dir() and any(output.iterdir()) and not force:
         raise UserError(f"{output}: not empty; use --force to write into it")
-    case = load_case(paths, jobs, Reading(attempt=attempt))
+    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
     try:
         write(case, output)
     except OSError as error:

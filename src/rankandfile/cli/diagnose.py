@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import Unicode, err, out, signs_for, write_utf8
 from .errors import NO_HANG, UNDETERMINED, VERDICT
 from .formats import Format, formatted
 from .help import examples
-from .loading import Attempt, Hung, Jobs, Paths, load_case
-from .progress import working
-from .sources import Revision, Sources, as_it_ran, located, source_tree
+from .loading import Paths, diagnosed, diagnosing
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
@@ -34,7 +33,9 @@ EXAMPLES = examples(
 )
 
 
+@diagnosing
 def diagnose(
+    options: Options,
     paths: Paths,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
     explain: Annotated[
@@ -57,11 +58,6 @@ def diagnose(
         Path | None,
         typer.Option("--report", help="Write the whole diagnosis as one HTML page too.", show_default=False),
     ] = None,
-    src: Sources = None,
-    git: Revision = None,
-    hung: Hung = False,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Which rank, which call, why: the verdict on a job that hung.
 
@@ -69,25 +65,11 @@ def diagnose(
     and the condition at which the ranks parted, and why that can differ between them.
     Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
     """
-    from rankandfile.evidence.reading import Reading
-
-    tree = source_tree(src, git)
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    tree = as_it_ran(tree, case)
-    # After loading: it loads the tables' libraries while it decodes.
-    from rankandfile.model.diagnosis import to_json
-    from rankandfile.reason import conclude, gather
-
-    # The steps of the reasoning show the progress themselves.
-    with nullcontext() if verbose else working("reasoning"):
-        facts = gather(case, _say_step if verbose else None, hung)
-        diagnosis = conclude(facts)
-    if tree is not None:
-        from rankandfile.source.remedies import advise
-
-        with working("reading the source"):
-            diagnosis = advise(located(case, diagnosis, tree), tree)
+    result = diagnosed(paths, options, _say_step if verbose else None)
+    facts, diagnosis = result.facts, result.diagnosis
     if output is not None:
+        from rankandfile.model.diagnosis import to_json
+
         output.write_bytes(to_json(diagnosis) + b"\n")
     if explain is not None:
         from rankandfile.reason.explain import explain as explain_rank

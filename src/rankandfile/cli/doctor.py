@@ -140,11 +140,12 @@ def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
 
 
 def _measured(path: Path) -> int:
+    from rankandfile.pipeline import Options
     from rankandfile.reason.doctor.calls_per_step import calls_per_step
 
     from .loading import load_case
 
-    measured = calls_per_step(load_case([path]))
+    measured = calls_per_step(load_case([path], Options()))
     if measured is None:
         raise UserError(
             f"{path}: no call repeats itself there, so no step can be told: give --calls-per-step"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankandfile.pipeline import Options
+
 from .errors import UserError
 from .formats import in_tree
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
-from .progress import working
-from .sources import Revision, Sources, as_it_ran, located, source_tree
+from .loading import Paths, diagnosed, diagnosing
 
 if TYPE_CHECKING:
     from rankandfile.render.explore.subject import ReadSource, Subject
@@ -25,9 +25,8 @@ EXAMPLES = examples(
 _MOST_BYTES = 4 << 20
 
 
-def explore(
-    paths: Paths, src: Sources = None, git: Revision = None, attempt: Attempt = None, jobs: Jobs = None
-) -> None:
+@diagnosing
+def explore(options: Options, paths: Paths) -> None:
     """Walk through a case: ranks, their calls, stacks and source side by side. Press ? for the keys.
 
     Needs Textual: pip install 'rankandfile[explore]'. Source is read from --src, or where one stands.
@@ -38,22 +37,15 @@ def explore(
         if (error.name or "").partition(".")[0] != "textual":
             raise
         raise UserError("raf explore needs Textual: pip install 'rankandfile[explore]'") from error
-    Explorer(subject(paths, source_tree(src, git), attempt, jobs)).run()
+    Explorer(subject(paths, options)).run()
 
 
-def subject(paths: list[Path], tree: SourceTree | None, attempt: int | None, jobs: int | None) -> Subject:
-    from rankandfile.evidence.reading import Reading
-
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    tree = as_it_ran(tree, case)
-    from rankandfile.reason import conclude, gather
+def subject(paths: list[Path], options: Options) -> Subject:
+    result = diagnosed(paths, options)
     from rankandfile.render.explore.subject import Standing, Subject
 
-    with working("reasoning"):
-        facts = gather(case)
-        diagnosis = located(case, conclude(facts), tree)
-    stands = {rank: Standing(stand.stack, stand.words) for rank, stand in facts.hosts.items()}
-    return Subject(case, diagnosis, _reader(tree), stands)
+    stands = {rank: Standing(stand.stack, stand.words) for rank, stand in result.facts.hosts.items()}
+    return Subject(result.case, result.diagnosis, _reader(result.tree), stands)
 
 
 def _reader(tree: SourceTree | None) -> ReadSource:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import err, out
 from .errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
-from .progress import working
-from .sources import as_it_ran, located, source_tree
+from .loading import Paths, diagnosed, diagnosing
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
@@ -34,9 +34,10 @@ _COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"
 _LABEL, _WIDTH = 10, 100
 
 
+@diagnosing
 def fix(
+    options: Options,
     paths: Paths,
-    source: Annotated[Path, typer.Option("--src", help="The job's source tree.", show_default=False)],
     apply: Annotated[
         bool,
         typer.Option("--apply", help="Make the change in the source tree. Without it, it is only shown."),
@@ -57,8 +58,6 @@ def fix(
             help="Which one, where there are several (with --probe, which probe).",
         ),
     ] = 1,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """The smallest change that mends the hang, at the place where the ranks parted.
 
@@ -68,14 +67,17 @@ def fix(
     """
     from rankandfile.source.remedies import LibCSTMissing, Patch
 
-    if not source.is_dir():
-        raise UserError(f"{source}: not a folder; --src names the folder of the job's source")
-    diagnosis, tree, doubtful = _diagnosed(paths, source, attempt, jobs)
+    source = _folder(options)
+    result = diagnosed(paths, options)
+    assert result.tree is not None
+    for note in result.source_notes:
+        _say(f"note      {note}")
+    diagnosis = result.diagnosis
     if not any(verdict.hang for verdict in diagnosis.verdicts):
         _say("no hang found: nothing to mend" if diagnosis.verdicts else "no verdict: nothing to mend")
         raise typer.Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
     try:
-        found = _found(diagnosis, tree, plain, probe)
+        found = _found(diagnosis, result.tree, plain, probe)
     except LibCSTMissing as error:
         raise UserError(str(error)) from error
     made = [one for one in found if isinstance(one, Patch)]
@@ -87,7 +89,7 @@ def fix(
     chosen = made[remedy - 1]
     _explain(diagnosis, chosen, made)
     if apply:
-        if chosen.path in doubtful:
+        if any(chosen.path == note.file for note in result.source_notes):
             raise UserError(f"{chosen.path} is not the source that ran: nothing was written")
         _apply(chosen, source)
     else:
@@ -95,23 +97,13 @@ def fix(
     raise typer.Exit(VERDICT)
 
 
-def _diagnosed(
-    paths: list[Path], source: Path, attempt: int | None, jobs: int | None
-) -> tuple[Diagnosis, SourceTree, set[str]]:
-    """The diagnosis, the source, and its files that are not what ran."""
-    from rankandfile.evidence.reading import Reading
-    from rankandfile.reason import conclude, gather
-
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    with working("reasoning"):
-        before = conclude(gather(case))
-    tree = as_it_ran(source_tree([source], None), case)
-    assert tree is not None
-    with working("reading the source"):
-        found = located(case, before, tree)
-    for note in found.notes[len(before.notes) :]:
-        _say(f"note      {note}")
-    return found, tree, {note.file for note in found.notes[len(before.notes) :]}
+def _folder(options: Options) -> Path:
+    """The one folder in which the change is to be made."""
+    if len(options.sources) != 1:
+        raise UserError("name the folder of the job's source with --src: one, for the change is made in it")
+    if not options.sources[0].is_dir():
+        raise UserError(f"{options.sources[0]}: not a folder; --src names the folder of the job's source")
+    return options.sources[0]
 
 
 def _found(diagnosis: Diagnosis, tree: SourceTree, plain: bool, probe: bool) -> list[Patch | Refusal]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import err, out
 from .diagnose import print_card, status
 from .errors import UserError
-from .loading import load_case
+from .loading import diagnosed, load_case
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
@@ -70,26 +72,22 @@ def fr_trace(ctx: typer.Context) -> None:
     if not arguments.just_print_entries and (arguments.selected_ranks or arguments.pg_filters):
         # torch refuses it too: a verdict on some of the ranks would be another verdict.
         raise UserError("--selected-ranks and --pg-filters choose what -j prints: add -j")
-    from rankandfile.evidence.reading import Reading
-
-    reading = Reading(
+    options = Options(
         prefix=arguments.prefix, replica_ranks=arguments.group_world_size if arguments.transform_ft else None
     )
-    case = load_case([arguments.trace_dir], reading=reading)
     if arguments.just_print_entries:
-        _print_entries(case, arguments)
+        _print_entries(load_case([arguments.trace_dir], options), arguments)
         return
-    raise typer.Exit(_analyse(case, arguments))
+    raise typer.Exit(_analyse(options, arguments))
 
 
-def _analyse(case: Case, arguments: argparse.Namespace) -> int:
-    from rankandfile.model.diagnosis import to_json
-    from rankandfile.reason import diagnose
-
+def _analyse(options: Options, arguments: argparse.Namespace) -> int:
     def say(line: str) -> None:
         err.print(line, style="dim", markup=False)
 
-    diagnosis = diagnose(case, say if arguments.verbose else None)
+    diagnosis = diagnosed([arguments.trace_dir], options, say if arguments.verbose else None).diagnosis
+    from rankandfile.model.diagnosis import to_json
+
     if arguments.output is not None:
         arguments.output.write_bytes(to_json(diagnosis) + b"\n")
     diagnosis.verdicts = diagnosis.verdicts[: max(1, arguments.mismatch_cap)]

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .asking import asked, choice_of, previewed
-from .bench import bench_of
 from .console import Unicode, err, out, write_utf8
 from .diagnose import print_card, status
 from .errors import INTERRUPTED, UserError
 from .help import examples
-from .loading import Attempt, Hung, Jobs, Paths
+from .loading import Paths, diagnosing
 from .model_options import (
     DryRun,
     Limits,
@@ -27,9 +28,8 @@ from .model_options import (
     Redact,
     Resume,
 )
-from .progress import working
+from .progress import watching, working
 from .proving import Prove, ProveTimeout, ProveWhat, What, proved
-from .sources import Revision, Sources
 
 if TYPE_CHECKING:
     from rankandfile.agent.llm.account import Account
@@ -49,10 +49,10 @@ class Format(str, Enum):
     json = "json"
 
 
+@diagnosing
 def investigate(
+    options: Options,
     paths: Paths,
-    src: Sources = None,
-    git: Revision = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the files.")
     ] = Path(),
@@ -70,9 +70,6 @@ def investigate(
     prove_what: ProveWhat = What.fix,
     prove_timeout: ProveTimeout = 300.0,
     unicode: Unicode = True,
-    hung: Hung = False,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Investigate a hang step by step, and write it down as a post-mortem in which every sentence cites its evidence.
 
@@ -87,7 +84,10 @@ def investigate(
             "--dry-run, --resume and --redact are about what a model is sent: name one with --model"
         )
     choice = None if model is None else choice_of(model, need_key=not dry_run)
-    bench = bench_of(paths, src, git, attempt, jobs, hung)
+    from rankandfile.agent.bench import bench_of
+
+    with watching() as on_progress:
+        bench = bench_of(paths, options, on_progress=on_progress)
     from rankandfile.agent.playbook import draft
 
     with working("investigating"):

@@ -1,20 +1,21 @@
-"""Loading what a command was given, with progress where it takes more than a moment."""
+"""What a command is given: the evidence, and the options that may change an answer, the same for all commands."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .console import err
-from .errors import UserError
+from rankandfile import pipeline
+from rankandfile.pipeline import OnStep, Options, Result
+
+from .progress import watching
 
 if TYPE_CHECKING:
-    from rankandfile.evidence.reading import Reading
     from rankandfile.model.case import Case
 
 Paths = Annotated[
@@ -24,6 +25,37 @@ Paths = Annotated[
         metavar="PATH...",
         show_default=False,
     ),
+]
+Sources = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--src",
+        metavar="DIR",
+        help="Folder, zip file or wheel with the job's source; may be given several times.",
+        show_default=False,
+    ),
+]
+Source = Annotated[
+    Path | None,
+    typer.Option(
+        "--src",
+        help="The program's source, where the recorder's own copies are not to be used.",
+        show_default=False,
+    ),
+]
+"""The same for a job that is watched, and so runs from one place."""
+Revision = Annotated[
+    str | None,
+    typer.Option(
+        "--git",
+        metavar="REV",
+        help="Read the folders of --src as they were in this commit.",
+        show_default=False,
+    ),
+]
+Hung = Annotated[
+    bool,
+    typer.Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
 ]
 Attempt = Annotated[
     int | None,
@@ -39,59 +71,43 @@ Jobs = Annotated[
     typer.Option("--jobs", min=1, help="Decoding processes. Default: one per processor.", show_default=False),
 ]
 
-Hung = Annotated[
-    bool,
-    typer.Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
-]
+
+def _options(
+    src: Sources = None,
+    git: Revision = None,
+    hung: Hung = False,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> Options:
+    return Options(sources=tuple(src or ()), revision=git, hung=hung, attempt=attempt, jobs=jobs)
 
 
-def load_case(paths: Sequence[Path], jobs: int | None = None, reading: Reading | None = None) -> Case:
-    """The case in `paths`. What could not be read is in its notes; nothing readable at all is the user's error."""
-    from rankandfile.evidence.load import load
-    from rankandfile.evidence.reading import NotACase
+def diagnosing(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with `--src`, `--git`, `--hung`, `--attempt` and `--jobs` in place of its parameter `options`."""
+    signature = inspect.signature(command, eval_str=True)
+    shared = inspect.signature(_options, eval_str=True).parameters
+    own = [one for name, one in signature.parameters.items() if name != "options"]
 
-    for path in paths:
-        if not path.exists():
-            raise UserError(f"{path}: no such file or directory")
-    with (
-        tempfile.TemporaryDirectory(prefix="raf-") as spool,
-        Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=err,
-            transient=True,
-            disable=not err.is_terminal,
-        ) as progress,
-    ):
-        task = progress.add_task("reading", total=None)
+    whole = signature.replace(parameters=[*own, *shared.values()])
 
-        def on_progress(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
+    @wraps(command)
+    def with_options(*args: Any, **kwargs: Any) -> None:
+        given = whole.bind(*args, **kwargs)
+        given.apply_defaults()
+        options = _options(**{name: given.arguments.pop(name) for name in shared})
+        command(**given.arguments, options=options)
 
-        try:
-            case = load(paths, Path(spool), jobs=jobs, reading=reading, on_progress=on_progress)
-        except NotACase as error:
-            raise UserError(str(error)) from error
-    if (
-        case.dumps.is_empty()
-        and case.snapshots.is_empty()
-        and case.events.is_empty()
-        and case.exits.is_empty()
-        and not _is_a_jobs_log(case)
-    ):
-        raise UserError(_nothing_found(paths, [str(note) for note in case.notes]))
-    return case
+    with_options.__signature__ = whole  # type: ignore[attr-defined]
+    return with_options
 
 
-def _is_a_jobs_log(case: Case) -> bool:
-    """A log in which nobody complains is a job's all the same, if its name or its lines say whose it is."""
-    logs = case.logs
-    return any(rank is not None for rank in logs["rank"]) or any(len(found) for found in logs["prefixes"])
+def load_case(paths: Sequence[Path], options: Options) -> Case:
+    """The case in `paths`, with its progress on the terminal."""
+    with watching() as on_progress:
+        return pipeline.load(paths, options, on_progress=on_progress)
 
 
-def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
-    where = ", ".join(str(path) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
-    why = f" ({notes[0]}{f'; {len(notes) - 1} more notes' if len(notes) > 1 else ''})" if notes else ""
-    return f"nothing that tells of a job could be read from {where}{why}"
+def diagnosed(paths: Sequence[Path], options: Options, on_step: OnStep | None = None) -> Result:
+    """The diagnosis of what is in `paths`, and all that it was drawn from, with its progress on the terminal."""
+    with watching() as on_progress:
+        return pipeline.run(paths, options, on_progress=on_progress, on_step=on_step)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .bench import bench_of
+from rankandfile.pipeline import Options
+
 from .console import err
 from .errors import UserError
 from .help import examples
-from .sources import Revision, Sources
+from .loading import diagnosing
+from .progress import watching
 
 if TYPE_CHECKING:
     from rankandfile.agent.bench import Bench
@@ -28,7 +30,9 @@ EXAMPLES = examples(
 _SHORTEST_TOKEN = 16
 
 
+@diagnosing
 def mcp(
+    options: Options,
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -37,8 +41,6 @@ def mcp(
             show_default=False,
         ),
     ] = None,
-    src: Sources = None,
-    git: Revision = None,
     root: Annotated[
         list[Path] | None,
         typer.Option(
@@ -89,7 +91,7 @@ def mcp(
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "uvicorn"):
             raise
         raise UserError("raf mcp needs the MCP SDK: pip install 'rankandfile[agent]'") from error
-    cases = _cases(paths or [], src, git, root)
+    cases = _cases(paths or [], options, root)
     if http is None:
         if sys.stdin.isatty():
             err.print("raf mcp speaks to a program: stop it with Ctrl-C, and let your agent start it.")
@@ -110,31 +112,33 @@ def mcp(
     over_http.serve_http(cases, place, allow_host or [], chosen)
 
 
-def _cases(paths: list[Path], src: list[Path] | None, git: str | None, root: list[Path] | None) -> Cases:
+def _cases(paths: list[Path], options: Options, root: list[Path] | None) -> Cases:
     from rankandfile.agent.mcp.cases import Asked, GivenCase, OpenCases
     from rankandfile.agent.mcp.confine import Roots
 
     if paths and root:
         raise UserError("--root is for a server without PATH: with one, clients open nothing else")
-    if not paths and (src or git):
+    if not paths and options != Options(jobs=options.jobs):
         raise UserError(
-            "--src and --git need PATH: without one, a client names the source when it opens a case"
+            "--src, --git, --hung and --attempt need PATH: without one, a client says so when it opens a case"
         )
-    for path in (*paths, *(src or ())):
+    for path in (*paths, *options.sources):
         if not path.exists():
             raise UserError(f"{path}: no such file or directory")
     for folder in root or ():
         if not folder.is_dir():
             raise UserError(f"{folder}: no such folder")
     if paths:
-        return GivenCase(Asked(tuple(paths), tuple(src or ()), git), _read)
+        return GivenCase(Asked(tuple(paths), options), _read)
     return OpenCases(Roots(root or [Path.cwd()]), _read)
 
 
 def _read(asked: Asked) -> Bench:
+    from rankandfile.agent.bench import bench_of
     from rankandfile.agent.tool import ToolError
 
     try:
-        return bench_of(list(asked.paths), list(asked.src) or None, asked.git, None, None)
+        with watching() as on_progress:
+            return bench_of(asked.paths, asked.options, on_progress=on_progress)
     except UserError as error:
         raise ToolError(str(error)) from error

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import err
 from .errors import UserError
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
+from .loading import Paths, diagnosed, diagnosing
 from .progress import working
-from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
@@ -25,34 +26,18 @@ EXAMPLES = examples(
 )
 
 
+@diagnosing
 def report(
+    options: Options,
     paths: Paths,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
-    src: Sources = None,
-    git: Revision = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """The verdict with its proof as one HTML file: score, waits, stacks, source, evidence.
 
     The page needs no network and no server: open it from the disk, or attach it to a ticket.
     """
-    from rankandfile.evidence.reading import Reading
-
-    tree = source_tree(src, git)
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    tree = as_it_ran(tree, case)
-    from rankandfile.reason import conclude, gather
-
-    with working("reasoning"):
-        facts = gather(case)
-        diagnosis = conclude(facts)
-    if tree is not None:
-        from rankandfile.source.remedies import advise
-
-        with working("reading the source"):
-            diagnosis = advise(located(case, diagnosis, tree), tree)
-    write_report(facts, diagnosis, output)
+    result = diagnosed(paths, options)
+    write_report(result.facts, result.diagnosis, output)
 
 
 def write_report(facts: Facts, diagnosis: Diagnosis, output: Path) -> None:

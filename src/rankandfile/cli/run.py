@@ -13,8 +13,8 @@ from .asking import choice_of
 from .console import Unicode, err
 from .errors import UserError
 from .help import examples
+from .loading import Source
 from .model_options import Model
-from .sources import Source
 
 if TYPE_CHECKING:
     from rankandfile.capture.where_to_meet import Meeting

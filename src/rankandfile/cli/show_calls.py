@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .errors import UserError
 from .filters import GroupOption, OpOption, RankOption, SeqOption, StateOption, select_calls
 from .help import examples
-from .loading import Jobs, Paths, load_case
+from .loading import Attempt, Jobs, Paths, load_case
 from .output import Format, FormatOption, LimitOption, OutputOption, emit
 
 EXAMPLES = examples(
@@ -36,12 +38,13 @@ def calls(
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
+    attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
     """Calls of the job: what each rank asked for, from where, and how far it got."""
     from rankandfile.render import flat
 
-    case = load_case(paths, jobs)
+    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
     chosen = select_calls(case, rank, group, op, seq, state)
     if side_by_side:
         ranks = chosen["rank"].n_unique()

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import Unicode, out, signs_for, write_utf8
 from .context import Line, context
 from .errors import UserError
 from .help import examples
-from .loading import Attempt, Jobs, load_case
-from .progress import working
+from .loading import diagnosed, diagnosing, load_case
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
@@ -35,7 +36,9 @@ class Format(str, Enum):
     json = "json"
 
 
+@diagnosing
 def evidence(
+    options: Options,
     what: Annotated[
         list[str],
         typer.Argument(
@@ -49,18 +52,13 @@ def evidence(
     ] = 2,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
     unicode: Unicode = True,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """The facts behind a verdict: which file, where in it, and what stands there, with the lines around it."""
-    from rankandfile.evidence.reading import Reading
-
     ids = [word for word in what if _ID.match(word) and not Path(word).exists()]
     paths = [Path(word) for word in what if word not in ids]
     if not paths:
         raise UserError("name the dumps, folders or archives that the ids are of")
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    found = _named(case, ids) if ids else _cited(case)
+    found = _named(load_case(paths, options), ids) if ids else diagnosed(paths, options).diagnosis.evidence
     shown = [(one, context(one, around)) for one in found]
     if format is Format.json:
         write_utf8(_json(shown))
@@ -82,13 +80,6 @@ def _named(case: Case, ids: list[str]) -> list[Evidence]:
             raise UserError(f"there is no evidence {one} in this case")
         found.append(fact)
     return found
-
-
-def _cited(case: Case) -> list[Evidence]:
-    from rankandfile.reason import conclude, gather
-
-    with working("reasoning"):
-        return conclude(gather(case)).evidence
 
 
 def _json(shown: list[tuple[Evidence, list[Line]]]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from rankandfile.pipeline import Options
+
 from .help import examples
-from .loading import Jobs, Paths, load_case
+from .loading import Attempt, Jobs, Paths, load_case
 from .output import Format, FormatOption, LimitOption, OutputOption, emit
 
 EXAMPLES = examples(
@@ -17,9 +19,16 @@ def groups(
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
+    attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
     """Process groups: name, members and how they are known, and how many calls each left."""
     from rankandfile.render.flat import flat_groups
 
-    emit(flat_groups(load_case(paths, jobs)), format, output, limit=limit, what="groups")
+    emit(
+        flat_groups(load_case(paths, Options(attempt=attempt, jobs=jobs))),
+        format,
+        output,
+        limit=limit,
+        what="groups",
+    )

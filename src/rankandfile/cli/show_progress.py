@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from rankandfile.pipeline import Options
+
 from .filters import GroupOption, RankOption, groups_called, numbers
 from .help import examples
-from .loading import Jobs, Paths, load_case
+from .loading import Attempt, Jobs, Paths, load_case
 from .output import Format, FormatOption, LimitOption, OutputOption, emit
 
 EXAMPLES = examples(
@@ -20,6 +22,7 @@ def progress(
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
+    attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
     """Per rank and group: the first call kept, the last enqueued, started and completed, the oldest unfinished."""
@@ -27,7 +30,7 @@ def progress(
 
     from rankandfile.render.flat import flat_progress
 
-    case = load_case(paths, jobs)
+    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
     frame = flat_progress(case)
     if rank is not None:
         frame = frame.filter(pl.col("rank").is_in(numbers(rank, "--rank")))

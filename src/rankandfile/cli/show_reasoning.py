@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+
+from rankandfile.pipeline import Options, Result
 
 from .console import err, write_utf8
 from .filters import GroupOption, groups_called
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
+from .loading import Paths, diagnosed, diagnosing
 from .output import Format, FormatOption, LimitOption, OutputOption, emit
-from .progress import working
-
-if TYPE_CHECKING:
-    from rankandfile.reason import Facts
 
 WAITS = examples(
     "raf show waits dumps/",
@@ -36,51 +34,43 @@ class WaitsFormat(str, Enum):
     mermaid = "mermaid"
 
 
-def _facts(paths: Paths, attempt: int | None, jobs: int | None) -> Facts:
-    from rankandfile.evidence.reading import Reading
-    from rankandfile.reason import gather
-
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    with working("reasoning"):
-        return gather(case)
-
-
+@diagnosing
 def waits(
+    options: Options,
     paths: Paths,
     limit: LimitOption = 100,
     format: Annotated[
         WaitsFormat, typer.Option("--format", "-f", help="How to print it; dot and mermaid draw a graph.")
     ] = WaitsFormat.text,
     output: OutputOption = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Who waits for whom: one row per call that somebody cannot get past."""
-    from rankandfile.reason.views import waits_table
-
-    facts = _facts(paths, attempt, jobs)
+    result = diagnosed(paths, options)
     if format in (WaitsFormat.dot, WaitsFormat.mermaid):
-        text = _graph(facts, format)
+        text = _graph(result, format)
         if output is not None:
             output.write_text(text, encoding="utf-8")
         else:
             write_utf8(text)
         return
-    emit(waits_table(facts), Format(format.value), output, limit=limit, what="waits")
+    from rankandfile.reason.views import waits_table
+
+    emit(waits_table(result.facts), Format(format.value), output, limit=limit, what="waits")
 
 
-def _graph(facts: Facts, format: WaitsFormat) -> str:
+def _graph(result: Result, format: WaitsFormat) -> str:
     """Ranks that wait alike are one node, so that a big job fits on a page too."""
-    from rankandfile.reason import conclude
     from rankandfile.reason.pictures.wait_graph import wait_graph
     from rankandfile.render.dot import dot
     from rankandfile.render.mermaid import mermaid
 
-    graph = wait_graph(facts, conclude(facts))
+    graph = wait_graph(result.facts, result.diagnosis)
     return (dot if format is WaitsFormat.dot else mermaid)(graph) + "\n"
 
 
+@diagnosing
 def cohorts(
+    options: Options,
     paths: Paths,
     group: GroupOption = None,
     everything: Annotated[
@@ -89,13 +79,11 @@ def cohorts(
     limit: LimitOption = 100,
     format: FormatOption = Format.text,
     output: OutputOption = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Ranks that made the same calls, per group; by default only groups whose ranks did not."""
+    facts = diagnosed(paths, options).facts
     from rankandfile.reason.views import cohorts_table, groups_that_parted
 
-    facts = _facts(paths, attempt, jobs)
     groups = facts.case.groups["group"].to_list() if everything else groups_that_parted(facts)
     if not groups:
         err.print("The ranks of every group made the same calls; --all shows them.", style="dim")
@@ -105,16 +93,16 @@ def cohorts(
     emit(cohorts_table(facts, groups), format, output, limit=limit, what="cohorts")
 
 
+@diagnosing
 def divergence(
+    options: Options,
     paths: Paths,
     limit: LimitOption = 100,
     format: FormatOption = Format.text,
     output: OutputOption = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """The earliest point where ranks that should have done the same stopped doing it: one row per cohort."""
-    from rankandfile.reason import conclude
+    diagnosis = diagnosed(paths, options).diagnosis
     from rankandfile.reason.views import divergence_table
 
-    emit(divergence_table(conclude(_facts(paths, attempt, jobs))), format, output, limit=limit, what="rows")
+    emit(divergence_table(diagnosis), format, output, limit=limit, what="rows")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+from rankandfile.pipeline import Options
 
 from .console import Unicode, out
 from .errors import UserError
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
+from .loading import Paths, diagnosed, diagnosing
 from .output import Format, FormatOption
-from .progress import working
-from .sources import Revision, Sources, as_it_ran, located, source_tree
 
 EXAMPLES = examples(
     "raf show source dumps/ --src train/",
@@ -19,31 +20,20 @@ EXAMPLES = examples(
 )
 
 
+@diagnosing
 def source(
+    options: Options,
     paths: Paths,
-    src: Sources = None,
-    git: Revision = None,
     format: FormatOption = Format.text,
     unicode: Unicode = True,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """The code at which the ranks parted: the condition, and which cohort went which way."""
-    from rankandfile.evidence.reading import Reading
-
-    given = source_tree(src, git)
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    tree = as_it_ran(given, case) or source_tree([Path()], git)
+    diagnosis = diagnosed(paths, replace(options, fallback=(Path(),))).diagnosis
     import msgspec
 
-    from rankandfile.reason import conclude, gather
     from rankandfile.render.source import drawn
     from rankandfile.render.words import PLAIN, Signs
 
-    with working("reasoning"):
-        diagnosis = conclude(gather(case, None))
-    with working("reading the source"):
-        diagnosis = located(case, diagnosis, tree)
     if format is Format.json:
         found = [excerpt for verdict in diagnosis.verdicts for excerpt in verdict.excerpts]
         out.file.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import Unicode, out, signs_for, write_utf8
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
-from .progress import working
+from .loading import Paths, diagnosed, diagnosing
 
 EXAMPLES = examples(
     "raf show stacks incident/",
@@ -24,32 +25,27 @@ class Format(str, Enum):
     json = "json"
 
 
+@diagnosing
 def stacks(
+    options: Options,
     paths: Paths,
     library: Annotated[
         bool, typer.Option("--library", help="Also frames of torch and other libraries.")
     ] = False,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
     unicode: Unicode = True,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Where every rank stands: the stacks merged into one tree, each frame with its ranks.
 
     Of py-spy, faulthandler and other stacks where there are any; else of the calls that did not end.
     """
-    from rankandfile.evidence.reading import Reading
-
-    case = load_case(paths, jobs, Reading(attempt=attempt))
+    result = diagnosed(paths, options)
     import msgspec
 
-    from rankandfile.reason import conclude, gather
     from rankandfile.reason.pictures.stack_tree import stack_tree
     from rankandfile.render.stacks import stacks as drawn
 
-    with working("reasoning"):
-        facts = gather(case)
-        tree = stack_tree(facts, conclude(facts))
+    tree = stack_tree(result.facts, result.diagnosis)
     if format is Format.json:
         write_utf8(msgspec.json.format(msgspec.json.encode(tree), indent=2).decode() + "\n")
     else:

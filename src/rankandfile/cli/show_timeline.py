@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
+from rankandfile.pipeline import Options
+
 from .console import err
 from .errors import UserError
 from .filters import RankOption, numbers
 from .help import examples
-from .loading import Attempt, Jobs, Paths, load_case
+from .loading import Paths, diagnosed, diagnosing
 from .output import Format, FormatOption, LimitOption, emit
 from .progress import working
 
@@ -32,7 +34,9 @@ _AROUND_IN_TEXT = 8
 _SUFFIXES = ".pftrace or .perfetto-trace for Perfetto, .json for Chrome, each also with .gz"
 
 
+@diagnosing
 def timeline(
+    options: Options,
     paths: Paths,
     rank: RankOption = None,
     around: Annotated[
@@ -51,8 +55,6 @@ def timeline(
         Path | None,
         typer.Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.", show_default=False),
     ] = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """What happened when: calls around the parting, ranks that did the same in one row, or a trace to zoom into.
 
@@ -60,25 +62,20 @@ def timeline(
     collective, and the parting as a mark. Of a job of more than 64 ranks it has the culprits and some ranks of each
     cohort, unless --rank or --all says more. Clocks of different hosts are taken as they are.
     """
-    from rankandfile.evidence.reading import Reading
-
     if output is not None:
         _kind(output)
-    case = load_case(paths, jobs, Reading(attempt=attempt))
-    from rankandfile.reason import conclude, gather
+    result = diagnosed(paths, options)
+    case, facts = result.case, result.facts
     from rankandfile.render.timeline import AROUND, cohort_table
     from rankandfile.render.timeline import timeline as make
 
-    with working("reasoning"):
-        facts = gather(case)
-        diagnosis = conclude(facts)
     chosen = numbers(rank, "--rank") if rank is not None else None
     if everything and chosen is None:
         chosen = case.calls["rank"].unique().to_list()
     usual = _AROUND_IN_TEXT if output is None else AROUND
     found = make(
         case,
-        diagnosis,
+        result.diagnosis,
         facts.working.calls.select("dump", "record", "slot"),
         ranks=chosen,
         around=None if everything else around or usual,

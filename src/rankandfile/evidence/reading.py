@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rankandfile.model.errors import UserError
 
-class NotACase(Exception):
+
+class NotACase(UserError):
     """A directory does not hold what a case directory holds; its text is one line for the person."""
 
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.playbook import Investigation, investigate
 from rankandfile.agent.tool import ToolError
+from rankandfile.pipeline import Options
 
 from .confine import Roots
 
@@ -23,8 +24,7 @@ class Asked:
     """What a case is read from."""
 
     paths: tuple[Path, ...]
-    src: tuple[Path, ...] = ()
-    git: str | None = None
+    options: Options = Options()
 
 
 Reader = Callable[[Asked], Bench]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, ToolError
 from rankandfile.agent.tools.overview import TOOL as OVERVIEW
+from rankandfile.pipeline import Options
 
 from .cases import Asked, OpenCases
 
@@ -25,6 +26,10 @@ class OpenCase(Arguments, frozen=True):
     """Folders, zip files or wheels with the job's source."""
     git: str | None = None
     """Read the folders of `src` as they were in this commit."""
+    hung: bool = False
+    """The job did hang: for dumps whose files have lost the time of writing."""
+    attempt: int | None = None
+    """Which attempt of the job, 1 being the earliest; by default the latest that has most of its ranks."""
 
 
 def open_case(cases: OpenCases, asked: OpenCase) -> Iterator[Line]:
@@ -34,7 +39,8 @@ def open_case(cases: OpenCases, asked: OpenCase) -> Iterator[Line]:
     src = tuple(map(cases.roots.inside, asked.src))
     if asked.git is not None and not all(cases.roots.has_history_of(one) for one in src if one.is_dir()):
         raise ToolError(f"git: the repository of the source does not lie in {cases.roots} as a whole")
-    opened = cases.open(Asked(paths, src, asked.git))
+    options = Options(sources=src, revision=asked.git, hung=asked.hung, attempt=asked.attempt)
+    opened = cases.open(Asked(paths, options))
     has_source = opened.bench.tree is not None
     source = "with its source" if has_source else "without source: no line of code can be named"
     yield line(f"The case is open as `{opened.name}`, {source}.")

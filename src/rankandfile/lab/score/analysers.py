@@ -18,7 +18,8 @@ from typing import NamedTuple
 import msgspec
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import Diagnosis, from_json
+from rankandfile.model.diagnosis import from_json
+from rankandfile.pipeline import Options, diagnose, load
 
 from .answer import Answer, Site, from_diagnosis
 from .repair import repaired_copy
@@ -102,17 +103,13 @@ def in_this_process(name: str) -> Analyser:
     """One of Rank & File's own analysers without a process for each incident: faster, and no memory is measured."""
 
     def analyse(incident: Path) -> Answer:
-        from rankandfile.source.files.tree import open_tree
-        from rankandfile.source.lines.locate import locate
-
         evidence = incident / "evidence"
-        case, diagnosis, seconds = _diagnosed(
+        case, seconds = _loaded(
             {"raf-dumps": evidence / "dumps", "raf-logs": evidence / "logs"}.get(name, evidence)
         )
         began = time.perf_counter()
-        if name == "raf-src":
-            diagnosis = locate(case, diagnosis, open_tree([incident / "src"]))
-        answer = from_diagnosis(diagnosis)
+        sources = (incident / "src",) if name == "raf-src" else ()
+        answer = from_diagnosis(diagnose(case, Options(sources=sources)).diagnosis)
         answer.seconds = seconds + time.perf_counter() - began
         return answer
 
@@ -120,16 +117,11 @@ def in_this_process(name: str) -> Analyser:
 
 
 @lru_cache(maxsize=1)
-def _diagnosed(evidence: Path) -> tuple[Case, Diagnosis, float]:
+def _loaded(evidence: Path) -> tuple[Case, float]:
     """Kept, as the next analyser may be given the same and the source on top."""
-    from rankandfile.evidence.load import load
-    from rankandfile.reason import diagnose
-
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="raf-score-") as spool:
-        case = load([evidence], Path(spool), jobs=1)
-        diagnosis = diagnose(case)
-    return case, diagnosis, time.perf_counter() - began
+    case = load([evidence], Options(jobs=1))
+    return case, time.perf_counter() - began
 
 
 def command(template: str) -> Analyser:

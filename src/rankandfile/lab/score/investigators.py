@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from rankandfile.agent.bench import Bench
+from rankandfile.agent.bench import bench_of as opened
 from rankandfile.agent.claims import check
 from rankandfile.agent.claims.parse import Claim, Quote, parts
 from rankandfile.agent.journal import Journal
@@ -21,6 +22,7 @@ from rankandfile.agent.playbook import Draft, draft
 from rankandfile.agent.tools.propose_verdict import Proposal
 from rankandfile.lab import truth as truths
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.pipeline import Options
 
 from .answer import Answer, Site, from_diagnosis
 from .judge import Marks, judge
@@ -101,10 +103,8 @@ class Investigator:
 
 
 def bench_of(incident: Path) -> Bench:
-    from rankandfile.cli.bench import bench_of as opened
-
-    src = [incident / "src"] if (incident / "src").is_dir() else None
-    return opened([incident / "evidence"], src, None, None, 1)
+    sources = tuple(one for one in [incident / "src"] if one.is_dir())
+    return opened([incident / "evidence"], Options(sources=sources, jobs=1))
 
 
 def answer_of(bench: Bench, journal: Journal, steps: int) -> Answer:

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from rankandfile.model.errors import UserError
+
 from .roots import MAX_FILES
 from .text import MAX_BYTES
 
@@ -22,7 +24,7 @@ _SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c
 _BLOB = re.compile(rb"100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)", re.DOTALL)
 
 
-class NoSuchCommit(ValueError):
+class NoSuchCommit(UserError):
     """The folder is in no repository, or the repository has no such commit; one line says which."""
 
 

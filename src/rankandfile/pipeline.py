@@ -1,0 +1,213 @@
+"""The one way from what a job left behind to its diagnosis: load, facts, verdict, what the source adds, advice.
+
+Every door goes this way: the commands, the Python API, the agent's tools, the lab's scorer. What may change an answer
+is in `Options`, so that two doors which are given the same options give the same answer. Importing this module is
+cheap: each stage loads what it needs when it begins.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankandfile.model.errors import UserError
+
+if TYPE_CHECKING:
+    from rankandfile.model.case import Case
+    from rankandfile.model.diagnosis import Diagnosis
+    from rankandfile.model.ledger import Note
+    from rankandfile.reason import Facts
+    from rankandfile.source.files.tree import SourceTree
+
+OnProgress = Callable[[str, int, int], None]
+"""Is told which stage runs, how many of its files are done, and of how many: 0 where none are counted."""
+OnStep = Callable[[str], None]
+"""Is told each step of the reasoning, in one line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a person says beside the evidence itself."""
+
+    sources: tuple[Path, ...] = ()
+    """Folders, zip files or wheels with the job's source."""
+    revision: str | None = None
+    """The folders of `sources` as they were in this commit."""
+    fallback: tuple[Path, ...] = ()
+    """Where the source is looked for if none is named and the job's recorder kept none."""
+    hung: bool = False
+    """The job did hang, whatever the times of the files say."""
+    attempt: int | None = None
+    """Which attempt of the job, 1 being the earliest. None: the latest that has most of its ranks."""
+    prefix: str | None = None
+    """What stands right before the rank in a file's name; other files are not of the job."""
+    replica_ranks: int | None = None
+    """Ranks per replica group (torchft), whose dumps count their members from 0."""
+    jobs: int | None = None
+    """Decoding processes. None: one per processor. It changes no answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A diagnosis, and everything that it was drawn from."""
+
+    case: Case
+    facts: Facts
+    tree: SourceTree | None
+    """The source, as it ran."""
+    diagnosis: Diagnosis
+    source_notes: tuple[Note, ...] = ()
+    """What of the source does not match what ran; these notes are among the diagnosis's own, too."""
+
+
+def run(
+    paths: Sequence[Path],
+    options: Options = Options(),
+    *,
+    on_progress: OnProgress | None = None,
+    on_step: OnStep | None = None,
+) -> Result:
+    """The whole way. Raises `UserError` for what cannot be read, or says nothing of a job."""
+    # First the source: that there is none is said at once, and not after minutes of decoding.
+    tree = _source(options)
+    case = load(paths, options, on_progress=on_progress)
+    return _diagnosed(case, tree, options, on_progress, on_step)
+
+
+def load(
+    paths: Sequence[Path], options: Options = Options(), *, on_progress: OnProgress | None = None
+) -> Case:
+    """The case in these files, folders and archives; what of them could not be read is in its notes.
+
+    Raises `UserError` where nothing at all tells of a job.
+    """
+    from rankandfile.evidence.load import load as read
+    from rankandfile.evidence.reading import Reading
+
+    _all_there(paths)
+    reading = Reading(options.prefix, options.replica_ranks, options.attempt)
+    _say(on_progress, "reading")
+    with tempfile.TemporaryDirectory(prefix="raf-") as spool:
+        case = read(
+            paths,
+            Path(spool),
+            jobs=options.jobs,
+            reading=reading,
+            on_progress=None if on_progress is None else lambda done, of: on_progress("reading", done, of),
+        )
+    if not _tells_of_a_job(case):
+        raise UserError(_nothing_found(paths, [str(note) for note in case.notes]))
+    return case
+
+
+def diagnose(
+    case: Case,
+    options: Options = Options(),
+    *,
+    on_progress: OnProgress | None = None,
+    on_step: OnStep | None = None,
+) -> Result:
+    """The way from a case that has been loaded. Raises `UserError` for source that cannot be read."""
+    return _diagnosed(case, _source(options), options, on_progress, on_step)
+
+
+def _diagnosed(
+    case: Case,
+    tree: SourceTree | None,
+    options: Options,
+    on_progress: OnProgress | None,
+    on_step: OnStep | None,
+) -> Result:
+    from rankandfile.reason import conclude, gather
+
+    _say(on_progress, "reasoning")
+    facts = gather(case, on_step, options.hung)
+    diagnosis = conclude(facts)
+    tree = _as_it_ran(tree, case, options)
+    if tree is None:
+        return Result(case=case, facts=facts, tree=None, diagnosis=diagnosis)
+    from rankandfile.source.lines.locate import locate
+    from rankandfile.source.remedies import advise
+
+    _say(on_progress, "reading the source")
+    located = _with_its_advice(diagnosis, locate(case, diagnosis, tree))
+    notes = tuple(located.notes[len(diagnosis.notes) :])
+    return Result(case=case, facts=facts, tree=tree, diagnosis=advise(located, tree), source_notes=notes)
+
+
+def _source(options: Options) -> SourceTree | None:
+    """The tree that was named; None if none was."""
+    if not options.sources:
+        if options.revision is not None:
+            raise UserError("--git needs --src: the folder of the repository that has the commit")
+        return None
+    _all_there(options.sources)
+    return _opened(options.sources, options.revision)
+
+
+def _opened(sources: Sequence[Path], revision: str | None) -> SourceTree:
+    from rankandfile.source.files.tree import open_tree
+
+    tree = open_tree(sources, revision)
+    if not any(True for _ in tree.paths()):
+        raise UserError(f"no Python file in {', '.join(map(str, sources))}")
+    return tree
+
+
+def _as_it_ran(tree: SourceTree | None, case: Case, options: Options) -> SourceTree | None:
+    """The tree as the job's recorder saw it; the recorder's own copies where none was named."""
+    if case.sources:
+        from rankandfile.source.files.recorded import as_it_ran
+
+        tree = as_it_ran(tree, case.sources)
+    if tree is None and options.fallback:
+        return _opened(options.fallback, None)
+    return tree
+
+
+def _with_its_advice(before: Diagnosis, located: Diagnosis) -> Diagnosis:
+    """Where the source has changed the cause, the advice is that of the cause it says now."""
+    import msgspec
+
+    from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+
+    verdicts = [
+        verdict
+        if verdict.cause == old.cause
+        else msgspec.structs.replace(
+            verdict,
+            remedies=list(REMEDIES.get(verdict.cause, ())),
+            anti_advice=list(ANTI_ADVICE.get(verdict.cause, ())),
+            probes=list(PROBES.get(verdict.cause, ())),
+        )
+        for old, verdict in zip(before.verdicts, located.verdicts, strict=True)
+    ]
+    return msgspec.structs.replace(located, verdicts=verdicts)
+
+
+def _tells_of_a_job(case: Case) -> bool:
+    """A log in which nobody complains is a job's all the same, if its name or its lines say whose it is."""
+    if any(len(table) for table in (case.dumps, case.snapshots, case.events, case.exits)):
+        return True
+    logs = case.logs
+    return any(rank is not None for rank in logs["rank"]) or any(len(found) for found in logs["prefixes"])
+
+
+def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
+    where = ", ".join(str(path) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
+    why = f" ({notes[0]}{f'; {len(notes) - 1} more notes' if len(notes) > 1 else ''})" if notes else ""
+    return f"nothing that tells of a job could be read from {where}{why}"
+
+
+def _all_there(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if not path.exists():
+            raise UserError(f"{path}: no such file or directory")
+
+
+def _say(on_progress: OnProgress | None, stage: str) -> None:
+    if on_progress is not None:
+        on_progress(stage, 0, 0)
