@@ -39,14 +39,12 @@ _MOST_EVIDENCE = 2000
 
 def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
     """The page as text. `version` is that of Rank & File."""
-    css, script = _static("report.css"), _script()
+    css, script = static("verdict.css") + static("report.css"), _script()
     citations = Citations(diagnosis)
     sheets = pictures.score.sheets
-    return _environment().get_template("page.html.j2").render(
-        diagnosis=diagnosis, job=diagnosis.job, verdicts=diagnosis.verdicts, version=version,
-        alike_culprits=alike_culprits, came_to=came_to, waiters=waiters, stands_at=stands_at,
-        headline=headline, confidence_words=CONFIDENCE, state_words=STATES, noun=noun,
-        citations=citations, evidence=citations.listed[:_MOST_EVIDENCE],
+    return rendered(
+        "page.html.j2", diagnosis, citations, version=version,
+        waiters=waiters, stands_at=stands_at, state_words=STATES, evidence=citations.listed[:_MOST_EVIDENCE],
         evidence_left_out=max(0, len(citations.listed) - _MOST_EVIDENCE),
         notes=diagnosis.notes[:_MOST_NOTES], notes_left_out=max(0, len(diagnosis.notes) - _MOST_NOTES),
         score=pictures.score, score_table=score_table(pictures.score, sheets[0]) if sheets else None,
@@ -54,6 +52,14 @@ def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
         stacks=pictures.stacks, flame=flame(pictures.stacks),
         css=Markup(css), script=Markup(script), data=Markup(payload(pictures)), cells=list(blocks(pictures)),
         style_hash=_hash(css), script_hash=_hash(script),
+    )  # fmt: skip
+
+
+def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: object) -> str:
+    """A template of this room, given what its parts say of a verdict, and `more`."""
+    return _environment().get_template(template).render(
+        job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
+        came_to=came_to, headline=headline, confidence_words=CONFIDENCE, noun=noun, **more,
     )  # fmt: skip
 
 
@@ -72,11 +78,11 @@ def _environment() -> jinja2.Environment:
 
 def _script() -> str:
     """One script of many parts, with no name of its own outside."""
-    parts = "\n".join(_static(f"script/{name}.js") for name in _PARTS)
+    parts = "\n".join(static(f"script/{name}.js") for name in _PARTS)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
-def _static(name: str) -> str:
+def static(name: str) -> str:
     return resources.files(__package__).joinpath("static").joinpath(name).read_text(encoding="utf-8")
 
 
