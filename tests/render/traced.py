@@ -31,4 +31,4 @@ def made(scenario: str, folder: Path, ranks: int | None = None) -> Made:
     spool = folder / f"{scenario}.spool"
     spool.mkdir()
     facts = gather(load([evidence], spool, jobs=1))
-    return Made(facts.case, conclude(facts), facts.working.calls.select("dump", "record", "slot"))
+    return Made(facts.case, conclude(facts), facts.call_table.calls.select("dump", "record", "slot"))
