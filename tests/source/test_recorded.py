@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from watched_jobs import LAUNCHER, Watched
+from support.capture.watched_jobs import LAUNCHER, Watched
 
 torch = pytest.importorskip("torch")
 
@@ -20,7 +20,7 @@ TRAIN = """
 import torch
 import torch.distributed as dist
 
-from batches import batches, usable
+from support.reason.batches import batches, usable
 
 dist.init_process_group("gloo")
 one = torch.ones(4)
