@@ -20,7 +20,7 @@ TRAIN = """
 import torch
 import torch.distributed as dist
 
-from support.reason.batches import batches, usable
+from batches import batches, usable
 
 dist.init_process_group("gloo")
 one = torch.ones(4)
