@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from sample_dumps import case_of, job, one_rank
+from support.evidence.sample_dumps import case_of, job, one_rank
 
 from rankandfile.evidence import case_dir
 from rankandfile.evidence.load import load

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Decode
-from sample_dumps import one_rank, only, plain
+from support.evidence.loading import Decode
+from support.evidence.sample_dumps import one_rank, only, plain
 
 from rankandfile.evidence import decoder
 from rankandfile.evidence.decoded import Decoded

@@ -10,8 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import LoadFiles
-from sample_dumps import as_recorded, job, one_rank, plain, recorded
+from support.evidence.loading import LoadFiles
+from support.evidence.sample_dumps import as_recorded, job, one_rank, plain, recorded
 
 from rankandfile.evidence import case_dir
 from rankandfile.evidence.load import load

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sample_dumps import one_rank, only
+from support.evidence.sample_dumps import one_rank, only
 
 from rankandfile.evidence.decoded import Decoded
 from rankandfile.evidence.pool import Task, decode_all, default_jobs

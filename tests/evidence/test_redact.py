@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from sample_dumps import REDUCE, job
+from support.evidence.sample_dumps import REDUCE, job
 
 from rankandfile.evidence import case_dir
 from rankandfile.evidence.load import load

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from stuck import Capture, Tables, capture
+from support.reason.stuck import Capture, Tables, capture
 
 from rankandfile.model.activity import ACTIVITIES, Doing
 from rankandfile.reason.ranks.activity import CodePlace, activities, classify

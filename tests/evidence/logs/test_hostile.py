@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from log_examples import EXAMPLES, MACHINE
-from reading_logs import log_of, rows_of
+from support.evidence.log_examples import EXAMPLES, MACHINE
+from support.evidence.reading_logs import log_of, rows_of
 
 from rankandfile.evidence import exits
 from rankandfile.evidence.logs.assemble import LogPart, tables

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_examples import EXAMPLES
-from reading_logs import events_of, log_of, rows_of
+from support.evidence.log_examples import EXAMPLES
+from support.evidence.reading_logs import events_of, log_of, rows_of
 
 from rankandfile.evidence.logs import collect, reading, scan
 from rankandfile.evidence.logs.needles import SMALL, finder, plain, sampled

@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from log_examples import EXAMPLES, MACHINE
-from reading_logs import log_of
+from support.evidence.log_examples import EXAMPLES, MACHINE
+from support.evidence.reading_logs import log_of
 
 from rankandfile.evidence.logs import clock
 from rankandfile.evidence.logs.assemble import LogPart, LogTables, tables

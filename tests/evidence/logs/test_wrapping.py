@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_examples import EXAMPLES, MACHINE
-from reading_logs import events_of, kinds_of
+from support.evidence.log_examples import EXAMPLES, MACHINE
+from support.evidence.reading_logs import events_of, kinds_of
 
 from rankandfile.evidence.logs.pieces import pieces
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from stack_reading import read
+from support.evidence.stack_reading import read
 
 from rankandfile.evidence.raw import Frame
 from rankandfile.evidence.stacks import RawStacks

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stack_reading import read, read_log
+from support.evidence.stack_reading import read, read_log
 
 from rankandfile.evidence.raw import pack
 from rankandfile.evidence.stacks import RawStacks

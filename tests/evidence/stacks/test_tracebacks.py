@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stack_reading import read, read_log, seen
+from support.evidence.stack_reading import read, read_log, seen
 
 from rankandfile.evidence.stacks import bounds
 
