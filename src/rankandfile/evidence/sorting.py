@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rankandfile.evidence import exits, leftovers
-from rankandfile.evidence.decoded import Decoded
-from rankandfile.evidence.logs.assemble import LogPart
+from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.exits import leftovers
+from rankandfile.evidence.files.blobs import Blob
+from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.owners.attempts import attempts
 from rankandfile.evidence.owners.ranks import give_ranks
 from rankandfile.evidence.owners.whose import whose
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.ring import sources
-from rankandfile.evidence.stacks.ownership import StackPart
-from rankandfile.evidence.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.evidence.tables.part import Part
-from rankandfile.evidence.unpack.blobs import Blob
+from rankandfile.evidence.text.logs.assemble import LogPart
+from rankandfile.evidence.text.stacks.ownership import StackPart
+from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
 

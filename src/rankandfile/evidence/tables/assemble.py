@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from rankandfile.evidence import exits
+from rankandfile.evidence.exits import ends as exits
 from rankandfile.evidence.flight.states import settle_batches
 from rankandfile.evidence.flight.versions import mixed_versions
-from rankandfile.evidence.logs.assemble import LogPart
-from rankandfile.evidence.logs.assemble import tables as log_tables
-from rankandfile.evidence.stacks.assemble import snapshot_tables
-from rankandfile.evidence.stacks.ownership import StackPart
 from rankandfile.evidence.tables.calls import call_table
 from rankandfile.evidence.tables.groups import Group, membership, world_size
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, shape_table, stack_table
+from rankandfile.evidence.text.logs.assemble import LogPart
+from rankandfile.evidence.text.logs.assemble import tables as log_tables
+from rankandfile.evidence.text.stacks.assemble import snapshot_tables
+from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
 from rankandfile.model.tables import MEMBERS_FROM, schema
