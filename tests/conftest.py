@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from report_browser import ARGUMENTS, NAMES, chromium, required
 
-from rankandfile.evidence import worker
-from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.files import worker
+from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 
