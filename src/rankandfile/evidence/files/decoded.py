@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.raw import RawDump, RawNote
 from rankandfile.evidence.text.logs.raw import RawLog
 from rankandfile.evidence.text.stacks.raw import RawStacks
@@ -12,7 +13,8 @@ from rankandfile.evidence.text.stacks.raw import RawStacks
 class Decoded(msgspec.Struct, array_like=True):
     """All that one file yielded: usually one dump, none for other kinds of file, several for aggregates."""
 
-    kind: str
+    kind: str = ""
+    """What kind of file it is; empty until it has been read."""
     dumps: list[RawDump] = []
     notes: list[RawNote] = []
     stacks: RawStacks | None = None
@@ -20,6 +22,8 @@ class Decoded(msgspec.Struct, array_like=True):
     log: RawLog | None = None
     sources: list[tuple[str, str]] = []
     """Source files that ran, and the hash of each."""
+    ends: list[End] = []
+    """How processes ended, as lists of them and what the system left behind tell."""
 
 
 unpack_decoded = msgspec.msgpack.Decoder(Decoded).decode

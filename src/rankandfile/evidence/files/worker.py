@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import struct
 import sys
 from pathlib import Path
@@ -20,13 +19,8 @@ import msgspec
 from rankandfile.evidence.files.blobs import shown
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
-from rankandfile.evidence.files.sniff import kind as sniff
-from rankandfile.evidence.flight import as_json, as_pickle, as_table, header
-from rankandfile.evidence.flight.alike import Alike
-from rankandfile.evidence.flight.as_pickle import EMPTY
-from rankandfile.evidence.raw import RawDump, RawNote, pack
-from rankandfile.evidence.ring import as_ring
-from rankandfile.evidence.text import logs, stacks
+from rankandfile.evidence.files.sniff import HEAD, recognise, signs
+from rankandfile.evidence.raw import RawNote, pack
 
 _HEADER = struct.Struct("<Q")
 
@@ -41,15 +35,6 @@ SWEEP = 8 << 20
 
 TOO_MUCH = "refused: it needs more memory than decoding may use"
 
-#: Names that dumps have, and logs (which are often empty) have not.
-_DUMP_NAME = re.compile(r"(trace|dump|rank[^/.]*[0-9])(?![^/]*\.(log|out|err|txt)$)[^/]*$", re.IGNORECASE)
-
-#: Kinds of file that become calls.
-_DUMPS = ("ring", "flight_pickle", "flight_json", "debug_json", "flight_table")
-
-#: Enough of a file's beginning to tell what it is.
-HEAD = 4096
-
 
 class Request(msgspec.Struct, array_like=True):
     path: bytes
@@ -59,9 +44,6 @@ class Request(msgspec.Struct, array_like=True):
     dump_bytes: int = Limits().dump_bytes
     """Largest dump that is decoded."""
 
-
-#: What this process has learnt of the dumps it read.
-ALIKE = Alike()
 
 _request = msgspec.msgpack.Decoder(Request).decode
 
@@ -77,65 +59,17 @@ def decode(path: Path, name: str, dump_bytes: int = Limits().dump_bytes) -> Deco
 def _decode(path: Path, name: str, dump_bytes: int) -> Decoded:
     try:
         with path.open("rb") as file:
-            head = file.read(HEAD)
-        kind = sniff(head, name)
-        if kind in _DUMPS and (size := path.stat().st_size) > dump_bytes:
+            kind = recognise(file.read(HEAD), name)
+        if kind.is_dump and (size := path.stat().st_size) > dump_bytes:
             what = f"larger than a dump can be ({size:,} bytes, limit {dump_bytes:,}): not decoded"
-            return Decoded(kind, [], [RawNote("", what)])
-        if kind == "flight_pickle":
-            if (alike := ALIKE.read(path)) is not None:
-                return Decoded(kind, [alike])
-            value, truncated, notes = as_pickle.load(path)
-            if isinstance(value, dict) and not truncated and not notes:
-                ALIKE.learn(path, value)
-            return _decoded(kind, "pickle", [(None, value)] if value is not None else [], truncated, notes)
-        if kind in ("flight_json", "debug_json"):
-            value, truncated, notes = as_json.load(path)
-            found = as_json.dumps_in(value)
-            if value is not None and not found:
-                return Decoded("other_json", [], notes)
-            return _decoded(kind, "json", found, truncated, notes)
-        if kind == "ring":
-            ring = as_ring.load(path)
-            dumps = [(ring.rank, ring.dump)] if ring.dump is not None else []
-            decoded = _decoded(kind, "ring", dumps, False, ring.notes)
-            decoded.stacks, decoded.sources = ring.stacks, ring.sources
-            return decoded
-        if kind == "flight_table":
-            text = path.read_text(encoding="utf-8", errors="replace")
-            ranked, notes = as_table.decode(text)
-            return _decoded(kind, "table", ranked, False, notes)
-        if kind == "stacks":
-            # A log may begin with faulthandler's stacks; what else it says counts too.
-            log = logs.read(path)
-            return Decoded(kind, stacks=stacks.read(path, name), log=log if log.columns.get("line") else None)
-        if kind == "log":
-            found_stacks = stacks.read_log(path)
-            return Decoded(kind, stacks=found_stacks if found_stacks.threads else None, log=logs.read(path))
-        if kind == "empty" and _DUMP_NAME.search(name):
-            return Decoded(kind, [], [RawNote("offset 0", EMPTY)])
-        return Decoded(kind)
+            return Decoded(kind.name, notes=[RawNote("", what)])
+        found = kind.decode(path, name) if kind.decode is not None else Decoded()
+        found.kind = found.kind or kind.name
+        return found
     except MemoryError:
-        return Decoded("unreadable", [], [RawNote("", TOO_MUCH)])
+        return Decoded("unreadable", notes=[RawNote("", TOO_MUCH)])
     except OSError as error:
-        return Decoded("unreadable", [], [RawNote("", f"cannot be read: {error.strerror or error}")])
-
-
-def _decoded(
-    kind: str,
-    format: str,
-    ranked: list[tuple[int | None, dict[str, object]]],
-    truncated: bool,
-    notes: list[RawNote],
-) -> Decoded:
-    dumps: list[RawDump] = []
-    for rank, value in ranked:
-        dump, more = header.decode(value, format, truncated)
-        notes = notes + more
-        if dump is not None:
-            dump.rank = rank
-            dumps.append(dump)
-    return Decoded(kind, dumps, notes)
+        return Decoded("unreadable", notes=[RawNote("", f"cannot be read: {error.strerror or error}")])
 
 
 def limit_memory(limit: int) -> None:
@@ -195,6 +129,7 @@ def _answer(path: Path, request: Request) -> bytes:
 
 def main() -> None:
     limit_memory(int(sys.argv[1]))
+    signs()
     # A dump is hundreds of thousands of objects, none of them garbage until it is dropped whole.
     gc.disable()
     gc.freeze()

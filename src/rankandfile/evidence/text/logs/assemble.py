@@ -38,8 +38,7 @@ def tables(parts: Sequence[LogPart]) -> LogTables:
     logs = pl.DataFrame(
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
-    frames = [_events(number, part) for number, part in enumerate(parts) if part.raw.columns]
-    events = pl.concat(frames) if frames else pl.DataFrame(schema=log_schema("events"))
+    events = _events(parts)
     events = identity.tie(identity.own(events, logs))
     events = with_years(events, parts)
     notes = [
@@ -58,17 +57,20 @@ def _row(number: int, part: LogPart) -> list[Any]:
     ]  # fmt: skip
 
 
-def _events(number: int, part: LogPart) -> pl.DataFrame:
-    schema = log_schema("events")
-    columns = part.raw.columns
-    height = len(columns["line"])
-    data = {
-        name: pl.Series(name, columns[name], dtype=dtype, strict=False)
-        for name, dtype in schema.items()
-        if name != "log"
-    }
+def _events(parts: Sequence[LogPart]) -> pl.DataFrame:
+    """One table of all logs' events: a table for each log would take far longer to make than the logs to read."""
+    told = [(number, part.raw.columns) for number, part in enumerate(parts) if part.raw.columns]
+    numbers = [number for number, columns in told for _ in columns["line"]]
     return pl.DataFrame(
-        {"log": pl.repeat(number, height, dtype=pl.UInt32, eager=True), **data}, schema=schema
+        [
+            pl.Series(
+                name,
+                numbers if name == "log" else [value for _, columns in told for value in columns[name]],
+                dtype=dtype,
+                strict=False,
+            )
+            for name, dtype in log_schema("events").items()
+        ]
     )
 
 

@@ -31,11 +31,13 @@ class LogRow(msgspec.Struct, array_like=True):
 class RawLog(msgspec.Struct, array_like=True):
     row: LogRow
     columns: dict[str, list[Any]]
-    """`COLUMNS`, of equal length; `fields` as JSON text."""
+    """`COLUMNS`, of equal length; `fields` as JSON text. Nothing of a log without events."""
     notes: list[RawNote] = []
 
 
 def columns_of(events: list[Event]) -> dict[str, list[Any]]:
+    if not events:
+        return {}
     columns: dict[str, list[Any]] = {name: [getattr(event, name) for event in events] for name in COLUMNS}
     columns["fields"] = [
         msgspec.json.encode(event.fields).decode() if event.fields else None for event in events
