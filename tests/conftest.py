@@ -11,8 +11,8 @@ from support.cli.raf_runs import Raf, in_process
 from support.evidence.loading import Decode, LoadFiles
 from support.report.browser import ARGUMENTS, NAMES, chromium, required
 
-from rankandfile.evidence import worker
-from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.files import worker
+from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from support.evidence.sample_dumps import case_of, job, one_rank
 
-from rankandfile.evidence import case_dir
 from rankandfile.evidence.load import load
+from rankandfile.evidence.tables import case_dir
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note

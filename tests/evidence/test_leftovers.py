@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.evidence.leftovers import read
+from rankandfile.evidence.exits.leftovers import read
+from rankandfile.evidence.files.sniff import kind
 from rankandfile.evidence.load import load
-from rankandfile.evidence.sniff import kind
 from rankandfile.model.case import Case
 from rankandfile.reason import gather
 from rankandfile.reason.ranks import read_accounts as witness

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.evidence.stack_reading import read, read_log, seen
 
-from rankandfile.evidence.stacks import bounds
+from rankandfile.evidence.text.stacks import bounds
 
 CHAIN = """Traceback (most recent call last):
   File "/job/data.py", line 31, in fetch

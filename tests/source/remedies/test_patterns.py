@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.source.remedy_cases import Texts, changed, problem, refused
 
-from rankandfile.evidence.worker import decode
+from rankandfile.evidence.files.worker import decode
 from rankandfile.source.remedies import Patch, Site, patched, patches
 
 HEAD = "import torch.distributed as dist\n\n\n"

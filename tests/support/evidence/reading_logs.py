@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rankandfile.evidence.logs import RawLog, read
-from rankandfile.evidence.logs.raw import COLUMNS, pack, unpack
+from rankandfile.evidence.text.logs import RawLog, read
+from rankandfile.evidence.text.logs.raw import COLUMNS, pack, unpack
 
 Row = dict[str, Any]
 

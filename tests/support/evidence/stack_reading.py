@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.evidence import stacks
 from rankandfile.evidence.raw import unpack_repeats
-from rankandfile.evidence.stacks import RawProcess, RawStacks, RawThread
+from rankandfile.evidence.text import stacks
+from rankandfile.evidence.text.stacks import RawProcess, RawStacks, RawThread
 
 
 class Seen(NamedTuple):

@@ -13,10 +13,10 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["rankandfile.evidence"]):
-    from rankandfile.evidence import exits
-    from rankandfile.evidence.logs import ras_json, read
-    from rankandfile.evidence.logs.assemble import LogPart, tables
-    from rankandfile.evidence.logs.raw import pack, unpack
+    from rankandfile.evidence.exits import ends as exits
+    from rankandfile.evidence.text.logs import ras_json, read
+    from rankandfile.evidence.text.logs.assemble import LogPart, tables
+    from rankandfile.evidence.text.logs.raw import pack, unpack
 
 FILE = Path(tempfile.mkdtemp()) / "input"
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["rankandfile"]):
-    from rankandfile.evidence import stacks
     from rankandfile.evidence.raw import pack
-    from rankandfile.evidence.stacks.assemble import snapshot_tables
-    from rankandfile.evidence.stacks.ownership import StackPart, give_ranks
     from rankandfile.evidence.tables.repeated import Repeated
+    from rankandfile.evidence.text import stacks
+    from rankandfile.evidence.text.stacks.assemble import snapshot_tables
+    from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
 
 FILE = Path(tempfile.mkdtemp()) / "input"
 

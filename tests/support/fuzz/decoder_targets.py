@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rankandfile.evidence import worker
-from rankandfile.evidence.decoded import Decoded, unpack_decoded
+from rankandfile.evidence.files import worker
+from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.flight import as_json, as_pickle, header
 from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.evidence.raw import RawDump, RawNote, pack

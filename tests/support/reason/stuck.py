@@ -15,10 +15,10 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 
-from rankandfile.evidence import stacks
-from rankandfile.evidence.stacks.assemble import snapshot_tables
-from rankandfile.evidence.stacks.ownership import StackPart, give_ranks
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, stack_table
+from rankandfile.evidence.text import stacks
+from rankandfile.evidence.text.stacks.assemble import snapshot_tables
+from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
 
 PYSPY = shutil.which("py-spy") or str(Path(sys.executable).with_name("py-spy"))
 
