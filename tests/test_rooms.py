@@ -97,6 +97,6 @@ def test_the_rule_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_process_that_decodes_loads_no_tables() -> None:
     """Its memory is limited: what a library takes is missing for the file."""
-    script = "import sys, rankandfile.evidence.worker; print('polars' in sys.modules)"
+    script = "import sys, rankandfile.evidence.files.worker; print('polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
-from sample_dumps import NOW, REDUCE, call, with_calls
+from support.cli.raf_runs import Raf
+from support.evidence.sample_dumps import NOW, REDUCE, call, with_calls
 
 from rankandfile.cli.fr_trace import parser
 from rankandfile.lab.flight_writer import write_pickle

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile.lab import catalog, truth, virtual_hosts
 from rankandfile.lab.variants import VARIANTS

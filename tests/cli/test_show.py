@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 
 def calls(raf: Raf, *arguments: object) -> pl.DataFrame:

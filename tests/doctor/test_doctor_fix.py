@@ -6,9 +6,9 @@ import os
 import subprocess
 
 import pytest
-from examinations import examined, wrong
 from hypothesis import given
 from hypothesis import strategies as st
+from support.doctor.examinations import examined, wrong
 
 from rankandfile.model.settings import Finding
 from rankandfile.reason.doctor import lines

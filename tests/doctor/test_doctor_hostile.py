@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from examinations import examined
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.doctor.examinations import examined
 
 from rankandfile.evidence.settings.read import Unreadable, joined, read_bytes
 from rankandfile.model.settings import to_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from examinations import examined, only, read, wrong
+from support.doctor.examinations import examined, only, read, wrong
 
 from rankandfile.evidence.settings.read import Unreadable
 

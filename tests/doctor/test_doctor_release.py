@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from examinations import environment, examined, only, wrong
+from support.doctor.examinations import environment, examined, only, wrong
 
 from rankandfile.evidence.settings.torch_release import in_prefixes
 from rankandfile.reason.doctor.releases import parse

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from stuck import Tables, tables
+from support.reason.stuck import Tables, tables
 
 from rankandfile.model.snapshots import SNAPSHOTS, snapshot_schema
 from rankandfile.model.tables import schema

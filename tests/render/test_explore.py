@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import hostile
 import polars as pl
 import pytest
+from support.render import hostile
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 

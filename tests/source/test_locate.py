@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from toy_runs import case_of, diagnosis_of, located, place, play, tree, verdict_of
+from support.source.toy_runs import case_of, diagnosis_of, located, place, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import CAUSES, Verdict
 from rankandfile.source.lines.data_loading import only_wait

@@ -6,7 +6,7 @@ import ast
 import textwrap
 
 import pytest
-from toy_runs import tree
+from support.source.toy_runs import tree
 
 from rankandfile.source.culprits.whole_numbers import Possible, Values
 from rankandfile.source.program.modules import Program

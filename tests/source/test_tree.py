@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_runs import tree
+from support.source.toy_runs import tree
 
 from rankandfile.source.files.git import NoSuchCommit
 from rankandfile.source.files.text import MAX_BYTES, decode, without_comment

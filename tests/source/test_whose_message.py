@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toy_runs import FOLDER, Frames, Run, case_of, diagnosis_of, play, tree
+from support.source.toy_runs import FOLDER, Frames, Run, case_of, diagnosis_of, play, tree
 
 from rankandfile.model.diagnosis import Call, Cohort, Divergence, Verdict
 from rankandfile.model.ledger import call_id

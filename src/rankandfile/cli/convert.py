@@ -31,7 +31,7 @@ def convert(
     jobs: Jobs = None,
 ) -> None:
     """Write a case directory: Parquet tables and notes, readable by every command, DuckDB and pandas."""
-    from rankandfile.evidence.case_dir import write
+    from rankandfile.evidence.tables.case_dir import write
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output}: not a directory")

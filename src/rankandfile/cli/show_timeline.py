@@ -76,7 +76,7 @@ def timeline(
     found = make(
         case,
         result.diagnosis,
-        facts.working.calls.select("dump", "record", "slot"),
+        facts.call_table.calls.select("dump", "record", "slot"),
         ranks=chosen,
         around=None if everything else around or usual,
     )

@@ -23,7 +23,7 @@ _MOST_PARTS = 6
 
 def call_at(facts: Facts, rank: int, group: int, slot: int) -> Row | None:
     return _row(
-        facts.working.of_rank(rank).filter((pl.col("group") == group) & (pl.col("slot") == slot)),
+        facts.call_table.of_rank(rank).filter((pl.col("group") == group) & (pl.col("slot") == slot)),
         first=True,
     )
 
@@ -33,11 +33,11 @@ def last_call(facts: Facts, rank: int, group: int | None = None) -> Row | None:
     wanted = pl.col("kind").is_in([COLLECTIVE, TRANSFER, BATCH])
     if group is not None:
         wanted &= pl.col("group") == group
-    return _row(facts.working.of_rank(rank).filter(wanted), first=False)
+    return _row(facts.call_table.of_rank(rank).filter(wanted), first=False)
 
 
 def call_of_record(facts: Facts, rank: int, record: int) -> Row | None:
-    return _row(facts.working.of_rank(rank).filter(pl.col("record") == record), first=True)
+    return _row(facts.call_table.of_rank(rank).filter(pl.col("record") == record), first=True)
 
 
 def _row(rows: pl.DataFrame, first: bool) -> Row | None:
@@ -45,7 +45,7 @@ def _row(rows: pl.DataFrame, first: bool) -> Row | None:
 
 
 def op_of(facts: Facts, row: Row) -> str:
-    return facts.working.terms[row["terms"]].op
+    return facts.call_table.terms[row["terms"]].op
 
 
 def evidence_of(row: Row) -> str:
@@ -92,7 +92,7 @@ def call_words(facts: Facts, row: Row) -> str:
 
 def size_words(facts: Facts, row: Row) -> str:
     # A row of the case itself has no terms.
-    terms = facts.working.terms[row["terms"]] if "terms" in row else None
+    terms = facts.call_table.terms[row["terms"]] if "terms" in row else None
     if terms is not None and terms.op.startswith("coalesced "):
         return _parts_words(terms)
     found = facts.case.shapes.filter(pl.col("shape") == row["shape"])

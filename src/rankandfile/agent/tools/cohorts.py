@@ -24,7 +24,7 @@ def cohorts(bench: Bench, asked: Cohorts) -> Iterator[Line]:
     if not groups:
         yield line("The ranks of every group made the same calls, as far as their rings go back.")
     for group in groups:
-        for number, track in enumerate(tracks(facts.working, group), 1):
+        for number, track in enumerate(tracks(facts.call_table, group), 1):
             last = look.last_call(facts, track.ranks[0], group)
             words = (
                 f"its last call is #{last['seq']} {look.call_words(facts, last)}" if last else "no call kept"

@@ -97,7 +97,7 @@ def _only_waits(bench: Bench, rank: int) -> bool:
     """Whether it waits for others, whom nothing holds: not for itself, not in a circle, in no disputed call."""
     waits = bench.facts.waits
     calls = [waits.pending[index] for index in waits.of_rank.get(rank, ())]
-    in_root = any(rank in root.ranks for root in bench.facts.roots)
+    in_root = any(rank in root.ranks for root in bench.facts.wait_ends)
     waited_for = any(rank in (*one.lacking, *one.behind, *one.unknown) for one in waits.pending)
     lacks = any({*one.lacking, *one.behind} - {rank} for one in calls)
     return lacks and not in_root and not waited_for and not any(one.mismatched for one in calls)

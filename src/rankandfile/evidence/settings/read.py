@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankandfile.evidence.unpack.blobs import shown
+from rankandfile.evidence.files.blobs import shown
 from rankandfile.model.ledger import Note
 from rankandfile.model.settings import Settings
 

@@ -24,14 +24,14 @@ from .kinds import (
 )
 from .unnumbered import with_last_calls
 
-__all__ = ["BATCH", "COLLECTIVE", "MEMBER", "TRANSFER", "Working", "work_on"]
+__all__ = ["BATCH", "COLLECTIVE", "MEMBER", "TRANSFER", "CallTable", "read_calls"]
 
 _PROGRAM_ORDER = ("rank", "record")
 _BATCH_KEY = ["dump", "group", "is_p2p", "seq", "p2p_seq"]
 
 
 @dataclass(frozen=True)
-class Working:
+class CallTable:
     calls: pl.DataFrame
     """rank, group, slot, seq, kind, terms, token, open, state, root, record, dump, created_ns, site, stack, ..."""
     terms: list[Terms]
@@ -60,7 +60,7 @@ class Working:
         return self.calls.filter((pl.col("group") == group) & pl.col("slot").is_not_null())
 
 
-def work_on(case: Case) -> Working:
+def read_calls(case: Case) -> CallTable:
     calls = case.calls.select(
         "rank", "group", "seq", "p2p_seq", "op_id", "op", "is_p2p", "src", "dst", "root", "shape", "state",
         "created_ns", "site", "stack", "timeout_ms", "record", "dump",
@@ -79,7 +79,7 @@ def work_on(case: Case) -> Working:
         calls, loose, by_state = with_last_calls(case, calls, interned, loose)
     token = pl.col("terms").cast(pl.UInt64) * (1 << 32) + (pl.col("site").cast(pl.UInt64) + 1).fill_null(0)
     unknown = tuple(sorted({t.op for t in interned if contract_of(t.op).agree == "name"}))
-    return Working(calls.with_columns(token.alias("token")), interned, unknown, loose, by_state)
+    return CallTable(calls.with_columns(token.alias("token")), interned, unknown, loose, by_state)
 
 
 def _in_program_order(calls: pl.DataFrame) -> bool:

@@ -13,23 +13,23 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .call_table import COLLECTIVE, Working
+from .call_table import COLLECTIVE, CallTable
 
 _LEAST_NS = 30_000_000_000
 """Less may be a rank that is late."""
 _FEWEST_CALLS = 3
 
 
-def ahead(case: Case, working: Working) -> dict[int, int]:
+def ahead(case: Case, call_table: CallTable) -> dict[int, int]:
     """Rank -> by how much its clock is ahead of the one that is taken, in nanoseconds (negative: behind it).
 
     Empty, as it mostly is, if all agree.
     """
-    lasts = working.calls.group_by("rank").agg(pl.col("created_ns").max())["created_ns"].drop_nulls()
+    lasts = call_table.calls.group_by("rank").agg(pl.col("created_ns").max())["created_ns"].drop_nulls()
     if lasts.len() < 2 or int(lasts.max()) - int(lasts.min()) < _LEAST_NS:  # type: ignore[arg-type]
         return {}
     key = ["group", "slot"]
-    calls = working.calls.filter(
+    calls = call_table.calls.filter(
         (pl.col("kind") == COLLECTIVE) & pl.col("slot").is_not_null() & pl.col("created_ns").is_not_null()
     ).select("rank", *key, "created_ns")
     # The first to come to a call that all made is a witness of its time; a call that some never made has none.
@@ -52,6 +52,6 @@ def _taken(case: Case, offsets: dict[int, int]) -> int:
     return max(possible or offsets.values())
 
 
-def on_one_clock(working: Working, offsets: dict[int, int]) -> Working:
+def on_one_clock(call_table: CallTable, offsets: dict[int, int]) -> CallTable:
     shift = pl.col("rank").replace_strict(offsets, default=0, return_dtype=pl.Int64)
-    return replace(working, calls=working.calls.with_columns(pl.col("created_ns") - shift))
+    return replace(call_table, calls=call_table.calls.with_columns(pl.col("created_ns") - shift))

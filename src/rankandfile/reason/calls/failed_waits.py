@@ -17,7 +17,7 @@ import polars as pl
 from rankandfile.model.case import Case
 from rankandfile.reason.ranks.dump_times import written_ns
 
-from .call_table import COLLECTIVE, Working
+from .call_table import COLLECTIVE, CallTable
 from .contracts import contract_of
 from .progress import NEVER
 
@@ -25,10 +25,10 @@ _ENDED = 3
 _WELL_AFTER_NS = 1_000_000_000
 
 
-def with_failed_waits(case: Case, working: Working, standing: pl.DataFrame) -> Working:
+def with_failed_waits(case: Case, call_table: CallTable, standing: pl.DataFrame) -> CallTable:
     """The same calls, with those reopened that ended although a known member never joined."""
-    needs_all = [i for i, terms in enumerate(working.terms) if contract_of(terms.op).early == "nobody"]
-    suspects = working.calls.filter(
+    needs_all = [i for i, terms in enumerate(call_table.terms) if contract_of(terms.op).early == "nobody"]
+    suspects = call_table.calls.filter(
         (pl.col("kind") == COLLECTIVE) & (pl.col("state") == _ENDED) & pl.col("terms").is_in(needs_all)
     )
     written = case.dumps_used.select("rank", pl.col("written_ns").alias("written"))
@@ -39,7 +39,7 @@ def with_failed_waits(case: Case, working: Working, standing: pl.DataFrame) -> W
         .drop("rank")
     )
     if not suspects.height or not behind.height or written_ns(case) is None:
-        return working
+        return call_table
     failed = (
         suspects.join(behind, on="group")
         .filter(
@@ -49,7 +49,7 @@ def with_failed_waits(case: Case, working: Working, standing: pl.DataFrame) -> W
         .unique()
     )
     if not failed.height:
-        return working
-    calls = working.calls.join(failed, on=["rank", "record"], how="left", maintain_order="left")
+        return call_table
+    calls = call_table.calls.join(failed, on=["rank", "record"], how="left", maintain_order="left")
     reopened = calls.with_columns((pl.col("open") | pl.col("failed").fill_null(False)).alias("open"))
-    return replace(working, calls=reopened.drop("failed"))
+    return replace(call_table, calls=reopened.drop("failed"))

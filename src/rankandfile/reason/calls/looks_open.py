@@ -18,8 +18,8 @@ _OPEN = ("open_slot", "open_record", "open_state")
 def without_unasked(case: Case, standings: pl.DataFrame, hosts: dict[int, Stand]) -> pl.DataFrame:
     """The standings, in which such ranks have nothing open in groups where all others are through with it."""
     rings = case.dumps_used.filter((pl.col("format") == "ring") & (pl.col("backend") == "gloo"))
-    working = [rank for rank in rings["rank"].drop_nulls() if (stand := hosts.get(rank)) and _works(stand)]
-    if not working:
+    call_table = [rank for rank in rings["rank"].drop_nulls() if (stand := hosts.get(rank)) and _works(stand)]
+    if not call_table:
         return standings
     other = pl.col("completed").fill_null(-1)
     # The second smallest of the group, where the rank's own is the smallest.
@@ -28,7 +28,7 @@ def without_unasked(case: Case, standings: pl.DataFrame, hosts: dict[int, Stand]
         .then(other.bottom_k(2).max().over("group"))
         .otherwise(other.min().over("group"))
     )
-    through = pl.col("rank").is_in(working) & (least >= pl.col("last")) & (pl.len().over("group") > 1)
+    through = pl.col("rank").is_in(call_table) & (least >= pl.col("last")) & (pl.len().over("group") > 1)
     return standings.with_columns(
         pl.when(~through.fill_null(False)).then(pl.col(name)).alias(name) for name in _OPEN
     )

@@ -8,7 +8,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
 from rankandfile.reason.words import ranks_words
 
-from .call_table import COLLECTIVE, Working
+from .call_table import COLLECTIVE, CallTable
 
 _HOW = (
     "a larger ring (TORCH_FR_BUFFER_SIZE counts calls; TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9), or dumps that "
@@ -16,10 +16,10 @@ _HOW = (
 )
 
 
-def lost_words(case: Case, working: Working, group: int) -> str:
+def lost_words(case: Case, call_table: CallTable, group: int) -> str:
     """'history before seq 52 is lost on ranks 0-3', or nothing where the rings go back to the start."""
     wrapped = case.dumps_used.filter(pl.col("wrapped").fill_null(False))["rank"].drop_nulls()
-    calls = working.calls.filter(
+    calls = call_table.calls.filter(
         (pl.col("group") == group) & (pl.col("kind") == COLLECTIVE) & pl.col("rank").is_in(wrapped.implode())
     )
     firsts = calls.group_by("rank").agg(pl.col("seq").min()).filter(pl.col("seq") > 1)
@@ -29,7 +29,7 @@ def lost_words(case: Case, working: Working, group: int) -> str:
     return f"history before seq {seq} is lost on {ranks_words(ranks)}"
 
 
-def missing_history(case: Case, working: Working, group: int) -> tuple[Missing, ...]:
+def missing_history(case: Case, call_table: CallTable, group: int) -> tuple[Missing, ...]:
     """The calls before what the rings kept, as evidence that would tell where it began."""
-    words = lost_words(case, working, group)
+    words = lost_words(case, call_table, group)
     return (Missing(what=f"where it began: {words}", how=_HOW),) if words else ()

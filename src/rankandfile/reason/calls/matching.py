@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from .call_table import COLLECTIVE, Working
+from .call_table import COLLECTIVE, CallTable
 
 
-def mismatched(working: Working) -> pl.DataFrame:
+def mismatched(call_table: CallTable) -> pl.DataFrame:
     """The collectives whose members promised different things, earliest first: group, slot, root."""
-    calls = working.calls.filter((pl.col("kind") == COLLECTIVE) & pl.col("slot").is_not_null())
+    calls = call_table.calls.filter((pl.col("kind") == COLLECTIVE) & pl.col("slot").is_not_null())
     return (
         calls.group_by("group", "slot")
         .agg(
@@ -21,11 +21,13 @@ def mismatched(working: Working) -> pl.DataFrame:
         .with_columns((pl.col("low_root") != pl.col("high_root")).fill_null(False).alias("root"))
         .filter((pl.col("low") != pl.col("high")) | pl.col("root"))
         .select("group", "slot", "root")
-        .join(_cut_batches(working), on=["group", "slot"], how="anti")
+        .join(_cut_batches(call_table), on=["group", "slot"], how="anti")
         .sort("group", "slot")
     )
 
 
-def _cut_batches(working: Working) -> pl.DataFrame:
+def _cut_batches(call_table: CallTable) -> pl.DataFrame:
     """Collectives of which some member's ring has lost a part."""
-    return working.calls.filter(pl.col("cut") & pl.col("slot").is_not_null()).select("group", "slot").unique()
+    return (
+        call_table.calls.filter(pl.col("cut") & pl.col("slot").is_not_null()).select("group", "slot").unique()
+    )

@@ -11,11 +11,11 @@ from functools import cached_property
 
 import polars as pl
 
-from .call_table import Working
+from .call_table import CallTable
 
 
 @dataclass(frozen=True)
-class Place:
+class PlaceInOrder:
     """A collective, by group and slot."""
 
     group: int
@@ -24,7 +24,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Order:
-    working: Working
+    call_table: CallTable
     families: dict[int, int]
 
     @cached_property
@@ -34,22 +34,22 @@ class Order:
             out.setdefault(family, []).append(group)
         return out
 
-    def issued(self, place: Place) -> dict[int, int]:
+    def issued(self, place: PlaceInOrder) -> dict[int, int]:
         """Rank -> record, for every rank of the family that issued its call of this slot."""
         if place not in self._issued:
             self._issued[place] = self._find(place)
         return self._issued[place]
 
     @cached_property
-    def _issued(self) -> dict[Place, dict[int, int]]:
+    def _issued(self) -> dict[PlaceInOrder, dict[int, int]]:
         return {}
 
-    def _find(self, place: Place) -> dict[int, int]:
+    def _find(self, place: PlaceInOrder) -> dict[int, int]:
         groups = self._groups_of.get(self.families.get(place.group, place.group), [place.group])
-        rows = self.working.calls.filter(pl.col("group").is_in(groups) & (pl.col("slot") == place.slot))
+        rows = self.call_table.calls.filter(pl.col("group").is_in(groups) & (pl.col("slot") == place.slot))
         return dict(rows.select("rank", "record").iter_rows())
 
-    def votes(self, first: Place, second: Place, without: frozenset[int]) -> tuple[int, int]:
+    def votes(self, first: PlaceInOrder, second: PlaceInOrder, without: frozenset[int]) -> tuple[int, int]:
         """How many ranks issued `first` before `second`, and how many the other way round.
 
         A rank that issued only one of them came to that one first, if its ring still has its first call: what the
@@ -66,9 +66,9 @@ class Order:
                 after += rank in two
         return before, after
 
-    def _lost_calls(self, rank: int, place: Place) -> bool:
+    def _lost_calls(self, rank: int, place: PlaceInOrder) -> bool:
         """Whether the rank may have issued its call of this slot and its ring has lost it since."""
-        calls = self.working.of_rank(rank)
+        calls = self.call_table.of_rank(rank)
         if not calls.height or calls["record"][0] == 0:
             return False
         family = self._groups_of.get(self.families.get(place.group, place.group), [place.group])

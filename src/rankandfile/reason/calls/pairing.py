@@ -20,7 +20,7 @@ from .call_table import (
     BATCH,
     MEMBER,
     TRANSFER,
-    Working,
+    CallTable,
 )
 
 Array = npt.NDArray[np.int64]
@@ -54,8 +54,8 @@ class Pairing:
     """(group, source, destination) that cannot be paired."""
 
 
-def pair(case: Case, working: Working) -> Pairing:
-    moves = working.calls.filter(
+def pair(case: Case, call_table: CallTable) -> Pairing:
+    moves = call_table.calls.filter(
         pl.col("kind").is_in([TRANSFER, MEMBER])
         & pl.col("is_p2p")
         & pl.col("src").is_not_null()
@@ -63,9 +63,9 @@ def pair(case: Case, working: Working) -> Pairing:
     )
     if not moves.height:
         return Pairing((), ())
-    moves = _with_batch_state(working, moves)
+    moves = _with_batch_state(call_table, moves)
     moves = moves.with_columns((pl.col("rank") == pl.col("src")).alias("sends"))
-    queues = _Queues(case, working, moves)
+    queues = _Queues(case, call_table, moves)
     heads: list[Transfer] = []
     ambiguous: set[tuple[int, int, int]] = set()
     for row in _heads(moves).iter_rows(named=True):
@@ -76,11 +76,11 @@ def pair(case: Case, working: Working) -> Pairing:
     return Pairing(tuple(heads), tuple(sorted(ambiguous)))
 
 
-def _with_batch_state(working: Working, moves: pl.DataFrame) -> pl.DataFrame:
+def _with_batch_state(call_table: CallTable, moves: pl.DataFrame) -> pl.DataFrame:
     """A batched send is unfinished as long as its batch is."""
     if "closed_by" not in moves.columns:
         return moves.with_columns(pl.lit(None, pl.Int64).alias("closed_by"), pl.col("record").alias("at"))
-    batches = working.calls.filter(pl.col("kind") == BATCH).select(
+    batches = call_table.calls.filter(pl.col("kind") == BATCH).select(
         "dump", pl.col("record").alias("closed_by"), pl.col("open").alias("batch_open")
     )
     inside = pl.col("kind") == MEMBER
@@ -106,8 +106,8 @@ def _heads(moves: pl.DataFrame) -> pl.DataFrame:
 class _Queues:
     """All transfers by (group, source, destination, side), and each rank's calls for finding common ground."""
 
-    def __init__(self, case: Case, working: Working, moves: pl.DataFrame) -> None:
-        self._working = working
+    def __init__(self, case: Case, call_table: CallTable, moves: pl.DataFrame) -> None:
+        self._working = call_table
         dumps = case.dumps_used
         self._whole = set(
             dumps.filter(~pl.col("wrapped").fill_null(False) & ~pl.col("truncated").fill_null(False))["rank"]

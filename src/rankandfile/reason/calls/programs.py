@@ -15,9 +15,9 @@ import polars as pl
 
 from rankandfile.reason.divergence.alignment import Tokens, align
 from rankandfile.reason.divergence.cohorts import Track
-from rankandfile.reason.divergence.track_difference import Departure, depart
+from rankandfile.reason.divergence.track_difference import TrackDifference, track_difference
 
-from .call_table import BATCH, MEMBER, Working
+from .call_table import BATCH, MEMBER, CallTable
 from .rounds import find_loop, in_loop
 
 _MATES = 12
@@ -39,11 +39,11 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Parting:
+class ProgramDivergence:
     """Where a rank's program departs from another's, or from its own earlier steps."""
 
     rank: int
-    departure: Departure
+    difference: TrackDifference
     expected: tuple[int, int] | None
     """(rank, record) of the call that it should have made: another rank's, or its own of the step before."""
     came: tuple[int, int] | None
@@ -54,7 +54,7 @@ class Parting:
 
 @dataclass(frozen=True)
 class Programs:
-    working: Working
+    call_table: CallTable
     families: dict[int, int]
 
     @cached_property
@@ -71,7 +71,7 @@ class Programs:
             # Of a batch of transfers its members count, which have peers; of one of collectives the call that closes
             # it, which has a number.
             left_out = (pl.col("kind") == BATCH) | ((pl.col("kind") == MEMBER) & ~pl.col("is_p2p"))
-            calls = self.working.of_rank(rank).filter(~left_out)
+            calls = self.call_table.of_rank(rank).filter(~left_out)
             groups, families = self._families
             family = families[np.searchsorted(groups, calls["group"].to_numpy())]
             sends = (calls["src"] == rank).fill_null(False).to_numpy().astype(np.uint64)
@@ -87,7 +87,7 @@ class Programs:
             )
         return self._by_rank[rank]
 
-    def against(self, rank: int, mate: int) -> Parting | None:
+    def against(self, rank: int, mate: int) -> ProgramDivergence | None:
         """How the rank's program departs from the mate's, from the first collective that both kept."""
         if (rank, mate) not in self._compared:
             self._compared[rank, mate] = self._compare(rank, mate)
@@ -102,21 +102,21 @@ class Programs:
         return _at(ours, starts[0] + len(theirs.tokens) - starts[1])
 
     @cached_property
-    def _compared(self) -> dict[tuple[int, int], Parting | None]:
+    def _compared(self) -> dict[tuple[int, int], ProgramDivergence | None]:
         return {}
 
-    def _compare(self, rank: int, mate: int) -> Parting | None:
+    def _compare(self, rank: int, mate: int) -> ProgramDivergence | None:
         ours, theirs = self.of(mate), self.of(rank)
         starts = _common_start(ours, theirs)
         if starts is None:
             return None
-        found = depart(ours.track(starts[0]), theirs.track(starts[1]))
+        found = track_difference(ours.track(starts[0]), theirs.track(starts[1]))
         if found is None or found.kind == "argument":
             return None
         expected, came = starts[0] + found.slot, starts[1] + found.slot
-        return Parting(rank, found, _at(ours, expected), _at(theirs, came), "peers")
+        return ProgramDivergence(rank, found, _at(ours, expected), _at(theirs, came), "peers")
 
-    def against_past(self, rank: int) -> Parting | None:
+    def against_past(self, rank: int) -> ProgramDivergence | None:
         """How the rank's last step departs from its own earlier ones."""
         program = self.of(rank)
         tokens = program.tokens
@@ -142,17 +142,17 @@ class Programs:
             # Nothing is seen to follow it. What is due later in the step came too early: what lies between is left out.
             early = _due_later(expected[edit.a_start : edit.a_start + step], tokens[at:])
             kind, length = ("skipped", early) if early else (kind, length)
-        departure = Departure(kind, at, True, length, after - edit.b_stop)  # type: ignore[arg-type]
-        return Parting(rank, departure, _at(program, due), _at(program, at), "past")
+        difference = TrackDifference(kind, at, True, length, after - edit.b_stop)  # type: ignore[arg-type]
+        return ProgramDivergence(rank, difference, _at(program, due), _at(program, at), "past")
 
-    def mates(self, rank: int, among: list[int]) -> dict[int, Parting | None]:
+    def mates(self, rank: int, among: list[int]) -> dict[int, ProgramDivergence | None]:
         """Ranks that ran the same program for at least half of what both kept, and how this one departs from each."""
         near = sorted((r for r in among if r != rank), key=lambda r: abs(r - rank))
-        out: dict[int, Parting | None] = {}
+        out: dict[int, ProgramDivergence | None] = {}
         for mate in near[: 8 * _MATES]:
             if len(out) < _MATES and self._began_alike(rank, mate):
                 found = self.against(rank, mate)
-                if found is None or found.departure.exact:
+                if found is None or found.difference.exact:
                     out[mate] = found
         return out
 
@@ -166,7 +166,7 @@ class Programs:
         one, other = (p.terms[start : start + half] for p, start in zip((ours, theirs), starts, strict=True))
         return bool(np.array_equal(one, other))
 
-    def departs(self, rank: int, among: list[int]) -> Parting | None:
+    def diverges(self, rank: int, among: list[int]) -> ProgramDivergence | None:
         """How the rank departs: from most ranks that run its program or, where none does, from its own past."""
         mates = self.mates(rank, among)
         away = [p for p in mates.values() if p is not None]
@@ -174,14 +174,14 @@ class Programs:
         if len(mates) and len(away) < agree:
             return None
         if len(away) > agree:
-            return max(away, key=lambda p: p.departure.confirmed)
+            return max(away, key=lambda p: p.difference.confirmed)
         past = self.against_past(rank)
-        if past is None or not away or any(_near(past, parting) for parting in away):
+        if past is None or not away or any(_near(past, diverged) for diverged in away):
             return past
         return None
 
 
-def _near(one: Parting, other: Parting) -> bool:
+def _near(one: ProgramDivergence, other: ProgramDivergence) -> bool:
     """Both say that it departed at the same call."""
     return one.came is not None and other.came is not None and abs(one.came[1] - other.came[1]) <= _NEAR
 

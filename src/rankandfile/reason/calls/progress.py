@@ -10,15 +10,15 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .call_table import COLLECTIVE, Working
+from .call_table import COLLECTIVE, CallTable
 
 NEVER = -1
 """`last` of a member that has enqueued nothing on the group."""
 
 
-def progress(working: Working) -> pl.DataFrame:
+def progress(call_table: CallTable) -> pl.DataFrame:
     """One row per rank and group that has collectives."""
-    calls = working.calls.filter((pl.col("kind") == COLLECTIVE) & pl.col("slot").is_not_null())
+    calls = call_table.calls.filter((pl.col("kind") == COLLECTIVE) & pl.col("slot").is_not_null())
     is_open = pl.col("open")
     return calls.group_by("rank", "group", maintain_order=True).agg(
         pl.col("slot").min().alias("first"),
@@ -33,14 +33,14 @@ def progress(working: Working) -> pl.DataFrame:
     )
 
 
-def _by_state(working: Working, proved: bool) -> pl.Expr:
-    pairs = [{"group": g, "rank": r} for (g, r), proves in working.by_state.items() if proves == proved]
+def _by_state(call_table: CallTable, proved: bool) -> pl.Expr:
+    pairs = [{"group": g, "rank": r} for (g, r), proves in call_table.by_state.items() if proves == proved]
     dtype = pl.Struct({"group": pl.UInt32, "rank": pl.Int32})
     return pl.struct("group", "rank").is_in(pl.Series(pairs, dtype=dtype).implode())
 
 
 def standing(
-    case: Case, working: Working, table: pl.DataFrame, members: dict[int, list[int]]
+    case: Case, call_table: CallTable, table: pl.DataFrame, members: dict[int, list[int]]
 ) -> pl.DataFrame:
     """One row per group and member: `known` says whether `last` can prove that the member has not joined."""
     pairs = pl.DataFrame(
@@ -61,14 +61,14 @@ def standing(
     rows = pairs.join(table, on=["group", "rank"], how="left", maintain_order="left")
     rows = rows.join(dumps, on="rank", how="left", maintain_order="left")
     has_calls = pl.col("last").is_not_null()
-    loose = pl.col("group").is_in(list(working.loose)) | _by_state(working, proved=False)
+    loose = pl.col("group").is_in(list(call_table.loose)) | _by_state(call_table, proved=False)
     return rows.with_columns(
         pl.col("last").fill_null(NEVER),
         pl.col("has_dump").fill_null(False),
         (
             pl.col("has_dump").fill_null(False)
             & ~pl.col("truncated").fill_null(False)
-            & (has_calls | ~pl.col("wrapped").fill_null(False) | _by_state(working, proved=True))
+            & (has_calls | ~pl.col("wrapped").fill_null(False) | _by_state(call_table, proved=True))
             & ~loose
         ).alias("known"),
         pl.col("timing").fill_null(False),

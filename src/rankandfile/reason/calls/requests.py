@@ -9,10 +9,10 @@ from typing import NamedTuple
 import polars as pl
 
 from rankandfile.model.diagnosis import Call
-from rankandfile.reason import lookup as look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.accounts import Report
-from rankandfile.reason.ranks.activity import Place
+from rankandfile.reason.ranks.activity import CodePlace
 from rankandfile.reason.ranks.watchdog_counters import is_of
 
 from .call_table import COLLECTIVE
@@ -27,43 +27,43 @@ Asked = tuple[str, int | None]
 Site = tuple[str, int]
 
 
-class Claim(NamedTuple):
+class Request(NamedTuple):
     rank: int
     asked: Asked
     site: Site | None
     """File, without its folders, and line."""
-    place: Place | None
+    place: CodePlace | None
     evidence: str
 
 
-def of_report(report: Report) -> Claim | None:
+def of_report(report: Report) -> Request | None:
     if report.op is None:
         return None
     contract = contract_of(report.op)
     size = {"input": report.size_in, "either": report.size_in, "output": report.size_out}.get(contract.agree)
     place = report.site
-    site = (look.short_file(place.file), place.line) if place else None
-    return Claim(report.rank, (contract.op, size), site, place, report.evidence)
+    site = (lookup.short_file(place.file), place.line) if place else None
+    return Request(report.rank, (contract.op, size), site, place, report.evidence)
 
 
-def of_call(facts: Facts, row: look.Row) -> Claim:
-    terms = facts.working.terms[row["terms"]]
+def of_call(facts: Facts, row: lookup.Row) -> Request:
+    terms = facts.call_table.terms[row["terms"]]
     contract = contract_of(terms.op)
     size = sum(terms.size) if contract.agree in ("input", "either", "output") and terms.size else None
-    frame = look.frame(facts.case, row["site"])
-    place = Place(frame["function"], frame["file"], frame["line"]) if frame else None
-    site = (look.short_file(place.file), place.line) if place else None
-    return Claim(row["rank"], (contract.op, size), site, place, look.evidence_of(row))
+    frame = lookup.frame(facts.case, row["site"])
+    place = CodePlace(frame["function"], frame["file"], frame["line"]) if frame else None
+    site = (lookup.short_file(place.file), place.line) if place else None
+    return Request(row["rank"], (contract.op, size), site, place, lookup.evidence_of(row))
 
 
-def claims_at(facts: Facts, group: int, slot: int) -> list[Claim]:
+def claims_at(facts: Facts, group: int, slot: int) -> list[Request]:
     """One per member that says something of the call."""
-    rows = facts.working.of_group(group).filter(pl.col("slot") == slot)
+    rows = facts.call_table.of_group(group).filter(pl.col("slot") == slot)
     found = {row["rank"]: of_call(facts, row) for row in rows.iter_rows(named=True)}
     named = facts.case.groups.row(by_predicate=pl.col("group") == group, named=True)
     members = facts.membership.members[group]
     for rank in members:
-        for report in facts.testimony.of_rank.get(rank, ()) if rank not in found else ():
+        for report in facts.accounts.of_rank.get(rank, ()) if rank not in found else ():
             if report.seq == slot and is_of(report, {named["name"], named["desc"]}, members):
                 claim = of_report(report)
                 if claim is not None:
@@ -75,10 +75,10 @@ def agree(one: Asked, other: Asked) -> bool:
     return one[0] == other[0] and (one[1] is None or other[1] is None or one[1] == other[1])
 
 
-def sides(claims: Sequence[Claim]) -> list[list[Claim]]:
+def sides(requests: Sequence[Request]) -> list[list[Request]]:
     """Those that asked for the same, largest first."""
-    out: list[list[Claim]] = []
-    for claim in claims:
+    out: list[list[Request]] = []
+    for claim in requests:
         side = next((side for side in out if agree(side[0].asked, claim.asked)), None)
         if side is None:
             out.append([claim])
@@ -87,13 +87,13 @@ def sides(claims: Sequence[Claim]) -> list[list[Claim]]:
     return sorted(out, key=lambda side: -len(side))
 
 
-def majority(parts: Sequence[Sequence[Claim]]) -> bool:
+def majority(parts: Sequence[Sequence[Request]]) -> bool:
     """Whether the first side is so much larger that the others are out of line."""
     rest = sum(len(side) for side in parts[1:])
     return bool(rest) and len(parts[0]) >= max(_FEWEST, _TIMES * rest)
 
 
-def relation(history: Sequence[Claim], expected: Claim, came: Claim) -> str:
+def relation(history: Sequence[Request], expected: Request, came: Request) -> str:
     """skipped, extra, new or unknown: where the call that came lies in what the others made, as against the expected.
 
     Most often, that is: whatever the others make next, the rank came to too early; what they made just before, it
@@ -114,21 +114,21 @@ def relation(history: Sequence[Claim], expected: Claim, came: Claim) -> str:
     return votes.most_common(1)[0][0] if votes else "unknown"
 
 
-def same(one: Claim, other: Claim) -> bool:
+def same(one: Request, other: Request) -> bool:
     return agree(one.asked, other.asked) and (
         one.site is None or other.site is None or one.site == other.site
     )
 
 
-def history(facts: Facts, group: int, ranks: Iterable[int]) -> list[Claim]:
+def history(facts: Facts, group: int, ranks: Iterable[int]) -> list[Request]:
     """The group's collectives in order, as the rank of these that kept most has them; distinct calls looked up once."""
     wanted = pl.col("rank").is_in(list(ranks)) & (pl.col("kind") == COLLECTIVE)
-    calls = facts.working.of_group(group).filter(wanted)
+    calls = facts.call_table.of_group(group).filter(wanted)
     if not calls.height:
         return []
     best = calls.group_by("rank").len().sort("len", "rank", descending=[True, False])["rank"][0]
     mine = calls.filter(pl.col("rank") == best).sort("slot").tail(_LONGEST)
-    kinds: dict[int, Claim] = {}
+    kinds: dict[int, Request] = {}
     out = []
     for row in mine.iter_rows(named=True):
         token = row["token"]
@@ -138,13 +138,13 @@ def history(facts: Facts, group: int, ranks: Iterable[int]) -> list[Claim]:
     return out
 
 
-def asked(claim: Claim) -> str:
+def asked(claim: Request) -> str:
     op, size = claim.asked
     at = f" at {claim.site[0]}:{claim.site[1]}" if claim.site else ""
     return f"{op}{f' of {size:,} elements' if size else ''}{at}"
 
 
-def as_call(claim: Claim, seq: int | None) -> Call:
+def as_call(claim: Request, seq: int | None) -> Call:
     place = claim.place
     return Call(
         op=claim.asked[0],

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from rankandfile.reason import lookup as look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import Pending
 
@@ -97,15 +97,15 @@ def disagreeing(facts: Facts, call: Pending) -> Pairs | None:
 def _evidence(facts: Facts, call: Pending, ranks: list[int], recorded: bool) -> tuple[str, ...]:
     if not recorded:
         return tuple(facts.hosts[rank].asked.evidence for rank in ranks)
-    rows = [look.call_at(facts, rank, call.group, call.slot or 0) for rank in ranks[:_MOST_CITED]]
-    return tuple(look.evidence_of(row) for row in rows if row)
+    rows = [lookup.call_at(facts, rank, call.group, call.slot or 0) for rank in ranks[:_MOST_CITED]]
+    return tuple(lookup.evidence_of(row) for row in rows if row)
 
 
 def _recorded(
     facts: Facts, call: Pending, members: list[int]
 ) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
     """Of all members, or of none: what each gives to and expects of each, one tensor for each."""
-    made = facts.working.calls.filter((pl.col("group") == call.group) & (pl.col("slot") == call.slot))
+    made = facts.call_table.calls.filter((pl.col("group") == call.group) & (pl.col("slot") == call.slot))
     rows = made.select("rank", "shape").join(facts.case.shapes, on="shape")
     splits = {
         row["rank"]: (elements(row["in_sizes"]), elements(row["out_sizes"]))
@@ -120,7 +120,7 @@ def _splits(
     facts: Facts, call: Pending, rank: int, size: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """What it gives to and expects of each member, if its stack is of this very call."""
-    stand, row = facts.hosts.get(rank), look.last_call(facts, rank, call.group)
+    stand, row = facts.hosts.get(rank), lookup.last_call(facts, rank, call.group)
     if stand is None or stand.died or row is None or row["slot"] != call.slot:
         return None
     sends, receives = stand.asked.sends, stand.asked.receives
@@ -147,7 +147,7 @@ def _mirrored(facts: Facts, group: int, out: int, back: int) -> bool:
 
 def _tells(facts: Facts, group: int, slot: int, members: int) -> bool:
     """Everyone gave everyone a whole number."""
-    calls = facts.working.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
+    calls = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
     shapes = calls.select("rank", "shape").join(facts.case.shapes, on="shape")
     if sizes_of(facts, group, slot) is None or shapes["rank"].n_unique() < members:
         return False

@@ -67,8 +67,8 @@ def _mirrored_before(facts: Facts, group: int, slot: int, way: int) -> bool:
 
 def sizes_of(facts: Facts, group: int, slot: int) -> dict[int, tuple[int, int]] | None:
     """Rank -> elements given and taken."""
-    calls = facts.working.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
-    ops = {facts.working.terms[t].op for t in calls["terms"]}
+    calls = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
+    ops = {facts.call_table.terms[t].op for t in calls["terms"]}
     if ops != {"all_to_all"}:
         return None
     joined = calls.select("rank", "shape").join(facts.case.shapes, on="shape")

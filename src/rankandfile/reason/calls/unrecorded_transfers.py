@@ -6,10 +6,10 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .call_table import COLLECTIVE, Working
+from .call_table import COLLECTIVE, CallTable
 
 
-def hidden_transfers(case: Case, working: Working) -> dict[int, int]:
+def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
     """Rank -> number of sends and receives between its recorded collectives. None at all for most jobs.
 
     Between two collectives with neighbouring numbers, `op_id` grows by one and one more for each transfer. A gap in
@@ -19,7 +19,7 @@ def hidden_transfers(case: Case, working: Working) -> dict[int, int]:
     gloo = case.dumps_used.filter(pl.col("backend") == "gloo")["dump"]
     if not gloo.len():
         return {}
-    calls = working.calls.filter(
+    calls = call_table.calls.filter(
         (pl.col("kind") == COLLECTIVE) & pl.col("dump").is_in(gloo.implode())
     ).select("rank", "group", "seq", "op_id", "record")
     if calls.select((pl.col("op_id") == pl.col("seq")).fill_null(True).all()).item():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.graph import WaitEnd
 
 from . import (
     all_gave_up,
@@ -43,7 +43,7 @@ from . import (
 )
 
 #: In the order in which they are preferred where two are equally sure.
-FIND: tuple[Callable[[Facts, Root], Finding | None], ...] = tuple(
+FIND: tuple[Callable[[Facts, WaitEnd], Finding | None], ...] = tuple(
     module.find
     for module in (
         too_short_timeout,

@@ -9,7 +9,7 @@ CAUSE = "gpu_error"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.testimony.device.get(subject.rank)
+    error = facts.accounts.device.get(subject.rank)
     if error is None:
         return None
     return Story(

@@ -9,7 +9,7 @@ CAUSE = "killed"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    end = facts.testimony.ends.get(subject.rank)
+    end = facts.accounts.ends.get(subject.rank)
     if end is None or end.kind != "killed":
         return None
     return Story(

@@ -10,7 +10,7 @@ CAUSE = "link_error"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.testimony.link.get(subject.rank)
+    error = facts.accounts.link.get(subject.rank)
     if error is None:
         return None
     return Story(

@@ -11,8 +11,8 @@ CAUSE = "peer_unreachable"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.testimony.unreachable.get(subject.rank)
-    if error is None or died_first(facts.testimony, subject.rank):
+    error = facts.accounts.unreachable.get(subject.rank)
+    if error is None or died_first(facts.accounts, subject.rank):
         return None
     return Story(
         cause=CAUSE,

@@ -11,7 +11,7 @@ import re
 import polars as pl
 
 from rankandfile.model.events import event_id
-from rankandfile.reason import lookup as look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.accounts import Error
 from rankandfile.reason.waits.graph import Pending
@@ -30,7 +30,7 @@ def said_so(facts: Facts, call: Pending) -> dict[int, Error]:
     found: dict[int, Error] = {}
     for row in lines.iter_rows(named=True):
         rank, at = row["rank"], row["time_ns"]
-        made = look.call_at(facts, rank, call.group, call.slot or 0) if rank is not None else None
+        made = lookup.call_at(facts, rank, call.group, call.slot or 0) if rank is not None else None
         if made is None or made["created_ns"] is None or at is None or rank in found:
             return {}
         if not 0 <= made["created_ns"] - at <= _JUST_BEFORE_NS:

@@ -12,7 +12,7 @@ CAUSE = "host_blocked"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    held = facts.testimony.suspended.get(subject.rank)
+    held = facts.accounts.suspended.get(subject.rank)
     if held is None:
         return None
     stand = facts.hosts.get(subject.rank)

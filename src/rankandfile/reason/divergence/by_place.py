@@ -7,11 +7,11 @@ from dataclasses import replace
 from rankandfile.reason.facts import Facts
 
 from .code_paths import relation
-from .point import Parted, calls_before
+from .point import DivergencePoint, calls_before
 from .track_difference import Kind
 
 
-def placed(facts: Facts, found: Parted) -> Parted:
+def placed(facts: Facts, found: DivergencePoint) -> DivergencePoint:
     """Tell what a call in place of another is, by where the two stand in the program."""
     if found.expected is None or found.came is None:
         return found

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from rankandfile.reason.calls.call_table import Working
+from rankandfile.reason.calls.call_table import CallTable
 
 from .alignment import Tokens
 
@@ -38,9 +38,9 @@ class Track:
         return Track(self.ranks, self.first + skip, self.tokens[skip:], self.terms[skip:])
 
 
-def tracks(working: Working, group: int) -> list[Track]:
+def tracks(call_table: CallTable, group: int) -> list[Track]:
     """The cohorts of the group, by what all of them kept, largest first."""
-    calls = working.of_group(group).filter(~pl.col("cut"))
+    calls = call_table.of_group(group).filter(~pl.col("cut"))
     if not calls.height:
         return []
     spans = calls.group_by("rank").agg(

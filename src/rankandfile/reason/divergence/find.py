@@ -7,36 +7,36 @@ group; and where the groups show nothing (one call per step, sends and receives)
 from __future__ import annotations
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.graph import WaitEnd
 
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
 from .past_the_call import passed
-from .point import Parted, place_of
+from .point import DivergencePoint, place_of
 
 
-def parted(facts: Facts, root: Root) -> Parted | None:
+def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
     """None if all ranks concerned are on one path, as far as that can be seen. Worked out once per root."""
-    if root not in facts.parted:
-        facts.parted[root] = _parted(facts, root)
-    found: Parted | None = facts.parted[root]
+    if wait_end not in facts.divergences:
+        facts.divergences[wait_end] = _find(facts, wait_end)
+    found: DivergencePoint | None = facts.divergences[wait_end]
     return found
 
 
-def _parted(facts: Facts, root: Root) -> Parted | None:
-    found = in_groups(facts, root)
+def _find(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
+    found = in_groups(facts, wait_end)
     if found is not None:
         return earlier_in_programs(facts, found)
-    found = in_programs(facts, root) if root.kind in ("cycle", "absent") else None
-    return found or (_stands_past(facts, root) if root.kind == "absent" else None)
+    found = in_programs(facts, wait_end) if wait_end.kind in ("cycle", "absent") else None
+    return found or (_stands_past(facts, wait_end) if wait_end.kind == "absent" else None)
 
 
-def _stands_past(facts: Facts, root: Root) -> Parted | None:
+def _stands_past(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
     """By the stacks: the calls alone show no more than that the ranks have not come to it."""
-    found = passed(facts, root)
+    found = passed(facts, wait_end)
     if found is None:
         return None
-    return Parted(
+    return DivergencePoint(
         kind="skipped",
         group=found.group,
         slot=found.slot,

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from rankandfile.reason import lookup as look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
-from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.graph import WaitEnd
 
 _MOST = 64
 
 
-def changed_their_order(facts: Facts, root: Root) -> tuple[int, ...]:
+def changed_their_order(facts: Facts, wait_end: WaitEnd) -> tuple[int, ...]:
     """The ranks of the circle that came to its groups in another order than the time before; none, if all did.
 
     None either, if the order of one of them is not known: it may be the one that changed it for the others.
     """
-    if set(root.ranks) & set(absent_ranks(facts)):
+    if set(wait_end.ranks) & set(absent_ranks(facts)):
         return ()
-    places = {(c.group, c.slot) for i in root.pending if (c := facts.waits.pending[i]).slot is not None}
-    ranks = root.ranks[:_MOST]
+    places = {(c.group, c.slot) for i in wait_end.pending if (c := facts.waits.pending[i]).slot is not None}
+    ranks = wait_end.ranks[:_MOST]
     changed = []
     for rank in ranks:
         mine = [(g, s) for g, s in places if rank in facts.membership.members[g]]
@@ -32,7 +32,7 @@ def changed_their_order(facts: Facts, root: Root) -> tuple[int, ...]:
 
 
 def _record(facts: Facts, rank: int, group: int, slot: int) -> int | None:
-    row = look.call_at(facts, rank, group, slot)
+    row = lookup.call_at(facts, rank, group, slot)
     return None if row is None else int(row["record"])
 
 

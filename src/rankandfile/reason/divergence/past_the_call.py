@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from rankandfile.reason import lookup as look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.graph import WaitEnd
 
 from .code_paths import depth_of_fork, relation, was_there
 
@@ -26,15 +26,15 @@ class Passed(NamedTuple):
     ranks: tuple[int, ...]
     mates: tuple[int, ...]
     """Ranks of the same program that made it."""
-    due: look.Row
+    due: lookup.Row
     group: int
     slot: int | None
 
 
-def passed(facts: Facts, root: Root) -> Passed | None:
-    waiting = {r for i in root.pending for r in facts.waits.pending[i].waiting}
-    found: list[tuple[int, int, look.Row]] = []
-    for rank in root.ranks:
+def passed(facts: Facts, wait_end: WaitEnd) -> Passed | None:
+    waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
+    found: list[tuple[int, int, lookup.Row]] = []
+    for rank in wait_end.ranks:
         one = _passed(facts, rank, sorted(waiting))
         if one is None:
             return None
@@ -43,9 +43,9 @@ def passed(facts: Facts, root: Root) -> Passed | None:
         return None
     rank, _, due = found[0]
     group = _same_kind_of_group(facts, rank, int(due["group"]))
-    last = facts.working.of_rank(rank).filter(pl.col("group") == group)["slot"].max()
+    last = facts.call_table.of_rank(rank).filter(pl.col("group") == group)["slot"].max()
     return Passed(
-        root.ranks,
+        wait_end.ranks,
         tuple(sorted({mate for _, mate, _ in found})),
         due,
         group,
@@ -53,7 +53,7 @@ def passed(facts: Facts, root: Root) -> Passed | None:
     )
 
 
-def _passed(facts: Facts, rank: int, waiting: list[int]) -> tuple[int, look.Row] | None:
+def _passed(facts: Facts, rank: int, waiting: list[int]) -> tuple[int, lookup.Row] | None:
     """The mate, and its call. Ranks that wait for this one are asked first: they came furthest."""
     stand = facts.hosts.get(rank)
     if stand is None or stand.died or stand.moving or stand.running:
@@ -62,10 +62,10 @@ def _passed(facts: Facts, rank: int, waiting: list[int]) -> tuple[int, look.Row]
     ordered = sorted(mates, key=lambda r: (r not in waiting, r))
     for mate in ordered[:_MOST_MATES]:
         key = facts.programs.due(rank, mate)
-        due = look.call_of_record(facts, *key) if key else None
+        due = lookup.call_of_record(facts, *key) if key else None
         if due is None or due["stack"] is None:
             continue
-        before = facts.working.of_rank(mate).filter(pl.col("record") < due["record"])
+        before = facts.call_table.of_rank(mate).filter(pl.col("record") < due["record"])
         stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(512)))
         depth = depth_of_fork(facts.case, due["stack"], stand.stack)
         how = relation(facts.case, stacks, due["stack"], stand.stack)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankandfile.reason.calls.call_table import Working
+from rankandfile.reason.calls.call_table import CallTable
 from rankandfile.reason.calls.rounds import predict
 
 from .alignment import common_prefix
 from .cohorts import Track, tracks
-from .track_difference import Departure, agree, depart
+from .track_difference import TrackDifference, agree, track_difference
 
 _MOST_PATHS = 24
 """Cohorts beyond this are compared with the largest path only: the answer is in the big ones."""
@@ -24,12 +24,12 @@ class Path:
     ranks: tuple[int, ...]
     track: Track
     """The longest track of those on this path."""
-    departure: Departure | None
+    difference: TrackDifference | None
     """From the normal path; None for the normal one."""
 
 
 @dataclass(frozen=True)
-class Parting:
+class GroupPaths:
     group: int
     paths: tuple[Path, ...]
     """The normal path first."""
@@ -41,15 +41,15 @@ class Parting:
         return self.paths[0]
 
     @property
-    def departed(self) -> tuple[Path, ...]:
+    def diverged(self) -> tuple[Path, ...]:
         return self.paths[1:]
 
     def path_of(self, rank: int) -> Path | None:
         return next((path for path in self.paths if rank in path.ranks), None)
 
 
-def part(working: Working, group: int) -> Parting | None:
-    cohorts = tracks(working, group)
+def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
+    cohorts = tracks(call_table, group)
     found = _paths(cohorts)
     if not found:
         return None
@@ -66,11 +66,11 @@ def part(working: Working, group: int) -> Parting | None:
         if first_left is not None:
             return first_left
     normal = paths[0]
-    others = [Path(t.ranks, t, depart(normal, t)) for t in paths[1:]]
-    return Parting(group, (Path(normal.ranks, normal, None), *others), decided)
+    others = [Path(t.ranks, t, track_difference(normal, t)) for t in paths[1:]]
+    return GroupPaths(group, (Path(normal.ranks, normal, None), *others), decided)
 
 
-def _first_to_leave(group: int, paths: list[Track]) -> Parting | None:
+def _first_to_leave(group: int, paths: list[Track]) -> GroupPaths | None:
     """Where every rank ends on a path of its own: who left the common one first, if most of the others, and what
     the loop did until then, show which way it went on. What came after may all follow from that."""
     low = max(path.first for path in paths)
@@ -85,11 +85,11 @@ def _first_to_leave(group: int, paths: list[Track]) -> Parting | None:
     if len(left) != 1 or len(ranks) <= len(left[0].ranks):
         return None
     until = Track(ranks, low, stayed[0].tokens[: shared + 1], stayed[0].terms[: shared + 1])
-    departure = depart(until, left[0])
-    if departure is None or departure.slot != low + shared:
+    difference = track_difference(until, left[0])
+    if difference is None or difference.slot != low + shared:
         return None
     whole = Track(ranks, low, stayed[0].tokens, stayed[0].terms)
-    return Parting(group, (Path(ranks, whole, None), Path(left[0].ranks, left[0], departure)), "history")
+    return GroupPaths(group, (Path(ranks, whole, None), Path(left[0].ranks, left[0], difference)), "history")
 
 
 def _paths(cohorts: list[Track]) -> list[tuple[Track, int]]:
@@ -100,7 +100,7 @@ def _paths(cohorts: list[Track]) -> list[tuple[Track, int]]:
     paths: list[tuple[Track, int]] = []
     for cohort in cohorts:
         for i, (path, solid) in enumerate(paths[:_MOST_PATHS]):
-            if depart(path, cohort) is None:
+            if track_difference(path, cohort) is None:
                 longer = path if len(path.tokens) >= len(cohort.tokens) else cohort
                 ranks = tuple(sorted(path.ranks + cohort.ranks))
                 witnesses = (

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from rankandfile.reason import lookup as look
+from rankandfile.reason import lookup
 from rankandfile.reason.calls.programs import Program
 from rankandfile.reason.calls.rounds import find_loop, head_of_rounds
 from rankandfile.reason.facts import Facts
@@ -24,7 +24,7 @@ Terms = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Parted:
+class DivergencePoint:
     kind: Kind
     group: int
     slot: int | None
@@ -33,9 +33,9 @@ class Parted:
     normal: tuple[int, ...]
     """The ranks on the normal path, or on the first of two where that is open."""
     other: tuple[int, ...]
-    expected: look.Row | None
+    expected: lookup.Row | None
     """The call of the normal path; of an earlier step, if only the past shows what is normal."""
-    came: look.Row | None
+    came: lookup.Row | None
     """The other side's call there."""
     length: int
     confirmed: int
@@ -49,16 +49,16 @@ class Parted:
     """Only the ranks' own earlier steps show what is normal."""
 
 
-def call_of(facts: Facts, ranks: tuple[int, ...], group: int, slot: int) -> look.Row | None:
+def call_of(facts: Facts, ranks: tuple[int, ...], group: int, slot: int) -> lookup.Row | None:
     for rank in ranks:
-        row = look.call_at(facts, rank, group, slot)
+        row = lookup.call_at(facts, rank, group, slot)
         if row is not None:
             return row
     return None
 
 
-def calls_before(facts: Facts, row: look.Row) -> pl.DataFrame:
-    return facts.working.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
+def calls_before(facts: Facts, row: lookup.Row) -> pl.DataFrame:
+    return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
 
 
 def place_of(facts: Facts, group: int, slot: int) -> str | None:
@@ -67,10 +67,10 @@ def place_of(facts: Facts, group: int, slot: int) -> str | None:
 
 
 def _place_in_group(facts: Facts, group: int, slot: int) -> str | None:
-    parting = facts.partings.get(group)
-    if parting is None:
+    paths = facts.paths_of_groups.get(group)
+    if paths is None:
         return None
-    track = parting.normal.track
+    track = paths.normal.track
     # Numbers that nothing is recorded of, as a monitored barrier takes them, are no calls of the loop.
     made, position = track.terms >= 0, max(0, slot - track.first)
     before = int(made[:position].sum())
@@ -79,15 +79,15 @@ def _place_in_group(facts: Facts, group: int, slot: int) -> str | None:
 
 def _place_in_program(facts: Facts, group: int, slot: int) -> str | None:
     """A group with one call per step does not show the steps; all calls of a rank that made this one do."""
-    parting = facts.partings.get(group)
-    for rank in parting.normal.ranks[:_FEW] if parting is not None else ():
-        row = look.call_at(facts, rank, group, slot)
+    paths = facts.paths_of_groups.get(group)
+    for rank in paths.normal.ranks[:_FEW] if paths is not None else ():
+        row = lookup.call_at(facts, rank, group, slot)
         if row is not None:
             return place_of_call(facts, row)
     return None
 
 
-def place_of_call(facts: Facts, row: look.Row) -> str | None:
+def place_of_call(facts: Facts, row: lookup.Row) -> str | None:
     """Where in its rank's own repetition a call was made."""
     program = facts.programs.of(row["rank"])
     at = int(np.searchsorted(program.records, row["record"]))
@@ -110,14 +110,16 @@ def _round(facts: Facts, program: Program, position: int, whole: bool) -> str | 
     """Of a loop whose steps are not all alike: by the call that it makes most often."""
     before = program.tokens[:position]
     head = head_of_rounds(before)
-    row = look.call_of_record(facts, program.rank, int(program.records[head])) if head is not None else None
+    row = lookup.call_of_record(facts, program.rank, int(program.records[head])) if head is not None else None
     if head is None or row is None:
         return None
     rounds = np.flatnonzero(before == before[head])
     begins = bool(program.tokens[position] == before[head])
     inside = program.terms[position:position] if begins else program.terms[rounds[-1] : position]
     number = len(rounds) + begins
-    around = look.place_words(facts.case, row["site"]).removeprefix(" at ") or f"its {look.op_of(facts, row)}"
+    around = (
+        lookup.place_words(facts.case, row["site"]).removeprefix(" at ") or f"its {lookup.op_of(facts, row)}"
+    )
     return f"round {number} of the loop around {around}{_reach(whole)}, {_within(facts, inside)}"
 
 
@@ -127,7 +129,7 @@ def _reach(whole: bool) -> str:
 
 def _within(facts: Facts, made: Terms) -> str:
     """`made`: the calls of this step so far."""
-    ops = [facts.working.terms[t].op for t in made.tolist() if t >= 0]
+    ops = [facts.call_table.terms[t].op for t in made.tolist() if t >= 0]
     if not ops:
         return "at its first call"
     return f"after its {ordinal(ops.count(ops[-1]))} {ops[-1]}"

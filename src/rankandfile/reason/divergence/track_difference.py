@@ -27,7 +27,7 @@ _SITE = np.uint64(0xFFFFFFFF)
 _LOOK_AHEAD = 64
 
 
-class Departure(NamedTuple):
+class TrackDifference(NamedTuple):
     """How `other` departs from `normal`. Slots are those of the two tracks, which part at the same one."""
 
     kind: Kind
@@ -40,7 +40,7 @@ class Departure(NamedTuple):
     """How many calls after it fall into place once it is taken into account."""
 
 
-def depart(normal: Track, other: Track) -> Departure | None:
+def track_difference(normal: Track, other: Track) -> TrackDifference | None:
     """None if the two are on the same path as far as both go."""
     low = max(normal.first, other.first)
     normal, other = normal.from_slot(low), other.from_slot(low)
@@ -62,11 +62,11 @@ def depart(normal: Track, other: Track) -> Departure | None:
         return None
     at = int(np.flatnonzero(hard)[0])
     if coarse_normal[at] == coarse_theirs[at] and coarse_normal[at]:
-        return Departure("argument", low + at, True, 1, 0)
+        return TrackDifference("argument", low + at, True, 1, 0)
     again = _align_from(coarse_normal, coarse_theirs, start, low)
     if again is not None and again.confirmed:
         return again
-    return Departure("substituted", low + _first_alone(normal, other, at), True, 1, 0)
+    return TrackDifference("substituted", low + _first_alone(normal, other, at), True, 1, 0)
 
 
 def _first_alone(normal: Track, other: Track, at: int) -> int:
@@ -136,7 +136,7 @@ def _last_in_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> int:
     return start
 
 
-def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> Departure | None:
+def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDifference | None:
     ahead = max(_LOOK_AHEAD, len(other) - len(normal) + _LOOK_AHEAD)
     future = predict(normal, ahead)
     a = np.concatenate([normal[begin:], future])
@@ -148,7 +148,7 @@ def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> Departur
     return _name([Edit(*(v + begin + skip for v in e)) for e in edits], normal, other, low)
 
 
-def _name(edits: list[Edit], normal: Tokens, other: Tokens, low: int) -> Departure:
+def _name(edits: list[Edit], normal: Tokens, other: Tokens, low: int) -> TrackDifference:
     first = edits[0]
     dropped, added = first.a_stop - first.a_start, first.b_stop - first.b_start
     after = edits[1].b_start if len(edits) > 1 else len(other)
@@ -159,15 +159,15 @@ def _name(edits: list[Edit], normal: Tokens, other: Tokens, low: int) -> Departu
             gone = np.sort(normal[first.a_start : first.a_stop])
             come = np.sort(other[first.b_start : first.b_stop])
             if len(gone) == len(come) and bool(np.all(gone == come)):
-                return Departure("swapped", slot, exact, dropped, max(confirmed, 1))
-        return Departure("substituted", slot, exact, 1, 0)
+                return TrackDifference("swapped", slot, exact, dropped, max(confirmed, 1))
+        return TrackDifference("substituted", slot, exact, 1, 0)
     if len(edits) > 1 and _moved(first, edits[1], normal, other):
-        return Departure("swapped", slot, exact, dropped or added, max(confirmed, 1))
+        return TrackDifference("swapped", slot, exact, dropped or added, max(confirmed, 1))
     if dropped:
-        return Departure("skipped", slot, exact, dropped, confirmed)
+        return TrackDifference("skipped", slot, exact, dropped, confirmed)
     if confirmed and _comes_after(first, confirmed, normal, other):
-        return Departure("swapped", slot, exact, added, confirmed)
-    return Departure("extra", slot, exact, added, confirmed)
+        return TrackDifference("swapped", slot, exact, added, confirmed)
+    return TrackDifference("extra", slot, exact, added, confirmed)
 
 
 def _comes_after(first: Edit, confirmed: int, normal: Tokens, other: Tokens) -> bool:

@@ -24,7 +24,7 @@ def stack_tree(facts: Facts, diagnosis: Diagnosis) -> StackTree:
     taken = last_of_each_rank(telling(case.snapshots, case.stacks, case.frames))
     if taken.height:
         return _drawn("stacks", merge(taken, case.stacks, case.frames), roles)
-    calls = facts.working.calls.filter(pl.col("open") & pl.col("stack").is_not_null())
+    calls = facts.call_table.calls.filter(pl.col("open") & pl.col("stack").is_not_null())
     oldest = calls.sort("rank", "record").unique("rank", keep="first", maintain_order=True)
     if oldest.height:
         return _drawn("calls", merge(oldest.select("rank", "stack"), case.stacks, case.frames), roles)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from .activity import Place
+from .activity import CodePlace
 
 #: How a process ended. echo: its launcher or its own watchdog ended it. gone: nothing tells how.
 EndKind = Literal["killed", "exited", "finished", "echo", "running", "gone"]
@@ -39,7 +39,7 @@ class Error:
     evidence: tuple[str, ...]
     thread: str | None = None
     """The thread that raised it, where it was not the main one."""
-    place: Place | None = None
+    place: CodePlace | None = None
     """The innermost frame of the program."""
 
 
@@ -60,12 +60,12 @@ class Report:
     completed: int | None
     timeout_ms: int | None
     evidence: str
-    site: Place | None = None
+    site: CodePlace | None = None
     """Where the program issued the call, if the watchdog printed its stack."""
 
 
 @dataclass(frozen=True)
-class Testimony:
+class Accounts:
     ends: dict[int, End] = field(default_factory=dict)
     raised: dict[int, Error] = field(default_factory=dict)
     echoes: dict[int, Error] = field(default_factory=dict)

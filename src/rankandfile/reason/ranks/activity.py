@@ -18,7 +18,7 @@ from .activity_contexts import CODE, CONTEXTS, Context
 from .activity_patterns import PATTERNS
 
 
-class Place(NamedTuple):
+class CodePlace(NamedTuple):
     """A frame of a stack, as the table `frames` has it."""
 
     function: str
@@ -27,7 +27,7 @@ class Place(NamedTuple):
     is_torch: bool = False
 
 
-Stack = Sequence[Place]
+Stack = Sequence[CodePlace]
 
 
 class _Match(NamedTuple):
@@ -88,16 +88,16 @@ def short_function(name: str) -> str:
     return name if "::" in name or " " in name else name.rpartition(".")[2]
 
 
-def at(place: Place) -> str:
+def at(place: CodePlace) -> str:
     name = re.split(r"[/\\]", place.file)[-1]
     return f"{name}:{place.line}" if place.line else name or "??"
 
 
-def is_native(place: Place) -> bool:
+def is_native(place: CodePlace) -> bool:
     return _NATIVE.search(place.file) is not None
 
 
-def is_library(place: Place) -> bool:
+def is_library(place: CodePlace) -> bool:
     """Not the program's own: torch's, the interpreter's, or installed."""
     return place.is_torch or _LIBRARY.search(place.file) is not None or is_native(place)
 
@@ -160,7 +160,7 @@ def _within(outer: Stack, activity: str) -> Context | None:
     return None
 
 
-def _said(within: Context, site: Place) -> bool:
+def _said(within: Context, site: CodePlace) -> bool:
     """The program's own names already say it."""
     return within.own and within.activity in f"{site.function} {site.file}".lower()
 
@@ -209,13 +209,13 @@ def activities(
 
 def places_of(
     wanted: pl.Series, stacks: pl.DataFrame, frames: pl.DataFrame
-) -> list[tuple[int, list[int], list[Place]]]:
+) -> list[tuple[int, list[int], list[CodePlace]]]:
     """Number, frame numbers and frames of each wanted stack."""
     chosen = stacks.filter(pl.col("stack").is_in(wanted.implode())).select("stack", "frames")
     used = chosen["frames"].explode().drop_nulls().unique()
     table = frames.filter(pl.col("frame").is_in(used.implode()))
     places = {
-        number: Place(function, file, line, is_torch)
+        number: CodePlace(function, file, line, is_torch)
         for number, function, file, line, is_torch in table.select(
             "frame", "function", "file", "line", "is_torch"
         ).iter_rows()

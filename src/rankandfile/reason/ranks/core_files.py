@@ -8,7 +8,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .accounts import Testimony
+from .accounts import Accounts
 
 #: The kind of exit facts that hold a host's `core_pattern`. It is no end of anybody.
 PATTERN = "core_pattern"
@@ -19,12 +19,12 @@ _DUMPS_CORE = (
 _PART = re.compile(r"%(.)")
 
 
-def core_file(case: Case, testimony: Testimony, rank: int) -> tuple[str, str] | None:
+def core_file(case: Case, accounts: Accounts, rank: int) -> tuple[str, str] | None:
     """`its core file: /cores/core.*.4242`, and the evidence; None where the kernel leaves none, or nothing tells."""
-    end = testimony.ends.get(rank)
+    end = accounts.ends.get(rank)
     if end is None or not any(signal in end.words for signal in _DUMPS_CORE):
         return None
-    host = testimony.hosts.get(rank)
+    host = accounts.hosts.get(rank)
     patterns = case.exits.filter(pl.col("kind").cast(pl.String) == PATTERN)
     of_host = patterns.filter(pl.col("host") == host) if host is not None else patterns.clear()
     everywhere = patterns.filter(pl.col("host").is_null())

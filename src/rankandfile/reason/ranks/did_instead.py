@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rankandfile.model.diagnosis import Alternative, Confidence, Location
 from rankandfile.reason.facts import Facts
 
-from .activity import Place
+from .activity import CodePlace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Subject:
 Teller = Callable[[Facts, Subject], Story | None]
 
 
-def location_of(place: Place | None) -> Location | None:
+def location_of(place: CodePlace | None) -> Location | None:
     if place is None:
         return None
     return Location(file=place.file, line=place.line, function=place.function)
@@ -48,6 +48,6 @@ def location_of(place: Place | None) -> Location | None:
 
 def world_of(facts: Facts) -> int:
     """Number of ranks of the job: as it is told, or at least as many as anything tells of."""
-    testimony = facts.testimony
-    seen = {*facts.case.ranks_seen, *testimony.logged, *testimony.ends, *testimony.of_rank}
+    accounts = facts.accounts
+    seen = {*facts.case.ranks_seen, *accounts.logged, *accounts.ends, *accounts.of_rank}
     return max(facts.case.world_size or 0, max(seen, default=-1) + 1)

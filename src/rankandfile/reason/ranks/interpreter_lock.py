@@ -13,7 +13,7 @@ import polars as pl
 from rankandfile.model.case import Case
 from rankandfile.model.snapshots import stack_id
 
-from .activity import Place, is_native, short_function
+from .activity import CodePlace, is_native, short_function
 
 _MOST = 64
 
@@ -43,7 +43,7 @@ def held(case: Case, ranks: list[int]) -> dict[int, Held]:
         .unique("rank", keep="last", maintain_order=True)
     )
     for row in owners.iter_rows(named=True):
-        place = Place(row["function"] or "", row["path"] or "", row["at"] or 0)
+        place = CodePlace(row["function"] or "", row["path"] or "", row["at"] or 0)
         if is_native(place):
             out[row["rank"]] = Held(short_function(place.function), (stack_id(row["file"], row["line"]),))
     return out

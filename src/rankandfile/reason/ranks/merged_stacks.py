@@ -14,7 +14,7 @@ import polars as pl
 from rankandfile.model.ranks import format_ranks
 
 from .activity import (
-    Place,
+    CodePlace,
     at,
     classify,
     is_library,
@@ -32,7 +32,7 @@ class StackCohort(NamedTuple):
     ranks: tuple[int, ...]
     stack: int
     """A row of `stacks`, as one of them has it."""
-    places: tuple[Place, ...]
+    places: tuple[CodePlace, ...]
     """Python frames, innermost first."""
     words: str
 
@@ -44,7 +44,7 @@ class StackCohort(NamedTuple):
 class Node:
     """A frame, and who is in it."""
 
-    place: Place
+    place: CodePlace
     ranks: list[int] = field(default_factory=list)
     children: dict[Key, Node] = field(default_factory=dict)
 
@@ -61,7 +61,7 @@ class Merged(NamedTuple):
     def __str__(self) -> str:
         return "; ".join(str(cohort) for cohort in self.cohorts)
 
-    def lines(self) -> Iterator[tuple[int, str, Place]]:
+    def lines(self) -> Iterator[tuple[int, str, CodePlace]]:
         """Depth, ranks as text and frame, in the order in which a tree is printed."""
         waiting = [(0, root) for root in reversed(self.roots)]
         while waiting:
@@ -89,7 +89,7 @@ def cohorts_of(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -
     known = rows.filter(pl.col("rank").is_not_null() & pl.col("stack").is_not_null())
     ranks_of = known.group_by("stack").agg(pl.col("rank").unique().sort())
     members = dict(ranks_of.iter_rows())
-    alike: dict[tuple[Key, ...], tuple[int, tuple[Place, ...], list[Place], set[int]]] = {}
+    alike: dict[tuple[Key, ...], tuple[int, tuple[CodePlace, ...], list[CodePlace], set[int]]] = {}
     for stack, _, places in places_of(ranks_of["stack"].sort(), stacks, frames):
         own = tuple(place for place in places if not is_native(place)) or tuple(places)
         key = tuple(_key(place) for place in own)
@@ -101,9 +101,9 @@ def cohorts_of(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -
     return sorted(cohorts, key=lambda cohort: (-len(cohort.ranks), cohort.ranks))
 
 
-def deepest_shared(one: StackCohort, other: StackCohort) -> Place | None:
+def deepest_shared(one: StackCohort, other: StackCohort) -> CodePlace | None:
     """The innermost frame that both are in, its line aside: the function in which they parted."""
-    shared: Place | None = None
+    shared: CodePlace | None = None
     for mine, theirs in zip(reversed(one.places), reversed(other.places), strict=False):
         if _function(mine) != _function(theirs):
             break
@@ -113,7 +113,7 @@ def deepest_shared(one: StackCohort, other: StackCohort) -> Place | None:
     return shared
 
 
-def path_words(places: Sequence[Place], most: int = 2) -> str:
+def path_words(places: Sequence[CodePlace], most: int = 2) -> str:
     """`in all_reduce ← average, grads.py:10 ← step ← train`: what it does, and the program's way there."""
     doing = classify(places)
     if doing is None:
@@ -126,11 +126,11 @@ def path_words(places: Sequence[Place], most: int = 2) -> str:
     return " ← ".join([doing.phrase, *outer[:most]])
 
 
-def _key(place: Place) -> Key:
+def _key(place: CodePlace) -> Key:
     return short_function(place.function), at(place)
 
 
-def _function(place: Place) -> Key:
+def _function(place: CodePlace) -> Key:
     return short_function(place.function), at(place).rpartition(":")[0]
 
 

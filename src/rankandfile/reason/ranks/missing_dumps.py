@@ -109,7 +109,7 @@ def _said(facts: Facts, ranks: list[int]) -> dict[int, dict[str, Reason]]:
 
 def _left_behind(facts: Facts, ranks: list[int]) -> dict[int, Reason]:
     """Ranks of hosts from which nobody's dump came, while those of other hosts did."""
-    hosts, absent = facts.testimony.hosts, set(ranks)
+    hosts, absent = facts.accounts.hosts, set(ranks)
     on: dict[str, set[int]] = defaultdict(set)
     for rank, host in hosts.items():
         on[host].add(rank)
@@ -133,22 +133,22 @@ def _lock(lock: Held) -> Reason:
 def _reason(
     facts: Facts, rank: int, said: dict[str, Reason], lock: Held | None, left_behind: Reason | None
 ) -> Reason:
-    testimony = facts.testimony
-    end, stand = testimony.ends.get(rank), facts.hosts.get(rank)
-    if end is not None and testimony.gone(rank):
+    accounts = facts.accounts
+    end, stand = accounts.ends.get(rank), facts.hosts.get(rank)
+    if end is not None and accounts.gone(rank):
         words = f"its process {_ended(end.kind, end.words)}"
-        core = core_file(facts.case, testimony, rank)
+        core = core_file(facts.case, accounts, rank)
         if core is not None:
             where, evidence = core
             return Reason("died", words, (*end.evidence[:1], evidence), f"{_HOW['died']}; {where}")
         return Reason("died", words, end.evidence)
-    if rank in testimony.unreachable:
-        lost = testimony.unreachable[rank]
+    if rank in accounts.unreachable:
+        lost = accounts.unreachable[rank]
         return Reason("unreachable", lost.words, lost.evidence)
     if stand is not None and stand.activity == "teardown":
         return Reason("teardown", f"it is stuck in its teardown, {stand.phrase}", stand.evidence)
-    if rank in testimony.raised and testimony.alive(rank) and stand is None:
-        error = testimony.raised[rank]
+    if rank in accounts.raised and accounts.alive(rank) and stand is None:
+        error = accounts.raised[rank]
         return Reason("teardown", f"it raised {error.words}, and is on its way out", error.evidence)
     if "gil" in said:
         return Reason(

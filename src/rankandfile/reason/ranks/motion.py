@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from .activity import (
-    Place,
+    CodePlace,
     at,
     classify,
     is_native,
@@ -79,7 +79,7 @@ class _Seen(NamedTuple):
     under: str
 
 
-def _seen(taken: Sequence[list[Place]]) -> _Seen:
+def _seen(taken: Sequence[list[CodePlace]]) -> _Seen:
     keys = [[_key(place) for place in reversed(places)] for places in taken]
     shared = 0
     while all(len(key) > shared for key in keys) and len({key[shared] for key in keys}) == 1:
@@ -105,7 +105,9 @@ def _motion(rows: Sequence[Row], seen: _Seen) -> Motion:
     )
 
 
-def _stands(taken: Sequence[list[Place]], keys: Sequence[list[tuple[str, str, int]]], shared: int) -> bool:
+def _stands(
+    taken: Sequence[list[CodePlace]], keys: Sequence[list[tuple[str, str, int]]], shared: int
+) -> bool:
     if all(len(key) == shared for key in keys):
         return True
     doings = [classify(places) for places in taken]
@@ -118,6 +120,6 @@ def _stands(taken: Sequence[list[Place]], keys: Sequence[list[tuple[str, str, in
     return len({doing.activity for doing in doings if doing is not None}) == 1 and max(sites) <= shared
 
 
-def _key(place: Place) -> tuple[str, str, int]:
+def _key(place: CodePlace) -> tuple[str, str, int]:
     """The same place by whichever tool: py-spy adds the class to a name, and shortens paths."""
     return short_function(place.function), at(place), place.line

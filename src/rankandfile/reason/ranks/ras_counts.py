@@ -15,7 +15,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
 from rankandfile.reason.words import ranks_words
 
-from .accounts import Testimony, fields_of
+from .accounts import Accounts, fields_of
 from .devices_and_processes import ranks_of_processes
 
 Row = dict[str, Any]
@@ -49,7 +49,7 @@ class Launches:
         )
 
 
-def launches(case: Case, testimony: Testimony, world: int) -> list[Launches]:
+def launches(case: Case, accounts: Accounts, world: int) -> list[Launches]:
     found = case.events.filter(pl.col("kind").cast(pl.String) == "ras_mismatch").sort("log", "line")
     rows = [(row, counts) for row in found.iter_rows(named=True) if (counts := _counts(row)) is not None]
     alike = {counts[1] + len(counts[2]): set[object]() for _, counts in rows}
@@ -66,7 +66,7 @@ def launches(case: Case, testimony: Testimony, world: int) -> list[Launches]:
         )
         out.append(
             Launches(
-                row["op"] or "", usual, most, tuple(others), _ranks(case, testimony, others, world if whole else 0),
+                row["op"] or "", usual, most, tuple(others), _ranks(case, accounts, others, world if whole else 0),
                 event_id(row["log"], row["line"]), tuple(again),
             )
         )  # fmt: skip
@@ -91,8 +91,8 @@ def _about(row: Row) -> tuple[object, object]:
     return fields_of(row).get("comm_id"), row["op"]
 
 
-def _ranks(case: Case, testimony: Testimony, others: dict[int, Row], numbers_below: int) -> dict[int, int]:
-    owners, hosts = ranks_of_processes(case.exits), testimony.hosts
+def _ranks(case: Case, accounts: Accounts, others: dict[int, Row], numbers_below: int) -> dict[int, int]:
+    owners, hosts = ranks_of_processes(case.exits), accounts.hosts
     by_process: dict[int, int] = {}
     for one in others.values():
         found = {

@@ -12,14 +12,14 @@ from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
 
 from .accounts import (
+    Accounts,
     End,
     EndKind,
     Error,
     Report,
-    Testimony,
     fields_of,
 )
-from .activity import Place, is_library
+from .activity import CodePlace, is_library
 from .core_files import PATTERN
 from .devices_and_processes import (
     links_down,
@@ -52,7 +52,7 @@ _MERGED = ("group_rank", "op", "size_in", "size_out", "enqueued", "completed", "
 _TRANSFERS = ("SEND", "RECV", "COALESCED")
 
 
-def testify(case: Case) -> Testimony:
+def read_accounts(case: Case) -> Accounts:
     events = case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())
@@ -62,7 +62,7 @@ def testify(case: Case) -> Testimony:
     ends = out_of_memory(
         _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))), case.exits.filter(kind == COUNTERS), hosts
     )
-    return Testimony(
+    return Accounts(
         ends=out_of_memory(
             _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))),
             case.exits.filter(kind == COUNTERS),
@@ -182,13 +182,13 @@ def _error(row: Row) -> Error:
     return Error(words, (event_id(row["log"], row["line"]),), fields.get("thread"), place)
 
 
-def _frames(fields: dict[str, Any]) -> list[Place]:
+def _frames(fields: dict[str, Any]) -> list[CodePlace]:
     frames = fields.get("frames")
-    out: list[Place] = []
+    out: list[CodePlace] = []
     for frame in frames if isinstance(frames, list) else []:
         match frame:
             case [str(function), str(file), int(line)]:
-                out.append(Place(function, file, line, "/torch/" in file))
+                out.append(CodePlace(function, file, line, "/torch/" in file))
     return out
 
 

@@ -11,24 +11,24 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits.graph import Root
+from rankandfile.reason.waits.graph import WaitEnd
 
 _FEWEST_WAITING = 3
 
 
-def stands_still(facts: Facts, root: Root) -> bool:
+def stands_still(facts: Facts, wait_end: WaitEnd) -> bool:
     """Whether every other rank of the job has come as far as it can get without those that the root names."""
-    missing = set(root.ranks) or {r for i in root.pending for r in facts.waits.pending[i].behind}
-    waiting = {*root.victims} - missing
+    missing = set(wait_end.ranks) or {r for i in wait_end.pending for r in facts.waits.pending[i].behind}
+    waiting = {*wait_end.victims} - missing
     everyone = set(range(facts.case.world_size or 0)) or set(facts.case.ranks_seen)
-    if len(facts.roots) != 1 or len(missing) != 1 or waiting | missing != everyone:
+    if len(facts.wait_ends) != 1 or len(missing) != 1 or waiting | missing != everyone:
         return False
     return len(waiting) >= _FEWEST_WAITING and (_ran_ahead(facts, waiting) or _waits_spread(facts, waiting))
 
 
 def _ran_ahead(facts: Facts, waiting: set[int]) -> bool:
     """Each has issued calls behind the one it waits in, and all came to the same place."""
-    unfinished = facts.working.calls.filter(pl.col("open") & pl.col("rank").is_in(list(waiting)))
+    unfinished = facts.call_table.calls.filter(pl.col("open") & pl.col("rank").is_in(list(waiting)))
     counts = unfinished.group_by("rank").len()
     if counts.height < len(waiting) or (counts["len"] < 2).any():
         return False

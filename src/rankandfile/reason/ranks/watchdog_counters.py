@@ -16,20 +16,20 @@ from rankandfile.reason.calls.call_table import (
     BATCH,
     MEMBER,
     TRANSFER,
-    Working,
+    CallTable,
 )
 from rankandfile.reason.calls.membership import Membership
 
-from .accounts import Report, Testimony
+from .accounts import Accounts, Report
 
 
 def stand_in(
-    stands: pl.DataFrame, testimony: Testimony, case: Case, working: Working, belongs: Membership
+    stands: pl.DataFrame, accounts: Accounts, case: Case, call_table: CallTable, belongs: Membership
 ) -> pl.DataFrame:
     """`stands`, where what a log tells takes the place of what no dump tells."""
-    if not testimony.reports or stands["known"].all():
+    if not accounts.reports or stands["known"].all():
         return stands
-    told = _told(stands, testimony, case, working, belongs)
+    told = _told(stands, accounts, case, call_table, belongs)
     if not told:
         return stands
     table = pl.DataFrame(
@@ -52,21 +52,21 @@ def stand_in(
     ).drop("told", "stuck")
 
 
-def users_by_log(testimony: Testimony, case: Case) -> list[tuple[int, int]]:
+def users_by_log(accounts: Accounts, case: Case) -> list[tuple[int, int]]:
     """(rank, group) of ranks whose log shows that they use a group. A name that several groups bear tells nothing."""
     groups: dict[str, list[int]] = defaultdict(list)
     for group, name in case.groups.select("group", "name").iter_rows():
         groups[name].append(group)
-    pairs = {(report.rank, report.group) for report in testimony.reports}
+    pairs = {(report.rank, report.group) for report in accounts.reports}
     return [(rank, groups[name][0]) for rank, name in sorted(pairs) if len(groups.get(name, ())) == 1]
 
 
 def _told(
-    stands: pl.DataFrame, testimony: Testimony, case: Case, working: Working, belongs: Membership
+    stands: pl.DataFrame, accounts: Accounts, case: Case, call_table: CallTable, belongs: Membership
 ) -> dict[tuple[int, int], tuple[int, int | None]]:
     """(group, rank) -> last number enqueued, and the number it is stuck at, if any."""
     kinds = pl.col("kind").is_in([TRANSFER, MEMBER, BATCH])
-    twice = set(working.calls.filter(kinds)["group"].unique().to_list())
+    twice = set(call_table.calls.filter(kinds)["group"].unique().to_list())
     unknown: dict[int, list[int]] = defaultdict(list)
     for group, rank in stands.filter(~pl.col("known")).select("group", "rank").iter_rows():
         if group not in twice:
@@ -74,7 +74,7 @@ def _told(
     names = {row["group"]: {row["name"], row["desc"]} for row in case.groups.iter_rows(named=True)}
     out: dict[tuple[int, int], tuple[int, int | None]] = {}
     for rank, groups in unknown.items():
-        for report in testimony.of_rank.get(rank, ()):
+        for report in accounts.of_rank.get(rank, ()):
             fitting = [g for g in groups if is_of(report, names[g], belongs.members[g])]
             last = max((n for n in (report.enqueued, report.seq) if n is not None), default=None)
             if len(fitting) != 1 or last is None:

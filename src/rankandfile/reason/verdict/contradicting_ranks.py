@@ -8,11 +8,11 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import call_id, group_id
-from rankandfile.reason.calls.call_table import COLLECTIVE, Working
+from rankandfile.reason.calls.call_table import COLLECTIVE, CallTable
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.membership import Membership
 from rankandfile.reason.calls.progress import NEVER
-from rankandfile.reason.ranks.accounts import Testimony
+from rankandfile.reason.ranks.accounts import Accounts
 from rankandfile.reason.ranks.devices_and_processes import ranks_of_processes
 from rankandfile.reason.ranks.ras_counts import launches, missed_by_ras
 
@@ -21,13 +21,13 @@ from .contradiction import Contradiction
 _COMPLETED = 2
 
 
-def completed_without(case: Case, working: Working, stands: pl.DataFrame) -> Iterator[Contradiction]:
+def completed_without(case: Case, call_table: CallTable, stands: pl.DataFrame) -> Iterator[Contradiction]:
     """A collective that needs every member, recorded as completed, and a member whose whole dump ends before it.
 
     A dump that was written before the call was made is merely older.
     """
-    needs_all = [i for i, terms in enumerate(working.terms) if contract_of(terms.op).early == "nobody"]
-    done = working.calls.filter(
+    needs_all = [i for i, terms in enumerate(call_table.terms) if contract_of(terms.op).early == "nobody"]
+    done = call_table.calls.filter(
         (pl.col("kind") == COLLECTIVE) & (pl.col("state") == _COMPLETED) & pl.col("terms").is_in(needs_all)
     )
     written = case.dumps_used.select("rank", "written_ns").unique("rank", keep="first")
@@ -81,7 +81,7 @@ def counts_of_ras(
     stands: pl.DataFrame,
     mismatched: pl.DataFrame,
     belongs: Membership,
-    testimony: Testimony,
+    accounts: Accounts,
 ) -> Iterator[Contradiction]:
     """RAS counts fewer or more launches on a rank, and by the dumps every rank has come to the same calls."""
     world = case.world_size or 0
@@ -92,7 +92,7 @@ def counts_of_ras(
         return
     if (mine.group_by("group").agg(pl.col("last").n_unique())["last"] > 1).any():
         return
-    for count in launches(case, testimony, world):
+    for count in launches(case, accounts, world):
         if count.size != world or not count.of_rank:
             continue
         ranks = tuple(sorted(count.of_rank))
@@ -106,9 +106,9 @@ def counts_of_ras(
         )
 
 
-def dead_to_ras(case: Case, testimony: Testimony) -> Iterator[Contradiction]:
+def dead_to_ras(case: Case, accounts: Accounts) -> Iterator[Contradiction]:
     for rank, (evidence, dead) in missed_by_ras(case.events, ranks_of_processes(case.exits)).items():
-        end = testimony.ends.get(rank)
+        end = accounts.ends.get(rank)
         if dead and end is not None and end.kind == "running":
             yield Contradiction(
                 (rank,),

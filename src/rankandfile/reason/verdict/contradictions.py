@@ -12,9 +12,9 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import group_id
-from rankandfile.reason.calls.call_table import COLLECTIVE, Working
+from rankandfile.reason.calls.call_table import COLLECTIVE, CallTable
 from rankandfile.reason.calls.membership import Membership
-from rankandfile.reason.ranks.accounts import End, Testimony
+from rankandfile.reason.ranks.accounts import Accounts, End
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.watchdog_counters import is_of
 
@@ -33,9 +33,9 @@ _MOST_IDS = 4
 
 def contradictions(
     case: Case,
-    working: Working,
+    call_table: CallTable,
     belongs: Membership,
-    testimony: Testimony,
+    accounts: Accounts,
     hosts: dict[int, Stand],
     hidden: dict[int, int],
     stands: pl.DataFrame,
@@ -43,12 +43,12 @@ def contradictions(
 ) -> tuple[Contradiction, ...]:
     """The most telling first; ranks of which the same is said, in one."""
     found = [
-        *completed_without(case, working, stands),
-        *_ends(testimony),
-        *dead_to_ras(case, testimony),
-        *_counters(case, working, belongs, testimony),
-        *_stacks(case, working, hosts, hidden),
-        *counts_of_ras(case, stands, mismatched, belongs, testimony),
+        *completed_without(case, call_table, stands),
+        *_ends(accounts),
+        *dead_to_ras(case, accounts),
+        *_counters(case, call_table, belongs, accounts),
+        *_stacks(case, call_table, hosts, hidden),
+        *counts_of_ras(case, stands, mismatched, belongs, accounts),
     ]
     alike: dict[str, list[Contradiction]] = defaultdict(list)
     for one in found:
@@ -64,8 +64,8 @@ def contradictions(
     )
 
 
-def _ends(testimony: Testimony) -> Iterator[Contradiction]:
-    for rank, end in sorted(testimony.ends.items()):
+def _ends(accounts: Accounts) -> Iterator[Contradiction]:
+    for rank, end in sorted(accounts.ends.items()):
         for other in end.others:
             if _disagree(end, other):
                 yield Contradiction(
@@ -83,14 +83,14 @@ def _disagree(one: End, other: End) -> bool:
 
 
 def _counters(
-    case: Case, working: Working, belongs: Membership, testimony: Testimony
+    case: Case, call_table: CallTable, belongs: Membership, accounts: Accounts
 ) -> Iterator[Contradiction]:
     """Watchdogs' counters against the same rank's dump. Groups that send and receive count twice: left aside."""
     whole = case.dumps_used.filter(~pl.col("truncated").fill_null(False))["rank"].drop_nulls().to_list()
-    spoken = testimony.of_rank.keys() & set(whole)
+    spoken = accounts.of_rank.keys() & set(whole)
     if not spoken:
         return
-    calls = working.calls.filter(pl.col("rank").is_in(list(spoken)))
+    calls = call_table.calls.filter(pl.col("rank").is_in(list(spoken)))
     twice = calls.filter(pl.col("kind") != COLLECTIVE)["group"].unique()
     names = {row["group"]: {row["name"], row["desc"]} for row in case.groups.iter_rows(named=True)}
     came = (
@@ -105,7 +105,7 @@ def _counters(
     )
     for row in came.iter_rows(named=True):
         rank, group = row["rank"], row["group"]
-        for report in testimony.of_rank[rank]:
+        for report in accounts.of_rank[rank]:
             if not is_of(report, names[group], belongs.members[group]):
                 continue
             where, ids = case.group_label(group), (report.evidence, group_id(row["dump"], group))
@@ -126,7 +126,7 @@ def _counters(
 
 
 def _stacks(
-    case: Case, working: Working, hosts: dict[int, Stand], hidden: dict[int, int]
+    case: Case, call_table: CallTable, hosts: dict[int, Stand], hidden: dict[int, int]
 ) -> Iterator[Contradiction]:
     inside = {
         rank: stand
@@ -138,7 +138,7 @@ def _stacks(
     whole = case.dumps_used.filter(~pl.col("truncated").fill_null(False)).filter(
         pl.col("rank").is_in(list(inside))
     )
-    busy = set(working.calls.filter(pl.col("open"))["rank"].unique().to_list())
+    busy = set(call_table.calls.filter(pl.col("open"))["rank"].unique().to_list())
     for rank, dump in whole.select("rank", "dump").iter_rows():
         if rank not in busy:
             stand = inside[rank]

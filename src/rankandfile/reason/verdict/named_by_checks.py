@@ -149,10 +149,10 @@ def _desync(facts: Facts) -> Finding | None:
 
 
 def _launches(facts: Facts) -> Finding | None:
-    for count in launches(facts.case, facts.testimony, world_of(facts)):
+    for count in launches(facts.case, facts.accounts, world_of(facts)):
         # Dumps in which every call has ended are better witnesses than two answers that may be seconds apart.
         again = count.again and not facts.case.ranks_seen
-        if not (again or facts.testimony.gave_up) or not _many(len(count.listed), count.most):
+        if not (again or facts.accounts.gave_up) or not _many(len(count.listed), count.most):
             continue
         late = tuple(sorted(rank for rank, n in count.of_rank.items() if n < count.usual))
         if late and late == tuple(sorted(count.of_rank)):

@@ -15,7 +15,7 @@ _MOST_TOLD = 3
 
 
 def quiet(facts: Facts) -> Verdict:
-    if not facts.working.calls.height:
+    if not facts.call_table.calls.height:
         return Verdict(
             hang=False,
             cause="undetermined",
@@ -29,7 +29,7 @@ def quiet(facts: Facts) -> Verdict:
                 )
             ],
         )
-    last = facts.working.calls["created_ns"].max()
+    last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
     ended_well = _ended_well(facts)
     if facts.hidden and much_longer(facts, idle) and not ended_well:
@@ -69,7 +69,7 @@ def quiet(facts: Facts) -> Verdict:
 
 
 def _ended_well(facts: Facts) -> bool:
-    ends = [facts.testimony.ends.get(rank) for rank in range(facts.case.world_size or 0)]
+    ends = [facts.accounts.ends.get(rank) for rank in range(facts.case.world_size or 0)]
     return bool(ends) and all(end is not None and end.kind == "finished" for end in ends)
 
 

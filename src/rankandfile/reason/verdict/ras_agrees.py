@@ -34,7 +34,7 @@ def with_ras(facts: Facts, verdict: Verdict) -> Verdict:
 
 
 def _same_counts(facts: Facts, culprits: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | None:
-    for count in launches(facts.case, facts.testimony, world_of(facts)):
+    for count in launches(facts.case, facts.accounts, world_of(facts)):
         if set(count.of_rank) == set(culprits) and len(set(count.of_rank.values())) == 1:
             return f"NCCL's RAS says the same: it counts {count.words(culprits)}.", (count.evidence,)
     return None

@@ -44,7 +44,7 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Root:
+class WaitEnd:
     """What a chain of waits ends in."""
 
     ranks: tuple[int, ...]
@@ -62,7 +62,7 @@ class Waits:
     pending: tuple[Pending, ...]
     of_rank: dict[int, tuple[int, ...]]
     """Rank -> the pending calls it cannot get past."""
-    roots: tuple[Root, ...]
+    wait_ends: tuple[WaitEnd, ...]
 
 
 def find_pending(
@@ -155,28 +155,34 @@ def _tuple(values: np.ndarray) -> tuple[int, ...]:
 def build(pending: list[Pending], unseen: frozenset[int] = frozenset()) -> Waits:
     """`unseen`: ranks without a whole dump. What they wait in does not show."""
     waits = _build(pending, unseen)
-    absent = [root for root in waits.roots if root.kind == "absent" and set(root.ranks) <= unseen]
+    absent = [
+        wait_end
+        for wait_end in waits.wait_ends
+        if wait_end.kind == "absent" and set(wait_end.ranks) <= unseen
+    ]
     return (_around(pending, waits, absent, unseen) if absent else None) or waits
 
 
-def _around(pending: list[Pending], waits: Waits, absent: list[Root], unseen: frozenset[int]) -> Waits | None:
+def _around(
+    pending: list[Pending], waits: Waits, absent: list[WaitEnd], unseen: frozenset[int]
+) -> Waits | None:
     """The waits, if they go round in a circle without those of whom nothing shows but that they have not come.
 
     Then nobody needs them to explain the hang, and they may wait in turn like the others that have not come.
     """
-    doubted = {rank for root in absent for rank in root.ranks}
-    stuck = {index for root in absent for index in root.pending}
+    doubted = {rank for wait_end in absent for rank in wait_end.ranks}
+    stuck = {index for wait_end in absent for index in wait_end.pending}
     rest = [tuple(rank for rank in call.lacking if rank not in doubted) for call in pending]
     other = _build([replace(c, lacking=r) if r else c for c, r in zip(pending, rest, strict=True)], unseen)
-    if not any(root.kind == "cycle" and stuck & set(root.pending) for root in other.roots):
+    if not any(wait_end.kind == "cycle" and stuck & set(wait_end.pending) for wait_end in other.wait_ends):
         return None
-    roots = [
-        replace(root, ranks=tuple(sorted({*root.ranks, *doubted})))
-        if root.kind == "cycle" and stuck & set(root.pending)
-        else root
-        for root in other.roots
+    wait_ends = [
+        replace(wait_end, ranks=tuple(sorted({*wait_end.ranks, *doubted})))
+        if wait_end.kind == "cycle" and stuck & set(wait_end.pending)
+        else wait_end
+        for wait_end in other.wait_ends
     ]
-    return Waits(tuple(pending), waits.of_rank, tuple(roots))
+    return Waits(tuple(pending), waits.of_rank, tuple(wait_ends))
 
 
 def _build(pending: list[Pending], unseen: frozenset[int]) -> Waits:
@@ -189,8 +195,8 @@ def _build(pending: list[Pending], unseen: frozenset[int]) -> Waits:
     arrows: list[list[int]] = [[node[r] for r in _next(call)] for call in pending]
     maybe = _may_wait(pending, unseen)
     arrows += [[*of_rank.get(rank, ()), *maybe.get(rank, ())] for rank in ranks]
-    roots = [_root(part, pending, ranks, arrows) for part in components(arrows) if _is_sink(part, arrows)]
-    return Waits(tuple(pending), {r: tuple(c) for r, c in of_rank.items()}, tuple(roots))
+    wait_ends = [_root(part, pending, ranks, arrows) for part in components(arrows) if _is_sink(part, arrows)]
+    return Waits(tuple(pending), {r: tuple(c) for r, c in of_rank.items()}, tuple(wait_ends))
 
 
 def _may_wait(pending: list[Pending], unseen: frozenset[int]) -> dict[int, list[int]]:
@@ -222,7 +228,7 @@ def _is_sink(part: list[int], arrows: list[list[int]]) -> bool:
     return all(to in inside for node in part for to in arrows[node])
 
 
-def _root(part: list[int], pending: list[Pending], ranks: list[int], arrows: list[list[int]]) -> Root:
+def _root(part: list[int], pending: list[Pending], ranks: list[int], arrows: list[list[int]]) -> WaitEnd:
     count = len(pending)
     members = tuple(sorted(ranks[i - count] for i in part if i >= count))
     calls = tuple(sorted(i for i in part if i < count))
@@ -236,7 +242,7 @@ def _root(part: list[int], pending: list[Pending], ranks: list[int], arrows: lis
         calls = tuple(direct)
         seen = any(members[0] in pending[i].lacking for i in direct)
         kind = "absent" if seen else "missing"
-    return Root(members, calls, kind, _victims(part, arrows, ranks, count))
+    return WaitEnd(members, calls, kind, _victims(part, arrows, ranks, count))
 
 
 def _victims(part: list[int], arrows: list[list[int]], ranks: list[int], count: int) -> tuple[int, ...]:

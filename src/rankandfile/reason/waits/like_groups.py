@@ -7,15 +7,15 @@ import polars as pl
 from rankandfile.model.diagnosis import Divergence
 from rankandfile.reason.facts import Facts
 
-from .graph import Root
+from .graph import WaitEnd
 
 #: Fewer like groups are not worth a sentence.
 FEW = 3
 
 
-def family_words(facts: Facts, root: Root, divergence: Divergence | None) -> str | None:
+def family_words(facts: Facts, wait_end: WaitEnd, divergence: Divergence | None) -> str | None:
     """A sentence on the groups like the one in which the ranks parted; None where there are few."""
-    groups = {facts.waits.pending[index].group for index in root.pending}
+    groups = {facts.waits.pending[index].group for index in wait_end.pending}
     parted = [g for g in groups if divergence is not None and facts.case.group_label(g) == divergence.group]
     if len(parted) != 1:
         return None

@@ -50,7 +50,7 @@ def patience(facts: Facts, call: Pending) -> Patience:
 def _given_up(facts: Facts, row: Row) -> bool:
     """Its own watchdog says that the call took longer than its timeout."""
     group = facts.case.groups.row(by_predicate=pl.col("group") == row["group"], named=True)
-    reports = facts.testimony.of_rank.get(row["rank"], ())
+    reports = facts.accounts.of_rank.get(row["rank"], ())
     return any(r.seq == row["seq"] and r.group in (group["name"], group["desc"]) for r in reports)
 
 
@@ -60,7 +60,7 @@ def much_longer(facts: Facts, pause_ns: int) -> bool:
 
 
 def longest_pause_ns(facts: Facts) -> int:
-    calls = facts.working.calls.select("rank", "created_ns")
+    calls = facts.call_table.calls.select("rank", "created_ns")
     pauses = calls.select(
         pl.when(pl.col("rank") == pl.col("rank").shift()).then(pl.col("created_ns").diff()).max()
     )
@@ -71,7 +71,7 @@ def latest_ns(facts: Facts) -> int:
     """The latest moment that any dump knows of: of a call, or of its own writing."""
     written = written_ns(facts.case, facts.clocks)
     if facts.clocks:
-        times = [facts.working.calls["created_ns"].max(), written]
+        times = [facts.call_table.calls["created_ns"].max(), written]
     else:
         times = [facts.case.calls[name].max() for name in ("created_ns", "started_ns", "completed_ns")]
         times += [facts.case.dumps_used["last_ns"].max(), written]

@@ -6,7 +6,7 @@ import polars as pl
 
 from rankandfile.model.diagnosis import CAUSES, Missing, Verdict
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup as look
+from rankandfile.reason import lookup
 from rankandfile.reason.calls.call_table import COLLECTIVE
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -18,16 +18,16 @@ _MOST = 4
 
 def unnumbered_verdict(facts: Facts, idle_ns: int) -> Verdict | None:
     """None where no call of a group without numbers is unfinished, or not for long."""
-    stuck = facts.working.calls.filter(
-        pl.col("open") & (pl.col("kind") == COLLECTIVE) & pl.col("group").is_in(list(facts.working.loose))
+    stuck = facts.call_table.calls.filter(
+        pl.col("open") & (pl.col("kind") == COLLECTIVE) & pl.col("group").is_in(list(facts.call_table.loose))
     )
     oldest = stuck.group_by("rank", "group", maintain_order=True).first()
     if not oldest.height or not much_longer(facts, idle_ns):
         return None
     rows = oldest.sort("group", "rank").to_dicts()
-    calls: dict[str, list[look.Row]] = {}
+    calls: dict[str, list[lookup.Row]] = {}
     for row in rows:
-        words = f"{look.call_words(facts, row)} of group {look.group_words(facts, row['group'])}"
+        words = f"{lookup.call_words(facts, row)} of group {lookup.group_words(facts, row['group'])}"
         calls.setdefault(words, []).append(row)
     told = "; ".join(
         f"{ranks_words(ranks)} {verb(ranks, 'waits', 'wait')} in the {words}"
@@ -44,7 +44,7 @@ def unnumbered_verdict(facts: Facts, idle_ns: int) -> Verdict | None:
             "numbers of the group's collectives, and the rings have lost how many there were."
         ),
         victims=format_ranks(sorted({row["rank"] for row in rows})),
-        evidence=[look.evidence_of(row) for row in rows[:8]],
+        evidence=[lookup.evidence_of(row) for row in rows[:8]],
         missing_evidence=[
             Missing(
                 what="the calls that the rings have lost, or where each rank stands",

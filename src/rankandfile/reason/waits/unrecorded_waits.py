@@ -12,20 +12,20 @@ from __future__ import annotations
 import re
 
 from rankandfile.model.case import Case
-from rankandfile.reason.ranks.accounts import Testimony
+from rankandfile.reason.ranks.accounts import Accounts
 from rankandfile.reason.ranks.host import Stand
 
-from .graph import Root, Waits
+from .graph import WaitEnd, Waits
 
 _TRANSFERS = re.compile(r"recv|receive|send|p2p|exchange|transfer|pipeline|stage", re.IGNORECASE)
 
 
 def unseen(
     hidden: dict[int, int],
-    roots: tuple[Root, ...],
+    wait_ends: tuple[WaitEnd, ...],
     waits: Waits,
     hosts: dict[int, Stand],
-    testimony: Testimony,
+    accounts: Accounts,
     case: Case,
 ) -> dict[int, int]:
     """`hidden`, with the ranks that stacks take out of it or put into it."""
@@ -33,15 +33,15 @@ def unseen(
     out = {rank: count for rank, count in hidden.items() if not _elsewhere(hosts.get(rank))}
     if "gloo" not in backends:
         return out
-    ends = [root for root in roots if root.kind == "absent"]
+    ends = [wait_end for wait_end in wait_ends if wait_end.kind == "absent"]
     likely = len(ends) > 1 or _groups_without_a_call(case)
-    for root in ends:
-        for rank in root.ranks:
+    for wait_end in ends:
+        for rank in wait_end.ranks:
             stand = hosts.get(rank)
-            if _elsewhere(stand) or testimony.gone(rank):
+            if _elsewhere(stand) or accounts.gone(rank):
                 continue
             by_stack = stand is not None and (
-                named_after_a_transfer(stand) or _nowhere(root, waits, testimony, case, bool(hidden))
+                named_after_a_transfer(stand) or _nowhere(wait_end, waits, accounts, case, bool(hidden))
             )
             if likely or by_stack:
                 out.setdefault(rank, 0)
@@ -58,15 +58,15 @@ def _elsewhere(stand: Stand | None) -> bool:
     return stand is not None and (stand.waits == "no" or bool(stand.running) or bool(stand.moving))
 
 
-def _nowhere(root: Root, waits: Waits, testimony: Testimony, case: Case, transfers: bool) -> bool:
+def _nowhere(wait_end: WaitEnd, waits: Waits, accounts: Accounts, case: Case, transfers: bool) -> bool:
     """Whether some other rank waits in no call that is known: it may be the one that is waited for.
 
     Where that rank is by now is known of one that died, in a job that made no transfer as long as it was recorded.
     """
-    others = set(range(case.world_size or 0)) - set(root.ranks)
+    others = set(range(case.world_size or 0)) - set(wait_end.ranks)
     if not transfers:
-        others -= {rank for rank in others if testimony.gone(rank)}
-    return not others <= waits.of_rank.keys() | testimony.gave_up
+        others -= {rank for rank in others if accounts.gone(rank)}
+    return not others <= waits.of_rank.keys() | accounts.gave_up
 
 
 def _groups_without_a_call(case: Case) -> bool:

@@ -65,7 +65,11 @@ class _Embedded(HTMLParser):
             name, attrs = "div", [("class", tag), ("role", "heading"), ("aria-level", heading[1])]
         self._open.append(None if left_out else name)
         if not left_out:
-            kept = "".join(f' {key}="{escape(value or "")}"' for key, value in attrs if key in _KEPT)
+            kept = "".join(
+                f' {key}="{escape(value or "")}"'
+                for key, value in attrs
+                if key in _KEPT and (tag, key) != ("button", "title")
+            )
             self.out.append(f"<{name}{kept}>")
 
     def handle_endtag(self, tag: str) -> None:

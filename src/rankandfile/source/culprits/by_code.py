@@ -76,8 +76,8 @@ def _named(verdict: Verdict, found: Found, search: Search) -> Named | None:
 
 
 def _of_ways(verdict: Verdict, found: Found) -> Named | None:
-    decision, parting = found.decision, found.parting
-    if found.kind != "decision" or decision is None or parting is None or not parting.exact:
+    decision, divergence = found.decision, found.divergence
+    if found.kind != "decision" or decision is None or divergence is None or not divergence.exact:
         return None
     condition = decision.condition
     if condition.kind != "if" or not isinstance(condition.node, ast.expr):
@@ -85,7 +85,7 @@ def _of_ways(verdict: Verdict, found: Found) -> Named | None:
     ours, theirs = condition.here, condition.there
     if decision.fork.normal == "end":
         ours, theirs = theirs, ours
-    sides = {ours: parting.normal, theirs: parting.culprit}
+    sides = {ours: divergence.normal, theirs: divergence.culprit}
     if sides.keys() != {"taken", "not taken"}:
         return None
     on_rank = decision.reason.source in _ON_RANK and len(decision.reason.chain) <= _DIRECT

@@ -37,8 +37,8 @@ def refined(verdict: Verdict, found: Found) -> Verdict:
 def _cause(verdict: Verdict, found: Found) -> str | None:
     if (
         verdict.cause not in _PATHS | {"early_exit", "rank_conditional"}
-        or found.parting is None
-        or not found.parting.settled
+        or found.divergence is None
+        or not found.divergence.settled
     ):
         return None
     if found.kind == "caught":

@@ -43,10 +43,10 @@ def by_own_root(verdict: Verdict, search: Search) -> Named | None:
 
 def _own_root(verdict: Verdict, search: Search) -> tuple[tuple[int, ...], int] | None:
     """Those that named themselves, and whom all others named; None where the code does not decide it."""
-    parted, world = verdict.divergence, search.case.world_size
-    if parted is None or not world or len(parted.cohorts) != 2:
+    diverged, world = verdict.divergence, search.case.world_size
+    if diverged is None or not world or len(diverged.cohorts) != 2:
         return None
-    done, waiting = parted.cohorts
+    done, waiting = diverged.cohorts
     if done.call is None or waiting.call is None or done.call.detail != _DONE:
         return None
     given = _given(search, done.call.evidence), _given(search, waiting.call.evidence)

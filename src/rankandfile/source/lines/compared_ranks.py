@@ -12,7 +12,7 @@ from rankandfile.model.ranks import format_ranks
 from .call_paths import Way, Ways
 from .divergence import (
     MOST_WITNESSES,
-    Parting,
+    CodeDivergence,
     Side,
     compare,
     ranks_of,
@@ -23,7 +23,7 @@ _TRANSFERS = {"send", "recv", "coalesced"}
 _MOST_SEEN = 1024
 
 
-def partings(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
+def partings(ways: Ways, verdict: Verdict) -> Iterator[CodeDivergence]:
     """Where the evidence shows two ways, the best founded first."""
     culprits = [culprit.rank for culprit in verdict.culprits]
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
@@ -35,21 +35,21 @@ def partings(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
     if guilty and not found:
         witnesses = [Cohort(ranks=str(rank)) for rank in _witnesses(verdict, culprits)]
         found = list(_pairs(ways, witnesses, guilty, True))
-    if not any(parting.normal.way or parting.culprit.way for parting in found):
+    if not any(divergence.normal.way or divergence.culprit.way for divergence in found):
         found = [*_own(ways, culprits, cohorts), *found]
     if not cohorts:
         found = list(_awaited(ways, verdict)) or list(_looked_at(ways))
-    yield from sorted(found, key=lambda parting: not (parting.before and parting.exact))
+    yield from sorted(found, key=lambda divergence: not (divergence.before and divergence.exact))
 
 
-def _own(ways: Ways, culprits: list[int], cohorts: list[Cohort]) -> Iterator[Parting]:
+def _own(ways: Ways, culprits: list[int], cohorts: list[Cohort]) -> Iterator[CodeDivergence]:
     """A rank whose calls nobody else makes, against itself in the round before."""
     calls = [cohort.call for cohort in cohorts if cohort.call is not None]
     at = {(call.file, call.line) for call in calls if call.file is not None and call.line is not None}
     for rank in culprits[:MOST_WITNESSES]:
         found = left_out(ways.calls(rank), at)
         if found is not None:
-            yield Parting(
+            yield CodeDivergence(
                 before=found.before.way if found.before is not None else (),
                 normal=Side(str(rank), rank, found.missing.way, found.missing),
                 culprit=Side(str(rank), rank, found.next.way, found.next),
@@ -72,7 +72,9 @@ def _of_culprits(ways: Ways, cohort: Cohort, culprits: list[int]) -> Cohort:
     return cohort
 
 
-def _told(ways: Ways, normal: list[Cohort], guilty: list[Cohort], cohorts: list[Cohort]) -> Iterator[Parting]:
+def _told(
+    ways: Ways, normal: list[Cohort], guilty: list[Cohort], cohorts: list[Cohort]
+) -> Iterator[CodeDivergence]:
     if guilty and normal:
         yield from _pairs(ways, normal, guilty, True)
     elif guilty:
@@ -82,7 +84,7 @@ def _told(ways: Ways, normal: list[Cohort], guilty: list[Cohort], cohorts: list[
         yield from _pairs(ways, cohorts[:1], cohorts[1:], False)
 
 
-def _pairs(ways: Ways, normal: list[Cohort], guilty: list[Cohort], settled: bool) -> Iterator[Parting]:
+def _pairs(ways: Ways, normal: list[Cohort], guilty: list[Cohort], settled: bool) -> Iterator[CodeDivergence]:
     for other in guilty[:MOST_WITNESSES]:
         for one in normal[:MOST_WITNESSES]:
             found = compare(ways, one, other, settled)
@@ -90,7 +92,7 @@ def _pairs(ways: Ways, normal: list[Cohort], guilty: list[Cohort], settled: bool
                 yield found
 
 
-def _comparable(ways: Ways, found: Parting) -> bool:
+def _comparable(ways: Ways, found: CodeDivergence) -> bool:
     """Stages of a pipeline send and receive from different places: only those that do so alike can be compared."""
     sides = (found.normal, found.culprit)
     if not any(side.call is not None and side.call.op in _TRANSFERS for side in sides):
@@ -99,7 +101,7 @@ def _comparable(ways: Ways, found: Parting) -> bool:
     return not one or not other or one == other
 
 
-def _awaited(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
+def _awaited(ways: Ways, verdict: Verdict) -> Iterator[CodeDivergence]:
     """Those who wait, against those for whom they wait."""
     for wait in verdict.waits[:MOST_WITNESSES]:
         for one in ranks_of(wait.ranks)[:2]:
@@ -110,7 +112,7 @@ def _awaited(ways: Ways, verdict: Verdict) -> Iterator[Parting]:
                         yield found
 
 
-def _looked_at(ways: Ways) -> Iterator[Parting]:
+def _looked_at(ways: Ways) -> Iterator[CodeDivergence]:
     """Nobody's call shows it: those who were seen in different places, after like calls."""
     seen: dict[Way, list[int]] = {}
     for rank in ways.seen()[:_MOST_SEEN]:
@@ -123,7 +125,7 @@ def _looked_at(ways: Ways) -> Iterator[Parting]:
                 yield found
 
 
-def _late(ways: Ways, found: Parting) -> bool:
+def _late(ways: Ways, found: CodeDivergence) -> bool:
     """Both went their own ways only now. Ranks with different roles did so from the start, and that is no fault."""
     last = [
         side.call is None or side.call is ways.calls(side.rank)[-1] for side in (found.normal, found.culprit)

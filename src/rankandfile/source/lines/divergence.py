@@ -33,7 +33,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Parting:
+class CodeDivergence:
     before: Way
     """The last call that both made from the same place; empty: none is known."""
     normal: Side
@@ -53,7 +53,7 @@ def ranks_of(ranks: str) -> list[int]:
         return []
 
 
-def compare(ways: Ways, normal: Cohort, guilty: Cohort, settled: bool) -> Parting | None:
+def compare(ways: Ways, normal: Cohort, guilty: Cohort, settled: bool) -> CodeDivergence | None:
     one, other = _standing(ways, normal), _standing(ways, guilty)
     if one is None or other is None:
         return None
@@ -62,7 +62,7 @@ def compare(ways: Ways, normal: Cohort, guilty: Cohort, settled: bool) -> Partin
     if not theirs and not ways.now(odd):
         # It left nothing: what it did last is what the others did last.
         before = ours[at - 1].way if 0 < at <= len(ours) else ()
-        return Parting(
+        return CodeDivergence(
             before, _side(ways, normal.ranks, rank, ours, at), Side(guilty.ranks, odd, ()), settled
         )
     i, j, exact = _in_step(ours, theirs, at, there)
@@ -72,7 +72,7 @@ def compare(ways: Ways, normal: Cohort, guilty: Cohort, settled: bool) -> Partin
             break
         i, j = i + 1, j + 1
     before = ours[i].way if i >= 0 and j >= 0 else ()
-    return Parting(
+    return CodeDivergence(
         before=before,
         normal=_side(ways, normal.ranks, rank, ours, i + 1 if exact else at),
         culprit=_side(ways, guilty.ranks, odd, theirs, j + 1 if exact else there),

@@ -38,10 +38,10 @@ def excerpts(found: Found) -> list[Excerpt]:
 
 
 def _sides(found: Found) -> list[str]:
-    if found.parting is None:
+    if found.divergence is None:
         return []
-    normal, culprit = found.parting.normal.ranks, found.parting.culprit.ranks
-    return [f"{normal} in the round before" if found.parting.own else normal, culprit]
+    normal, culprit = found.divergence.normal.ranks, found.divergence.culprit.ranks
+    return [f"{normal} in the round before" if found.divergence.own else normal, culprit]
 
 
 def _fork(found: Found, sides: list[str]) -> Excerpt:

@@ -16,7 +16,7 @@ from .of_one_rank import (
     raised,
     remaining,
 )
-from .of_two_cohorts import parted
+from .of_two_cohorts import diverged
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}
@@ -45,5 +45,5 @@ def find(search: Search, verdict: Verdict) -> Found | None:
         return found
     if (found := in_circle(search, verdict)) is not None:
         return found
-    found = parted(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
+    found = diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
     return found or said_upon(search, verdict)

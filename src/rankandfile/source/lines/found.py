@@ -13,7 +13,7 @@ from rankandfile.source.program.places import Place, Places
 
 from .call_paths import Ways
 from .decision import Decision
-from .divergence import Parting
+from .divergence import CodeDivergence
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Found:
     line: int
     condition: str | None = None
     reason: Reason | None = None
-    parting: Parting | None = None
+    divergence: CodeDivergence | None = None
     decision: Decision | None = None
     kind: str = "place"
     """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop."""

@@ -27,7 +27,7 @@ from .decision import (
     decisions,
     ordering_loop,
 )
-from .divergence import Parting
+from .divergence import CodeDivergence
 from .filling import filled_upon
 from .forks import (
     Fork,
@@ -47,13 +47,13 @@ _MOST_UNDETERMINED = 2
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
 
 
-def parted(search: Search, verdict: Verdict) -> Found | None:
+def diverged(search: Search, verdict: Verdict) -> Found | None:
     found = list(partings(search.ways, verdict))
     first = found[0] if found else None
     same = first if first is not None and _from_one_place(first) else None
     if same is None and verdict.divergence is not None and verdict.divergence.kind == "cycle":
         # Of a circle any two that came from one place show in which order each went.
-        same = next((parting for parting in found if _from_one_place(parting)), None)
+        same = next((divergence for divergence in found if _from_one_place(divergence)), None)
     if same is not None and verdict.family == "arguments":
         return argument(search, verdict, same)
     if same is not None and (ordered := loop_order(search.places, same.culprit.way)) is not None:
@@ -61,18 +61,18 @@ def parted(search: Search, verdict: Verdict) -> Found | None:
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
         return argument(search, verdict, same)
     best: Decision | None = None
-    chosen: Parting | None = None
-    for parting in found:
-        for decision in decisions(search.places, _ways_apart(search, parting))[:1]:
+    chosen: CodeDivergence | None = None
+    for divergence in found:
+        for decision in decisions(search.places, _ways_apart(search, divergence))[:1]:
             most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
-            if decision.weight[0] > (most if parting.exact else min(most, _MOST_UNSEEN)):
+            if decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN)):
                 continue
             if best is None or decision.weight < best.weight:
-                best, chosen = decision, parting
+                best, chosen = decision, divergence
     if best is not None and chosen is not None:
         return decided(search, best, chosen)
-    for parting in found:
-        other = filled(search, parting) or caught_outside(search, parting)
+    for divergence in found:
+        other = filled(search, divergence) or caught_outside(search, divergence)
         if other is not None:
             return other
     if same is not None:
@@ -80,21 +80,21 @@ def parted(search: Search, verdict: Verdict) -> Found | None:
     return together(search, verdict) or cited_argument(search, verdict)
 
 
-def _from_one_place(parting: Parting) -> bool:
-    return bool(parting.normal.way) and parting.normal.way == parting.culprit.way
+def _from_one_place(divergence: CodeDivergence) -> bool:
+    return bool(divergence.normal.way) and divergence.normal.way == divergence.culprit.way
 
 
-def out_of_order(search: Search, verdict: Verdict, parting: Parting) -> Found | None:
+def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
     """One line makes the calls on both sides, in two orders, and nothing written before it chooses one."""
-    place = innermost(search.places, parting.culprit.way)
+    place = innermost(search.places, divergence.culprit.way)
     if place is None or verdict.divergence is None or verdict.divergence.kind != "swapped":
         return None
-    return Found(place, place.line, parting=parting)
+    return Found(place, place.line, divergence=divergence)
 
 
-def filled(search: Search, parting: Parting) -> Found | None:
+def filled(search: Search, divergence: CodeDivergence) -> Found | None:
     """What a loop goes over, or a test asks for, was filled by a decision that differs."""
-    for fork in _ways_apart(search, parting):
+    for fork in _ways_apart(search, divergence):
         place = search.places.find(fork.frame)
         if place is None or not place.known or fork.guessed or fork.rounds > MOST_ROUNDS:
             continue
@@ -102,13 +102,13 @@ def filled(search: Search, parting: Parting) -> Found | None:
             decider = filled_upon(search.places, fork.outer, place, condition.node)
             if decider is not None:
                 where, upon, reason = decider
-                return Found(where, upon.line, without_comment(upon.text), reason, parting, kind="filled")
+                return Found(where, upon.line, without_comment(upon.text), reason, divergence, kind="filled")
     return None
 
 
-def caught_outside(search: Search, parting: Parting) -> Found | None:
+def caught_outside(search: Search, divergence: CodeDivergence) -> Found | None:
     """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
-    forks = [fork for fork in _ways_apart(search, parting) if not fork.guessed]
+    forks = [fork for fork in _ways_apart(search, divergence) if not fork.guessed]
     for fork in forks:
         place = search.places.find(fork.frame)
         if fork.rounds > min(MOST_ROUNDS, forks[0].rounds) or fork.after is None or fork.culprit != "end":
@@ -123,7 +123,7 @@ def caught_outside(search: Search, parting: Parting) -> Found | None:
         condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
         reason = search.why(where, condition)
         if reason.level == "varying":
-            return Found(where, handler.lineno, text, reason, parting, kind="caught")
+            return Found(where, handler.lineno, text, reason, divergence, kind="caught")
     return None
 
 
@@ -152,17 +152,17 @@ def cited_argument(search: Search, verdict: Verdict) -> Found | None:
     return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
 
 
-def argument(search: Search, verdict: Verdict, parting: Parting) -> Found | None:
-    found = origin(search.places, parting.culprit.way, verdict.cause)
+def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
+    found = origin(search.places, divergence.culprit.way, verdict.cause)
     if found is None:
         return None
-    return Found(found.place, found.line, found.text, found.reason, parting, kind="argument")
+    return Found(found.place, found.line, found.text, found.reason, divergence, kind="argument")
 
 
-def decided(search: Search, decision: Decision, parting: Parting) -> Found:
+def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> Found:
     condition, place = decision.condition, decision.place
     text = without_comment(condition.text)
-    found = Found(place, condition.line, text, decision.reason, parting, decision, kind="decision")
+    found = Found(place, condition.line, text, decision.reason, divergence, decision, kind="decision")
     if condition.kind == "except":
         return replace(found, kind="caught")
     order = ordering_loop(place, condition)
@@ -199,14 +199,14 @@ def decided(search: Search, decision: Decision, parting: Parting) -> Found:
     return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
 
 
-def _ways_apart(search: Search, parting: Parting) -> list[Fork]:
-    for side in (parting.normal, parting.culprit):
+def _ways_apart(search: Search, divergence: CodeDivergence) -> list[Fork]:
+    for side in (divergence.normal, divergence.culprit):
         if not side.way and not search.ways.left(side.rank):
             # It made no further call, and nobody saw where it was: it may be anywhere.
             return []
-    normal: Way | Left = qualified(search, parting.normal.way) or "end"
-    culprit: Way | Left = qualified(search, parting.culprit.way) or "end"
-    return forks(qualified(search, parting.before), normal, culprit, ground_of(search.places))
+    normal: Way | Left = qualified(search, divergence.normal.way) or "end"
+    culprit: Way | Left = qualified(search, divergence.culprit.way) or "end"
+    return forks(qualified(search, divergence.before), normal, culprit, ground_of(search.places))
 
 
 def qualified(search: Search, way: Way) -> Way:

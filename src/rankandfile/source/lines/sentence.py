@@ -6,7 +6,7 @@ from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.program.places import Place, Places
 
 from .arguments import called_name, calls_on
-from .divergence import Parting, Side
+from .divergence import CodeDivergence, Side
 from .forks import Stop
 from .found import Found
 from .implied import implicit
@@ -42,10 +42,12 @@ _FROM = {
 
 def sentence(found: Found, places: Places) -> str:
     """Empty where there is nothing to add to what the evidence says."""
-    if found.kind == "decision" and found.decision is not None and found.parting is not None:
-        return " ".join(filter(None, [_decided(found), _because(found), _unwritten(found.parting, places)]))
-    if found.kind == "caught" and found.parting is not None:
-        return " ".join(filter(None, [_caught(found), _because(found), _unwritten(found.parting, places)]))
+    if found.kind == "decision" and found.decision is not None and found.divergence is not None:
+        return " ".join(
+            filter(None, [_decided(found), _because(found), _unwritten(found.divergence, places)])
+        )
+    if found.kind == "caught" and found.divergence is not None:
+        return " ".join(filter(None, [_caught(found), _because(found), _unwritten(found.divergence, places)]))
     if found.kind in _FROM:
         begins = f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
         return " ".join(filter(None, [begins, _because(found)]))
@@ -68,31 +70,31 @@ def sentence(found: Found, places: Places) -> str:
 
 
 def _decided(found: Found) -> str:
-    assert found.decision is not None and found.parting is not None
-    decision, parting = found.decision, found.parting
+    assert found.decision is not None and found.divergence is not None
+    decision, divergence = found.decision, found.divergence
     condition = decision.condition
     ours, theirs = condition.here, condition.there
     if decision.fork.normal == "end":
         ours, theirs = theirs, ours
     place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
-    one, other = _ranks(parting.normal), _ranks(parting.culprit)
-    if parting.own:
+    one, other = _ranks(divergence.normal), _ranks(divergence.culprit)
+    if divergence.own:
         return (
             f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
         )
     ways = f"({theirs} on {other}, {ours} on {one})"
-    if not parting.settled:
+    if not divergence.settled:
         return f"{_upper(one)} and {other} parted {place} {ways}."
     return f"{_upper(other)} parted from {one} {place} {ways}."
 
 
 def _caught(found: Found) -> str:
-    assert found.parting is not None
+    assert found.divergence is not None
     upon = ""
     if found.decision is not None and found.decision.condition.kind != "except":
         where = _in_short(found.decision.place, found.decision.condition.line)
         upon = f", raised upon `{found.decision.condition.text.strip()[:_LONGEST]}` ({where}),"
-    who = _ranks(found.parting.culprit)
+    who = _ranks(found.divergence.culprit)
     return f"On {who} an exception{upon} was caught at {_at(found)} by `{_short(found)}`, and the program went on."
 
 
@@ -108,10 +110,10 @@ def _because(found: Found) -> str:
     return f"It can differ between ranks: it depends on {_SOURCES.get(reason.source, _ANY)}."
 
 
-def _unwritten(parting: Parting, places: Places) -> str:
+def _unwritten(divergence: CodeDivergence, places: Places) -> str:
     """Where a line makes a collective that it does not name, what makes it."""
     told = []
-    for side in (parting.culprit, parting.normal):
+    for side in (divergence.culprit, divergence.normal):
         implied = _implied(side, places) if side.way and side.call is not None else ""
         if implied and side.call is not None:
             inner = side.way[-1]

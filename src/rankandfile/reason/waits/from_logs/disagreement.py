@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import CAUSES, Cohort, Culprit, Divergence, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import (
-    Claim,
+    Request,
     as_call,
     asked,
     majority,
@@ -21,7 +21,7 @@ from .in_words import waiting
 from .waits import Logged
 
 
-def disagreement(logged: Logged, call: Pending, parts: list[list[Claim]], base: Verdict) -> Verdict:
+def disagreement(logged: Logged, call: Pending, parts: list[list[Request]], base: Verdict) -> Verdict:
     others = [claim for side in parts[1:] for claim in side]
     known = majority(parts)
     said = "; ".join(f"{ranks_words([c.rank for c in side])}: {asked(side[0])}" for side in parts)

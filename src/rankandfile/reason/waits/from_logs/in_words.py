@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Wait
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.contracts import contract_of
-from rankandfile.reason.waits.graph import Pending, Root
+from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .waits import Logged
@@ -13,8 +13,8 @@ from .waits import Logged
 _MOST_WAITS = 8
 
 
-def wait_list(logged: Logged, root: Root) -> list[Wait]:
-    chosen = [logged.waits.pending[i] for i in root.pending]
+def wait_list(logged: Logged, wait_end: WaitEnd) -> list[Wait]:
+    chosen = [logged.waits.pending[i] for i in wait_end.pending]
     calls = chosen + [call for call in logged.waits.pending if call not in chosen]
     return [
         Wait(

@@ -9,7 +9,7 @@ import polars as pl
 
 from rankandfile.model.case import Case, group_label
 from rankandfile.reason.calls.logged_members import members_by_place
-from rankandfile.reason.ranks.accounts import Report, Testimony
+from rankandfile.reason.ranks.accounts import Accounts, Report
 from rankandfile.reason.waits.graph import Pending, Waits, build
 
 from .transfers import gave_up, transfers
@@ -50,14 +50,14 @@ def key_of(call: Pending) -> tuple[int, int]:
     return call.group, -1 - call.waiting[0] if call.slot is None else call.slot
 
 
-def logged_waits(case: Case, testimony: Testimony, world: int) -> Logged:
+def logged_waits(case: Case, accounts: Accounts, world: int) -> Logged:
     names: dict[str, list[Report]] = defaultdict(list)
-    moving = [report for report in transfers(case) if report.rank not in testimony.gave_up]
-    for report in (*testimony.reports, *moving):
+    moving = [report for report in transfers(case) if report.rank not in accounts.gave_up]
+    for report in (*accounts.reports, *moving):
         names[report.group].append(report)
-    implied = members_by_place((*testimony.reports, *moving), world)
+    implied = members_by_place((*accounts.reports, *moving), world)
     # Whoever gave up on a send or a receive waits too, and is not silent.
-    waits = testimony.gave_up | gave_up(case)
+    waits = accounts.gave_up | gave_up(case)
     silent = set(range(world)) - waits
     groups: list[Group] = []
     said: dict[tuple[int, int], list[Report]] = defaultdict(list)
