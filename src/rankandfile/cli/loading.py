@@ -98,6 +98,7 @@ def diagnosing(command: Callable[..., None]) -> Callable[..., None]:
         command(**given.arguments, options=options)
 
     with_options.__signature__ = whole  # type: ignore[attr-defined]
+    with_options.__annotations__ = {one.name: one.annotation for one in whole.parameters.values()}
     return with_options
 
 
