@@ -13,7 +13,7 @@ import rankandfile
 
 PACKAGE = Path(rankandfile.__file__).parent
 
-ANALYSIS = {"model", "evidence", "reason", "source", "render"}
+ANALYSIS = {"model", "evidence", "reason", "source", "doctor", "render"}
 EVERYTHING = ANALYSIS | {"agent", "capture", "runtime", "cli"}
 
 #: room -> the other rooms it may import
@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evidence": {"model", "wire"},
     "reason": {"model"},
     "source": {"model"},
+    "doctor": {"model", "evidence"},
     "render": {"model"},
     "agent": ANALYSIS,
     "capture": {"model", "evidence", "reason", "wire"},

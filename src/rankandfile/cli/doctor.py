@@ -89,9 +89,9 @@ def doctor(
     Nothing is run: scripts and manifests are read. Exit status: 0 nothing to mend, 1 findings, 2 usage or
     unreadable input.
     """
+    from rankandfile.doctor import Options, examine, lines
+    from rankandfile.doctor.releases import parse
     from rankandfile.model.settings import to_json
-    from rankandfile.reason.doctor import Options, examine, lines
-    from rankandfile.reason.doctor.releases import parse
     from rankandfile.render.examination import lines as as_text
 
     if torch is not None and parse(torch) is None:
@@ -119,8 +119,8 @@ def doctor(
 
 
 def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
-    from rankandfile.evidence.settings.environment import read_mapping
-    from rankandfile.evidence.settings.read import (
+    from rankandfile.doctor.settings.environment import read_mapping
+    from rankandfile.doctor.settings.read import (
         Unreadable,
         joined,
         read_bytes,
@@ -140,7 +140,7 @@ def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
 
 
 def _measured(path: Path) -> int:
-    from rankandfile.reason.doctor.calls_per_step import calls_per_step
+    from rankandfile.reason.calls_per_step import calls_per_step
 
     from .loading import load_case
 

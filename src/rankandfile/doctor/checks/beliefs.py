@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Command, Finding
-from rankandfile.reason.doctor.subject import Subject
 
 _UTILISATION = re.compile(r"\bnvidia-smi\b.*--query-gpu[= ]utilization\.gpu(?![\w.,])")
 _ANY_UTILISATION = re.compile(r"\b(?:nvidia-smi|dcgmi)\b.*utili[sz]ation|\bnvidia-smi dmon\b", re.IGNORECASE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding
-from rankandfile.reason.doctor.subject import Subject
 
 _WHERE = {
     "except": "in an except clause",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.table import RING
 from rankandfile.model.settings import Finding
-from rankandfile.reason.doctor.subject import Subject
-from rankandfile.reason.doctor.table import RING
 
 SANE = 2000
 _TOO_MANY = 100_000

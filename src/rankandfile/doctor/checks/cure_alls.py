@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding, Severity
-from rankandfile.reason.doctor.subject import Subject
 
 
 class Cure(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding, Span
-from rankandfile.reason.doctor.subject import Subject
 
 _LONG_S = 1800
 """The longest that torch itself ever had as a default."""

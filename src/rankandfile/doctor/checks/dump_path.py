@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rankandfile.model.settings import Finding, Setting
-from rankandfile.reason.doctor.paths import (
+from rankandfile.doctor.paths import (
     FILE,
     advised_prefix,
     is_temporary,
@@ -14,8 +13,9 @@ from rankandfile.reason.doctor.paths import (
     storage,
     with_job_id,
 )
-from rankandfile.reason.doctor.subject import Subject
-from rankandfile.reason.doctor.table import DUMP, PATH, RING
+from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.table import DUMP, PATH, RING
+from rankandfile.model.settings import Finding, Setting
 
 _PERCENT = re.compile(r"%[A-Za-z]")
 _RESTARTS = re.compile(r"--max[-_]restarts[= ]([1-9]\d*)")

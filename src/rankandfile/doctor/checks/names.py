@@ -6,10 +6,10 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from rankandfile.doctor.releases import shown
+from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Variable
 from rankandfile.model.settings import Finding, Setting
-from rankandfile.reason.doctor.releases import shown
-from rankandfile.reason.doctor.subject import Subject
-from rankandfile.reason.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Variable
 
 _TIMEOUTS = re.compile(
     r"(?:(?:TORCH_)?NCCL_(?:COLLECTIVE_|COMM_|OP_)?|TORCH_DISTRIBUTED_)TIMEOUT(?:_(?:MS|MSEC|MILSEC|S|SECS?|SECONDS|MINS?|MINUTES))?\Z"

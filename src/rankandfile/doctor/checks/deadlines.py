@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.doctor.subject import KILL_GRACE_S, Subject
+from rankandfile.doctor.table import DUMP_WAIT, HEARTBEAT, MONITORING
 from rankandfile.model.settings import Finding, Place
-from rankandfile.reason.doctor.subject import KILL_GRACE_S, Subject
-from rankandfile.reason.doctor.table import DUMP_WAIT, HEARTBEAT, MONITORING
 
 _SHORTEST_MS = 5000
 """The first dump with stacks of 2000 calls took a process up to 2.2 s on a local disk; shared storage is slower."""

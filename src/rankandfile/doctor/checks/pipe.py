@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.doctor.paths import job_id
+from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.table import PIPE, RING
 from rankandfile.model.settings import Finding
-from rankandfile.reason.doctor.paths import job_id
-from rankandfile.reason.doctor.subject import Subject
-from rankandfile.reason.doctor.table import PIPE, RING
 
 _OLD_NAME = "TORCH_NCCL_TRACE_BUFFER_SIZE"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.table import CPP_STACK, ONLY_ACTIVE, WITH_STACKS, Variable
 from rankandfile.model.settings import Finding
-from rankandfile.reason.doctor.subject import Subject
-from rankandfile.reason.doctor.table import CPP_STACK, ONLY_ACTIVE, WITH_STACKS, Variable
 
 #: variable, the value that does harm, what it does
 _HARM: tuple[tuple[Variable, bool, str], ...] = (

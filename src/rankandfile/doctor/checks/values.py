@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rankandfile.doctor.subject import FALSE, TRUE, Subject
+from rankandfile.doctor.table import VARIABLES
 from rankandfile.model.settings import Finding
-from rankandfile.reason.doctor.subject import FALSE, TRUE, Subject
-from rankandfile.reason.doctor.table import VARIABLES
 
 _NUMBER = re.compile(r"\s*[+-]?\d{1,18}\s*\Z")
 

@@ -1,4 +1,4 @@
-"""The doctor: is the next hang diagnosable, and is anything set that is useless or harmful?"""
+"""Settings and launch files in, advice out: is the next hang diagnosable, and is anything useless or harmful set?"""
 
 from __future__ import annotations
 
