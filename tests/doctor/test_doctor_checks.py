@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from examinations import environment, examined, only, wrong
 
+from rankandfile.doctor import Options
 from rankandfile.model.settings import to_json
-from rankandfile.reason.doctor import Options
 
 
 @pytest.mark.parametrize(
