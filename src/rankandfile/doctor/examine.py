@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rankandfile.model.ledger import Note
 from rankandfile.model.settings import Diagnosable, Examination, Finding, Settings
 
-from .checks import CHECKS
+from . import checks
 from .checks.names import unknown
 from .releases import FIRST, LAST, Release, parse, shown
 from .subject import Options, Subject
@@ -25,7 +25,7 @@ def examine(parts: Sequence[Settings], options: Options, torch: str | None = Non
     findings: list[Finding] = []
     for part in parts:
         subject = Subject(part, release, options)
-        findings += (finding for check in CHECKS for finding in check(subject))
+        findings += checks.findings(subject)
         notes += (
             Note(file=str(one.place), where="", what=f"{one.name} is in no row of the table: not known")
             for one in unknown(subject)

@@ -92,7 +92,6 @@ class Subject:
     def finding(
         self,
         severity: Severity,
-        check: str,
         says: str,
         fix: str = "",
         *,
@@ -101,13 +100,13 @@ class Subject:
         exports: dict[str, str | None] | None = None,
         costs: Costs | None = None,
     ) -> Finding:
-        """A finding at an assignment, at a place, or at the whole of what is examined."""
+        """A finding at an assignment, at a place, or at the whole of what is examined; `checks` signs it."""
         place = at.place if isinstance(at, Setting) else at if at is not None else self.settings.place
         if not variable and isinstance(at, Setting):
             variable = at.name
         return Finding(
             severity=severity,
-            check=check,
+            check="",
             says=_one_line(says),
             fix=_one_line(fix or _exported(exports or {})),
             variable=variable,

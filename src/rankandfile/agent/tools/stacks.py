@@ -16,6 +16,8 @@ from rankandfile.reason.activity import Place, is_library
 from rankandfile.reason.merged_stacks import cohorts_of
 from rankandfile.reason.words import upper
 
+ORDER = 80
+
 _MOST_FRAMES = 24
 
 

@@ -13,6 +13,8 @@ from rankandfile.reason.waiting import call_phrase, pending_row
 from rankandfile.reason.waits import Pending
 from rankandfile.reason.words import upper, verb
 
+ORDER = 40
+
 
 class Waits(Arguments, frozen=True):
     ranks: str | None = None

@@ -1,42 +1,19 @@
-"""One check per file: a subject in, findings out. A new check is a new file here and its name in this list."""
+"""What the doctor looks for, one check a file: its name is its word, its `check` goes from a subject to findings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from msgspec import structs
+
+from rankandfile import listing
 from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding
 
-from . import (
-    beliefs,
-    contents,
-    cure_alls,
-    deadlines,
-    dump,
-    dump_path,
-    names,
-    nccl_logs,
-    pipe,
-    python_stacks,
-    recorder,
-    teardown,
-    timeouts,
-    values,
-)
 
-CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
-    recorder.check,
-    dump.check,
-    dump_path.check,
-    contents.check,
-    deadlines.check,
-    teardown.check,
-    timeouts.check,
-    names.check,
-    values.check,
-    cure_alls.check,
-    python_stacks.check,
-    nccl_logs.check,
-    pipe.check,
-    beliefs.check,
-)
+def findings(subject: Subject) -> Iterator[Finding]:
+    """What every check has to say of the subject."""
+    for module in listing.modules(__name__):
+        word = module.__name__.rpartition(".")[2].replace("_", "-")
+        for finding in module.check(subject):
+            yield structs.replace(finding, check=word)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Command, Finding
 
+ORDER = 140
+
 _UTILISATION = re.compile(r"\bnvidia-smi\b.*--query-gpu[= ]utilization\.gpu(?![\w.,])")
 _ANY_UTILISATION = re.compile(r"\b(?:nvidia-smi|dcgmi)\b.*utili[sz]ation|\bnvidia-smi dmon\b", re.IGNORECASE)
 _RAS = re.compile(r"\bncclras\b|\b28028\b")
@@ -24,9 +26,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for commands in lines.values():
         texts = [command.text for command in commands]
         for says, fix in _wrong(texts, any(command.probe for command in commands)):
-            yield subject.finding(
-                "useless", "beliefs", says, fix, at=commands[0].place, variable="", costs="nothing"
-            )
+            yield subject.finding("useless", says, fix, at=commands[0].place, variable="", costs="nothing")
 
 
 def _wrong(texts: list[str], probe: bool) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,8 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.doctor.table import CPP_STACK, ONLY_ACTIVE, WITH_STACKS, Variable
 from rankandfile.model.settings import Finding
 
+ORDER = 40
+
 #: variable, the value that does harm, what it does
 _HARM: tuple[tuple[Variable, bool, str], ...] = (
     (CPP_STACK, True, "adds C++ frames to every call: the dump is slow and misses its deadline"),
@@ -21,4 +23,4 @@ def check(subject: Subject) -> Iterator[Finding]:
         setting = subject.setting(variable)
         if setting is not None and subject.flag(variable) is harmful:
             says = f"{setting.name}={setting.value} {what}"
-            yield subject.finding("harmful", "contents", says, at=setting, exports={setting.name: None})
+            yield subject.finding("harmful", says, at=setting, exports={setting.name: None})

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding, Severity
 
+ORDER = 100
+
 
 class Cure(NamedTuple):
     name: str
@@ -66,7 +68,6 @@ def check(subject: Subject) -> Iterator[Finding]:
         if setting is not None and cure.harmful(setting.value or ""):
             yield subject.finding(
                 cure.severity,
-                "cure-alls",
                 f"{cure.name}={setting.value} {cure.says}",
                 at=setting,
                 exports={cure.name: None},

@@ -8,6 +8,8 @@ from rankandfile.doctor.subject import KILL_GRACE_S, Subject
 from rankandfile.doctor.table import DUMP_WAIT, HEARTBEAT, MONITORING
 from rankandfile.model.settings import Finding, Place
 
+ORDER = 50
+
 _SHORTEST_MS = 5000
 """The first dump with stacks of 2000 calls took a process up to 2.2 s on a local disk; shared storage is slower."""
 _LONGEST_HEARTBEAT_S = 1800
@@ -47,7 +49,7 @@ def _wait(subject: Subject) -> Iterator[Finding]:
             f"{setting.name}={wait}: {wait / 1000:g} s to write a dump. The first one with stacks takes a process up "
             "to some seconds, more on shared storage; what is not written by then is lost"
         )
-        yield subject.finding("harmful", "deadlines", says, at=setting, exports={setting.name: "60000"})
+        yield subject.finding("harmful", says, at=setting, exports={setting.name: "60000"})
 
 
 def _monitoring(subject: Subject) -> Iterator[Finding]:
@@ -57,7 +59,7 @@ def _monitoring(subject: Subject) -> Iterator[Finding]:
             f"{setting.name}={setting.value} removes the kill, not the hang: a process whose watchdog is stuck then "
             "holds its GPUs for ever, and it is not the timeout of collectives"
         )
-        yield subject.finding("harmful", "deadlines", says, at=setting, exports={setting.name: None})
+        yield subject.finding("harmful", says, at=setting, exports={setting.name: None})
 
 
 def _heartbeat(subject: Subject) -> Iterator[Finding]:
@@ -71,14 +73,14 @@ def _heartbeat(subject: Subject) -> Iterator[Finding]:
             f"{setting.name}={seconds}: the monitor kills a process whose watchdog spends {seconds} s in one CUDA or "
             f"NCCL call, and leaves no room for a dump of up to {dump:g} s"
         )
-        yield subject.finding("harmful", "deadlines", says, at=setting, exports=exports)
+        yield subject.finding("harmful", says, at=setting, exports=exports)
     elif seconds > _LONGEST_HEARTBEAT_S:
         default = HEARTBEAT.default(subject.release)
         says = (
             f"{setting.name}={seconds} is not the timeout of collectives: it only lets a stuck watchdog stand for "
             f"{seconds / 60:.0f} minutes" + (f" (default {default} s)" if default else "")
         )
-        yield subject.finding("useless", "deadlines", says, at=setting, exports=exports)
+        yield subject.finding("useless", says, at=setting, exports=exports)
 
 
 def _kill(subject: Subject) -> Iterator[Finding]:
@@ -98,7 +100,7 @@ def _kill(subject: Subject) -> Iterator[Finding]:
             f"a dump may take {dump:g} s; the first rank to die waits {silence or 0:g} s, and the others are killed "
             f"{KILL_GRACE_S:g} s later unless the cluster grants more"
         )
-        yield subject.finding("missing", "deadlines", says, exports={DUMP_WAIT.name: "60000"})
+        yield subject.finding("missing", says, exports={DUMP_WAIT.name: "60000"})
 
 
 def _too_short(subject: Subject, seconds: float, detail: str, place: Place, dump: float) -> Finding:
@@ -110,4 +112,4 @@ def _too_short(subject: Subject, seconds: float, detail: str, place: Place, dump
         "kubernetes": f"terminationGracePeriodSeconds: {dump + 30:.0f}",
         "slurm": f"a KillWait of {dump + 30:.0f} s or more (slurm.conf)",
     }.get(subject.settings.launcher, f"leave {dump + 30:.0f} s or more")
-    return subject.finding("harmful", "deadlines", says, fix, at=place)
+    return subject.finding("harmful", says, fix, at=place)

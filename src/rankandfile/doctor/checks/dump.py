@@ -8,6 +8,8 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.doctor.table import BLOCKING_WAIT, DUMP, ERROR_HANDLING, RING
 from rankandfile.model.settings import Finding
 
+ORDER = 20
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     if subject.has_recorder:
@@ -22,20 +24,20 @@ def _on_timeout(subject: Subject) -> Iterator[Finding]:
     if on is None:
         if setting is None:
             says = "no dump is written on a timeout before torch 2.7 unless asked for, and the release is not known"
-            yield subject.finding("missing", "dump", says, variable=DUMP.name, exports=exports)
+            yield subject.finding("missing", says, variable=DUMP.name, exports=exports)
     elif not on and setting is None:
         says = f"no dump is written on a timeout: off by default in {subject.torch}"
-        yield subject.finding("missing", "dump", says, variable=DUMP.name, exports=exports, costs="all")
+        yield subject.finding("missing", says, variable=DUMP.name, exports=exports, costs="all")
     elif not on:
         says = f"{DUMP.name}={setting.value if setting else 0}: a timeout ends the job without a dump"
-        yield subject.finding("harmful", "dump", says, at=setting, exports=exports, costs="all")
+        yield subject.finding("harmful", says, at=setting, exports=exports, costs="all")
     elif setting is not None and not (subject.number(RING) or 0):
         why = "off" if subject.release else "off before torch 2.11"
         says = f"{DUMP.name}=1 without a ring: there is nothing to dump while the flight recorder is {why}"
-        yield subject.finding("useless", "dump", says, at=setting, exports={subject.advised(RING): "2000"})
+        yield subject.finding("useless", says, at=setting, exports={subject.advised(RING): "2000"})
     else:
         says = "a timeout or an error writes the dumps"
-        yield subject.finding("ok", "dump", says, at=setting, variable=DUMP.name)
+        yield subject.finding("ok", says, at=setting, variable=DUMP.name)
 
 
 def _blocking(subject: Subject) -> Iterator[Finding]:
@@ -44,7 +46,7 @@ def _blocking(subject: Subject) -> Iterator[Finding]:
         says = f"{setting.name}=1: wait() blocks and raises, and there is no watchdog and no dump"
         if subject.setting(ERROR_HANDLING) is not None:
             says += "; asynchronous error handling beside it does nothing"
-        yield subject.finding("harmful", "dump", says, at=setting, exports={setting.name: None}, costs="all")
+        yield subject.finding("harmful", says, at=setting, exports={setting.name: None}, costs="all")
 
 
 def _handling(subject: Subject) -> Iterator[Finding]:
@@ -58,4 +60,4 @@ def _handling(subject: Subject) -> Iterator[Finding]:
         else "a timeout aborts the communicators and the process goes on without them"
     )
     says = f"{setting.name}={value}: {what}"
-    yield subject.finding("harmful", "dump", says, at=setting, exports={setting.name: None})
+    yield subject.finding("harmful", says, at=setting, exports={setting.name: None})

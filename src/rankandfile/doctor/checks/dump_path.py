@@ -17,6 +17,8 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.doctor.table import DUMP, PATH, RING
 from rankandfile.model.settings import Finding, Setting
 
+ORDER = 30
+
 _PERCENT = re.compile(r"%[A-Za-z]")
 _RESTARTS = re.compile(r"--max[-_]restarts[= ]([1-9]\d*)")
 
@@ -32,7 +34,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from problems
         if not problems:
             says = f"dumps go to {setting.value}<rank>{storage(subject, setting.value)}"
-            yield subject.finding("ok", "dump-path", says, at=setting)
+            yield subject.finding("ok", says, at=setting)
     yield from _restarts(subject)
 
 
@@ -52,7 +54,6 @@ def _default(subject: Subject) -> Finding:
     prefix = advised_prefix(subject)
     return subject.finding(
         "missing",
-        "dump-path",
         f"{lead} {where} by default: {gone}",
         "" if prefix else _MOUNT,
         variable=subject.advised(PATH),
@@ -71,28 +72,23 @@ def _problems(subject: Subject, setting: Setting, value: str) -> Iterator[Findin
     fix = "" if prefix else _MOUNT
     if setting.unexpanded:
         says = f"{setting.name}={value}: {setting.unexpanded} is not expanded here, the path is taken as it stands"
-        yield subject.finding("useless", "dump-path", says, fix, at=setting, exports=anew, costs="all")
+        yield subject.finding("useless", says, fix, at=setting, exports=anew, costs="all")
         return
     if _PERCENT.search(value):
         says = f"{setting.name}={value}: torch expands no %; only Slurm's own options and NCCL_DEBUG_FILE do"
-        yield subject.finding("useless", "dump-path", says, fix, at=setting, exports=anew)
+        yield subject.finding("useless", says, fix, at=setting, exports=anew)
     if value.endswith((".json", ".pkl", ".pickle", ".txt", ".log")):
         says = f"{setting.name}={value} is a prefix: the rank is appended to it, and each file is a pickle"
         stem = value.rsplit(".", 1)[0] + "_rank_"
-        yield subject.finding(
-            "useless", "dump-path", says, at=setting, exports={setting.name: stem}, costs="nothing"
-        )
+        yield subject.finding("useless", says, at=setting, exports={setting.name: stem}, costs="nothing")
     if _is_directory(subject, value):
         says = f"{setting.name}={value} names a directory; it is a prefix, and the files become {value}0, {value}1"
         inside = f"{value.rstrip('/')}/{FILE}"
-        yield subject.finding(
-            "useless", "dump-path", says, at=setting, exports={setting.name: inside}, costs="nothing"
-        )
+        yield subject.finding("useless", says, at=setting, exports={setting.name: inside}, costs="nothing")
     lost = storage(subject, value)
     if lost:
         yield subject.finding(
             "missing" if subject.settings.launcher == "shell" else "useless",
-            "dump-path",
             f"{setting.name}={value}{lost}",
             fix,
             at=setting,
@@ -104,7 +100,7 @@ def _problems(subject: Subject, setting: Setting, value: str) -> Iterator[Findin
             f"{setting.name}={value} has no job id in it: the next attempt overwrites the dumps of this one"
         )
         exports: dict[str, str | None] = {setting.name: with_job_id(subject, value)}
-        yield subject.finding("missing", "dump-path", says, at=setting, exports=exports)
+        yield subject.finding("missing", says, at=setting, exports=exports)
 
 
 def _is_directory(subject: Subject, value: str) -> bool:
@@ -125,6 +121,4 @@ def _restarts(subject: Subject) -> Iterator[Finding]:
         if found:
             says = f"--max-restarts {found[1]}: a restart writes its dumps over those of the attempt before"
             fix = "let the scheduler restart the job under a new id, or move the dumps away between attempts"
-            yield subject.finding(
-                "missing", "dump-path", says, fix, at=command.place, variable="", costs="nothing"
-            )
+            yield subject.finding("missing", says, fix, at=command.place, variable="", costs="nothing")

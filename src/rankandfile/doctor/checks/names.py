@@ -11,6 +11,8 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Variable
 from rankandfile.model.settings import Finding, Setting
 
+ORDER = 80
+
 _TIMEOUTS = re.compile(
     r"(?:(?:TORCH_)?NCCL_(?:COLLECTIVE_|COMM_|OP_)?|TORCH_DISTRIBUTED_)TIMEOUT(?:_(?:MS|MSEC|MILSEC|S|SECS?|SECONDS|MINS?|MINUTES))?\Z"
 )
@@ -37,9 +39,7 @@ def _unread(subject: Subject, setting: Setting, variable: Variable, spelling: Sp
     name = subject.advised(variable)
     fix = f"unset {setting.name}" + (f"; here it is called {name}" if name != setting.name else "")
     says = f"{setting.name} is read from torch {since} on, not by {subject.torch}"
-    return subject.finding(
-        "useless", "names", says, fix, at=setting, exports={setting.name: None}, costs="nothing"
-    )
+    return subject.finding("useless", says, fix, at=setting, exports={setting.name: None}, costs="nothing")
 
 
 def _last_of_each(subject: Subject) -> list[Setting]:
@@ -50,7 +50,6 @@ def _invented(subject: Subject, setting: Setting) -> Iterator[Finding]:
     if _TIMEOUTS.match(setting.name):
         yield subject.finding(
             "useless",
-            "names",
             f"{setting.name} is read by nobody: neither torch nor NCCL has such a variable, and NCCL has no timeout",
             f"unset {setting.name}; the timeout is init_process_group(timeout=...), and of each new_group(timeout=...)",
             at=setting,
@@ -60,7 +59,6 @@ def _invented(subject: Subject, setting: Setting) -> Iterator[Finding]:
     elif setting.name in _INVENTED:
         yield subject.finding(
             "useless",
-            "names",
             f"{setting.name} is invented: what switches the flight recorder on is the size of its ring",
             f"unset {setting.name}; set {subject.advised(SPELLINGS['TORCH_FR_BUFFER_SIZE'][0])}=2000",
             at=setting,
@@ -77,7 +75,6 @@ def _misspelt(subject: Subject, setting: Setting) -> Iterator[Finding]:
     if near:
         yield subject.finding(
             "useless",
-            "names",
             f"{setting.name} is in no release from 2.2 to 2.13; it looks like {near[0]}",
             f"{near[0]}={setting.value}",
             at=setting,
@@ -105,7 +102,7 @@ def _lost(subject: Subject) -> Iterator[Finding]:
         if setting.lost and concerns_us and setting.name not in subject.effective:
             # No export: a value that never took effect may be one that does harm as soon as it does.
             says = f"{setting.name}={setting.value} does not reach the job: {setting.lost}"
-            yield subject.finding("useless", "names", says, "export it, if it is meant", at=setting)
+            yield subject.finding("useless", says, "export it, if it is meant", at=setting)
 
 
 def _contradictions(subject: Subject) -> Iterator[Finding]:
@@ -120,7 +117,6 @@ def _contradictions(subject: Subject) -> Iterator[Finding]:
             others = [setting for setting in found if setting.name != wins.name]
             yield subject.finding(
                 "harmful",
-                "names",
                 f"{others[0].name}={others[0].value} and {wins.name}={wins.value} are one variable: the latter counts",
                 at=others[0],
                 exports={other.name: None for other in others},

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding
 
+ORDER = 110
+
 _NAME = "PYTHONFAULTHANDLER"
 
 
@@ -15,9 +17,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     by_option = any("-X faulthandler" in command.text for command in subject.settings.commands)
     if by_option or (setting is not None and setting.value not in (None, "", "0")):
         says = "a watchdog's abort prints the Python stacks of every thread"
-        yield subject.finding("ok", "python-stacks", says, at=setting, variable=_NAME)
+        yield subject.finding("ok", says, at=setting, variable=_NAME)
     else:
         says = (
             "a watchdog's abort says nothing of where the Python code was (a kill or a mere hang never does)"
         )
-        yield subject.finding("missing", "python-stacks", says, variable=_NAME, exports={_NAME: "1"})
+        yield subject.finding("missing", says, variable=_NAME, exports={_NAME: "1"})

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding
 
+ORDER = 60
+
 _WHERE = {
     "except": "in an except clause",
     "finally": "in a finally clause, which a failing rank runs too",
@@ -21,4 +23,4 @@ def check(subject: Subject) -> Iterator[Finding]:
             "rank's record is lost, and the call may wait for ever for its peers"
         )
         fix = "call it on the way of success only (try ... else), or dump first"
-        yield subject.finding("harmful", "teardown", says, fix, at=torn.place)
+        yield subject.finding("harmful", says, fix, at=torn.place)

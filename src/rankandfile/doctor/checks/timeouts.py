@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding, Span
 
+ORDER = 70
+
 _LONG_S = 1800
 """The longest that torch itself ever had as a default."""
 _SHORT_S = 60
@@ -16,17 +18,17 @@ def check(subject: Subject) -> Iterator[Finding]:
     spans = [span for span in subject.settings.spans if span.what != "grace"]
     for span in spans:
         if span.seconds is not None and span.seconds > _LONG_S:
-            yield subject.finding("harmful", "timeouts", _long(span), _LONG_FIX, at=span.place)
+            yield subject.finding("harmful", _long(span), _LONG_FIX, at=span.place)
         elif span.seconds is not None and 0 < span.seconds <= _SHORT_S:
             says = f"timeout of {span.seconds:g} s ({span.detail}): any slow first step counts as a hang"
             fix = "the longest wait that is legal, with room to spare"
-            yield subject.finding("harmful", "timeouts", says, fix, at=span.place)
+            yield subject.finding("harmful", says, fix, at=span.place)
     if any(span.what != "new_group" and span.detail for span in spans):
         for span in spans:
             if span.what == "new_group" and not span.detail:
                 says = "new_group without a timeout: it does not inherit the one given to init_process_group"
                 fix = "new_group(..., timeout=...)"
-                yield subject.finding("missing", "timeouts", says, fix, at=span.place, costs="nothing")
+                yield subject.finding("missing", says, fix, at=span.place, costs="nothing")
 
 
 _LONG_FIX = (

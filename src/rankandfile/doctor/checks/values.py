@@ -9,6 +9,8 @@ from rankandfile.doctor.subject import FALSE, TRUE, Subject
 from rankandfile.doctor.table import VARIABLES
 from rankandfile.model.settings import Finding
 
+ORDER = 90
+
 _NUMBER = re.compile(r"\s*[+-]?\d{1,18}\s*\Z")
 
 
@@ -21,7 +23,6 @@ def check(subject: Subject) -> Iterator[Finding]:
         if variable.kind == "flag" and value.strip().lower() not in TRUE | FALSE:
             yield subject.finding(
                 "harmful",
-                "values",
                 f"{setting.name}={value!s}: torch refuses it at start-up; it takes 0 or 1, true or false",
                 at=setting,
                 exports={setting.name: variable.default(subject.release) or "1"},
@@ -30,7 +31,6 @@ def check(subject: Subject) -> Iterator[Finding]:
             read = subject.number(variable)
             yield subject.finding(
                 "harmful",
-                "values",
                 f"{setting.name}={value!s} is no number: "
                 + ("torch refuses it at start-up" if read is None else f"torch reads {read}"),
                 "give a whole number",

@@ -1,57 +1,21 @@
-"""The fix patterns in the order in which they are tried, and the first that has a patch."""
+"""A problem in, what the fix patterns have to say of it out: patches, and why there is none."""
 
 from __future__ import annotations
 
+from rankandfile import listing
 from rankandfile.source.program import Files
 
 from .code import Code
 from .edit import CannotEdit
 from .patch import Patch, Refusal
 from .pattern import Pattern, finished
-from .patterns import (
-    agree_on_exceptions,
-    any_length,
-    dump_before_tear_down,
-    even_loops,
-    every_receive_its_send,
-    groups_by_all,
-    one_order_of_groups,
-    out_of_rank_guard,
-    reduce_decision,
-    reduce_first,
-    same_order,
-    same_root,
-    send_and_receive_together,
-    stand_in,
-    synced_gpus,
-    tear_down_after_success,
-    time_for_solo_work,
-    without_wrapper,
-)
 from .place import Place, place_of
 from .problem import Problem
 
-#: The particular ones first: each knows more of its place than those behind it.
-PATTERNS: tuple[Pattern, ...] = (
-    synced_gpus.PATTERN,
-    send_and_receive_together.PATTERN,
-    one_order_of_groups.PATTERN,
-    same_order.PATTERN,
-    even_loops.PATTERN,
-    agree_on_exceptions.PATTERN,
-    stand_in.PATTERN,
-    every_receive_its_send.PATTERN,
-    without_wrapper.PATTERN,
-    out_of_rank_guard.PATTERN,
-    same_root.PATTERN,
-    any_length.PATTERN,
-    groups_by_all.PATTERN,
-    time_for_solo_work.PATTERN,
-    reduce_first.PATTERN,
-    reduce_decision.PATTERN,
-    tear_down_after_success.PATTERN,
-    dump_before_tear_down.PATTERN,
-)
+
+def patterns() -> list[Pattern]:
+    """The fix patterns in order: the particular ones first, as each knows more of its place than those behind it."""
+    return listing.members(f"{__package__}.patterns", "PATTERN", Pattern)
 
 
 def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[Patch | Refusal]:
@@ -65,9 +29,9 @@ def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[
         return [Refusal("", f"the source shows no decision at {problem.file}:{problem.line}")]
     found = [
         answer
-        for pattern in PATTERNS
+        for pattern in patterns()
         if problem.cause in pattern.causes
-        if (answer := _tried(pattern, place, plain))
+        if (answer := tried(pattern, place, plain))
     ]
     return sorted(found, key=lambda answer: isinstance(answer, Refusal))
 
@@ -78,7 +42,8 @@ def patched(problem: Problem, files: Files | Code, plain: bool = False) -> Patch
     return found[0] if found else Refusal("", f"no pattern mends {problem.cause} at such a place")
 
 
-def _tried(pattern: Pattern, place: Place, plain: bool) -> Patch | Refusal | None:
+def tried(pattern: Pattern, place: Place, plain: bool) -> Patch | Refusal | None:
+    """What one pattern has to say of a place; none where it has nothing, or nothing to change."""
     try:
         draft = pattern.make(place, plain)
         if draft is None or isinstance(draft, Refusal):
