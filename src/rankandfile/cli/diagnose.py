@@ -137,7 +137,7 @@ def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
 def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:
     import msgspec
 
-    if format is Format.json:
+    if format.value == "json":
         out.file.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
         return
     out.print(str(explanation), markup=False)

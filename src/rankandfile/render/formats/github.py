@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
-
-from .places import InTree, Spot, cohort_spots, main_spot, nowhere
-from .words import headline, plain
+from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
+from rankandfile.render.words import headline, plain
 
 #: GitHub shows ten annotations of a kind for a step.
 MAX_COHORTS = 4
 
 
-def github(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
+def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
     lines = []
     for verdict in diagnosis.verdicts:
         spot = main_spot(verdict)

@@ -5,12 +5,19 @@ from __future__ import annotations
 from xml.etree import ElementTree as xml
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.places import InTree, main_spot, nowhere
+from rankandfile.render.words import (
+    base_name,
+    cause_words,
+    culprit_ranks,
+    headline,
+    job_size,
+    place_text,
+    plain,
+)
 
-from .places import main_spot
-from .words import base_name, cause_words, culprit_ranks, headline, job_size, place_text, plain
 
-
-def junit(diagnosis: Diagnosis) -> str:
+def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
     suites = xml.Element("testsuites", name="Rank & File")
     suite = xml.SubElement(suites, "testsuite", name="raf diagnose")
     about = xml.SubElement(suite, "properties")

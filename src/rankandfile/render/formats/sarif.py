@@ -12,10 +12,9 @@ from urllib.parse import quote
 from rankandfile import __version__
 from rankandfile.model.diagnosis import CAUSES, Culprit, Diagnosis, Verdict
 from rankandfile.model.ledger import Note
-
-from .meanings import MEANINGS
-from .places import InTree, Spot, cohort_spots, main_spot, nowhere
-from .words import cause_words, culprit_ranks, plain
+from rankandfile.render.meanings import MEANINGS
+from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
+from rankandfile.render.words import cause_words, culprit_ranks, plain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_CULPRITS = 16
@@ -29,7 +28,7 @@ _RULES = {cause: number for number, cause in enumerate(CAUSES)}
 _LINK = re.compile(r"\[(?=[^\]]*\]\()")
 
 
-def sarif(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
+def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
     run = {
         "tool": {"driver": _driver()},
         "columnKind": "unicodeCodePoints",
