@@ -7,8 +7,8 @@ import struct
 from pathlib import Path
 
 import pytest
-
 from rankandfile.evidence.exits.leftovers import read
+
 from rankandfile.evidence.files.sniff import kind
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
