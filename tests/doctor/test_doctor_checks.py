@@ -8,8 +8,8 @@ import pytest
 from support.doctor.examinations import environment, examined, only, wrong
 from support.places import SCHEMAS
 
+from rankandfile.doctor import Options
 from rankandfile.model.settings import to_json
-from rankandfile.reason.doctor import Options
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 from support.doctor.examinations import examined, only, read, wrong
 
-from rankandfile.evidence.settings.read import Unreadable
+from rankandfile.doctor.settings.read import Unreadable
 
 JOB = """
 apiVersion: kubeflow.org/v1

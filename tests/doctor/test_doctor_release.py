@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from support.doctor.examinations import environment, examined, only, wrong
 
-from rankandfile.evidence.settings.torch_release import in_prefixes
-from rankandfile.reason.doctor.releases import parse
-from rankandfile.reason.doctor.table import DUMP, HEARTBEAT, PATH, RING, VARIABLES
+from rankandfile.doctor.releases import parse
+from rankandfile.doctor.settings.torch_release import in_prefixes
+from rankandfile.doctor.table import DUMP, HEARTBEAT, PATH, RING, VARIABLES
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from support.render import hostile
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 
-from rankandfile.cli.explore import subject
+from rankandfile.cli.commands.explore import subject
 from rankandfile.lab.sim.run import simulate
 from rankandfile.pipeline import Options
 from rankandfile.render.explore.app import Explorer, Words
@@ -205,8 +205,8 @@ def test_a_narrow_window_and_a_long_job(skipped: Subject) -> None:
 
 
 def test_without_textual_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from rankandfile.cli.commands.explore import explore
     from rankandfile.cli.errors import UserError
-    from rankandfile.cli.explore import explore
 
     monkeypatch.delitem(sys.modules, "rankandfile.render.explore.app", raising=False)
     monkeypatch.setitem(sys.modules, "textual", None)

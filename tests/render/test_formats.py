@@ -19,11 +19,11 @@ from support.render.diagnosed import document
 from support.render.diagnosed import document as document_of
 
 from rankandfile.model.diagnosis import CAUSES, Diagnosis, to_json
-from rankandfile.render.github import github
-from rankandfile.render.junit import junit
-from rankandfile.render.markdown import markdown
+from rankandfile.render.formats.github import write as github
+from rankandfile.render.formats.junit import write as junit
+from rankandfile.render.formats.markdown import write as markdown
+from rankandfile.render.formats.sarif import write as sarif
 from rankandfile.render.meanings import MEANINGS
-from rankandfile.render.sarif import sarif
 
 SCHEMA = Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json"
 PUBLISHED = SCHEMAS / "diagnosis-1.json"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankandfile.evidence.settings.read import joined, read_bytes
+from rankandfile.doctor import Options, examine
+from rankandfile.doctor.settings.read import joined, read_bytes
 from rankandfile.model.settings import Examination, Finding, Settings
-from rankandfile.reason.doctor import Options, examine
 
 GOOD = {
     "TORCH_FR_BUFFER_SIZE": "2000",

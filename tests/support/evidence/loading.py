@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rankandfile.evidence.decoded import Decoded
-
+from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.model.case import Case
 
 Decode = Callable[..., Decoded]

@@ -12,6 +12,8 @@ from rankandfile.source.lines.arguments import called_name
 
 from .definition import Name, modules_with
 
+ORDER = 130
+
 
 def callers(bench: Bench, asked: Name) -> Iterator[Line]:
     last = asked.name.rsplit(".", 1)[-1]

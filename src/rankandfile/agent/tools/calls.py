@@ -14,6 +14,8 @@ from rankandfile.model.ledger import call_id
 from rankandfile.model.tables import STATES
 from rankandfile.reason import lookup as look
 
+ORDER = 70
+
 _ALIKE = ["group", "number", "op", "shape", "root", "src", "dst", "state", "site"]
 
 

@@ -12,6 +12,8 @@ from rankandfile.reason import lookup as look
 from rankandfile.reason.divergence.cohorts import tracks
 from rankandfile.reason.views import groups_that_parted
 
+ORDER = 30
+
 
 class Cohorts(Arguments, frozen=True):
     group: str | None = None

@@ -14,6 +14,8 @@ from rankandfile.source.program.names import own_nodes
 
 from .source import file_of
 
+ORDER = 140
+
 _STEERING = (
     ast.If,
     ast.For,

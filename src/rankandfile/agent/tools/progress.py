@@ -13,6 +13,8 @@ from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.progress import progress as progress_table
 from rankandfile.reason import lookup as look
 
+ORDER = 20
+
 _ALIKE = ["group", "kind", "last_enqueued", "last_completed", "oldest_unfinished"]
 
 

@@ -12,6 +12,8 @@ from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.diagnosis import CAUSES, Confidence, Verdict
 from rankandfile.source.files.text import without_comment
 
+ORDER = 200
+
 _STRENGTH: dict[Confidence, int] = {"hypothesis": 0, "supported": 1, "established": 2}
 
 

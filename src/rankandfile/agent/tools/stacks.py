@@ -16,6 +16,8 @@ from rankandfile.reason.ranks.activity import CodePlace, is_library
 from rankandfile.reason.ranks.merged_stacks import cohorts_of
 from rankandfile.reason.words import upper
 
+ORDER = 80
+
 _MOST_FRAMES = 24
 
 

@@ -16,6 +16,8 @@ from rankandfile.model.ledger import call_id
 from rankandfile.model.snapshots import stack_id
 from rankandfile.reason import lookup as look
 
+ORDER = 190
+
 _MOST_CITED = 4
 
 

@@ -13,6 +13,8 @@ from rankandfile.reason.waits.graph import Pending
 from rankandfile.reason.waits.in_words import call_phrase, pending_row
 from rankandfile.reason.words import upper, verb
 
+ORDER = 40
+
 
 class Waits(Arguments, frozen=True):
     ranks: str | None = None

@@ -14,6 +14,8 @@ from rankandfile.source.program.modules import Function, Program
 
 from .control_flow import function_at
 
+ORDER = 150
+
 _LEVELS = {
     "uniform": "is the same on all ranks, as far as the source tells",
     "axes": "can differ along {} only",

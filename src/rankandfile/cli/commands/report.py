@@ -1,0 +1,58 @@
+"""``raf report``: the whole diagnosis on one page for a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.console import err
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.progress import working
+from rankandfile.pipeline import Options
+
+if TYPE_CHECKING:
+    from rankandfile.model.diagnosis import Diagnosis
+    from rankandfile.reason import Facts
+
+ORDER = 60
+
+EXAMPLES = examples(
+    "raf report dumps/",
+    "raf report dumps/ --src train/",
+    "raf report ticket.zip -o hang-812345.html",
+)
+
+
+@diagnosing
+def report(
+    options: Options,
+    paths: Paths,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+) -> None:
+    """The verdict with its proof as one HTML file: score, waits, stacks, source, evidence.
+
+    The page needs no network and no server: open it from the disk, or attach it to a ticket.
+    """
+    result = diagnosed(paths, options)
+    write_report(result.facts, result.diagnosis, output)
+
+
+def write_report(facts: Facts, diagnosis: Diagnosis, output: Path) -> None:
+    """Write the page, and say where it is."""
+    from rankandfile import __version__
+    from rankandfile.reason.pictures import pictures
+    from rankandfile.render.report import page
+
+    with working("drawing the report"):
+        text = page(diagnosis, pictures(facts, diagnosis), __version__)
+    # Names from evidence may hold halves of characters, which UTF-8 has no bytes for.
+    data = text.encode("utf-8", "replace")
+    try:
+        output.write_bytes(data)
+    except OSError as error:
+        raise UserError(f"cannot write {output}: {error.strerror or error}") from error
+    err.print(f"report  {output}  ({len(data) / 1e6:.1f} MB)", markup=False, soft_wrap=True)
