@@ -21,7 +21,7 @@ from making import consoles, record, reference, screenshots
 from support.places import ROOT
 
 from rankandfile.cli.lab_make import kind_of
-from rankandfile.cli.main import app
+from rankandfile.cli.main import application
 from rankandfile.model.diagnosis import CAUSES
 
 DOCS = ROOT / "docs"
@@ -85,8 +85,8 @@ def test_every_command_and_option_says_what_it_does() -> None:
 def test_every_command_of_the_program_is_on_the_page() -> None:
     """As `raf --help` has them, and not as the generator of the page finds them."""
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    names = {one.name for one in app.registered_commands if one.name}
-    groups = {one.name: one.typer_instance for one in app.registered_groups}
+    names = {one.name for one in application().registered_commands if one.name}
+    groups = {one.name: one.typer_instance for one in application().registered_groups}
     names |= {
         f"{name} {one.name}"
         for name, group in groups.items()

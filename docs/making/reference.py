@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 
 import typer
 
-from rankandfile.cli.main import app
+from rankandfile.cli.main import application
 from rankandfile.model import diagnosis, ledger
 from rankandfile.model.diagnosis import SCHEMA, json_schema
 
@@ -86,7 +86,7 @@ def all_commands() -> Iterator[Command]:
             assert inner.typer_instance is not None
             yield from walk(inner.typer_instance, f"{path} {inner.name}")
 
-    return walk(app, "raf")
+    return walk(application(), "raf")
 
 
 def _parameters(function: Callable[..., Any]) -> Iterator[Parameter]:

@@ -17,7 +17,7 @@ from support.places import EARLY_STOP
 
 from rankandfile.agent.registry import TOOLS
 from rankandfile.agent.skill import install
-from rankandfile.cli.main import app
+from rankandfile.cli.main import application
 
 SKILL = (install.FOLDER / "SKILL.md").read_text(encoding="utf-8")
 
@@ -70,7 +70,7 @@ def test_it_says_what_not_to_do() -> None:
 @pytest.mark.parametrize("line", list(commands()))
 def test_every_command_is_one_that_raf_has(line: str) -> None:
     words = shlex.split(line.partition(" -- ")[0])[1:] + (["--", "x"] if " -- " in line else [])
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(application())
     context = command.make_context("raf", words, resilient_parsing=False)
     while hasattr(command, "resolve_command"):
         name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.main import app
+from rankandfile.cli.main import application
 from rankandfile.lab import catalog, truth
 from rankandfile.lab.source_tree import build
 
@@ -29,11 +29,13 @@ def test_a_rank_that_never_comes_to_the_setup(tmp_path: Path) -> None:
     )  # fmt: skip
     truth.write(known, incident)
     into = tmp_path / "watched"
-    done = CliRunner().invoke(app, ["lab", "watch", str(incident.parent), str(into), "--stall", "1"])
+    done = CliRunner().invoke(
+        application(), ["lab", "watch", str(incident.parent), str(into), "--stall", "1"]
+    )
     assert done.exit_code == 0, done.output
     said = (into / NAME / "said.log").read_text()
     assert "INIT STUCK" in said and "prepare.py:17" in said
     assert "Ranks 0 and 2 set up the job's communication and wait for rank 1" in " ".join(said.split())
     assert len(list((into / NAME / "evidence" / "rings").glob("*.ring"))) == 2
-    none = CliRunner().invoke(app, ["lab", "watch", str(into), str(into), "--only", "none"])
+    none = CliRunner().invoke(application(), ["lab", "watch", str(into), str(into), "--only", "none"])
     assert isinstance(none.exception, UserError)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -14,32 +17,42 @@ from rankandfile import __version__, listing
 from .console import complain
 from .errors import USAGE, UserError
 
-app = typer.Typer(
-    name="raf",
-    help="Find the rank, the line and the condition that hung a distributed PyTorch job.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+_COMMANDS = "rankandfile.cli.commands"
 
 
-def _add(package: str, to: typer.Typer) -> None:
-    """Every command of a folder, under the name of its file. A folder in it is a group of commands."""
-    for module in listing.modules(package):
+def application(word: str = "") -> typer.Typer:
+    """The command `raf` with all its commands; with the one of `word` alone, where there is one of that word.
+
+    The others need not be loaded to run it.
+    """
+    app = typer.Typer(
+        name="raf",
+        help="Find the rank, the line and the condition that hung a distributed PyTorch job.",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(root)
+    name = word.replace("-", "_")
+    alone = word and name in listing.names(_COMMANDS)
+    _add([import_module(f"{_COMMANDS}.{name}")] if alone else listing.modules(_COMMANDS), app)
+    return app
+
+
+def _add(modules: Sequence[ModuleType], to: typer.Typer) -> None:
+    """Commands, each under the name of its file. A folder is a group of commands."""
+    for module in modules:
         name = module.__name__.rpartition(".")[2]
         word = name.replace("_", "-")
         if hasattr(module, "__path__"):
             group = typer.Typer(help=" ".join((module.__doc__ or "").split()), no_args_is_help=True)
-            _add(module.__name__, group)
+            _add(listing.modules(module.__name__), group)
             to.add_typer(group, name=word)
             continue
         function = getattr(module, name, None) or getattr(module, f"{name}_")
         epilog, context = getattr(module, "EXAMPLES", None), getattr(module, "CONTEXT", None)
         to.command(word, epilog=epilog, context_settings=context)(function)
-
-
-_add("rankandfile.cli.commands", app)
 
 
 def _version(value: bool) -> None:
@@ -48,7 +61,6 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -66,7 +78,7 @@ def main() -> None:
             # A name that the terminal cannot write is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        application(sys.argv[1] if len(sys.argv) > 1 else "")()
     except UserError as error:
         complain(str(error))
         sys.exit(USAGE)

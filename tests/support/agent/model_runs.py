@@ -18,7 +18,7 @@ from rankandfile.agent.claims import check
 from rankandfile.agent.llm.report import ABOUT
 from rankandfile.agent.registry import call
 from rankandfile.agent.result import Result
-from rankandfile.cli.main import app
+from rankandfile.cli.main import application
 from support.agent.model_server import Plays, Server, serving
 from support.places import EARLY_STOP
 
@@ -61,7 +61,7 @@ def command(arguments: list[str]) -> tuple[int, str, str]:
     """In this process: loading the libraries anew for each run would take most of the time."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        status = app(arguments, standalone_mode=False)
+        status = application()(arguments, standalone_mode=False)
     out.seek(0)
     return int(status or 0), out.read(), err.getvalue()
 

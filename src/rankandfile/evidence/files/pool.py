@@ -23,6 +23,11 @@ SECONDS = 60.0
 SECONDS_PER_MEGABYTE = 1.0
 
 
+#: A process takes a tenth of a second to start; so much, or so many files, it reads in that time.
+_BYTES_PER_PROCESS = 1 << 20
+_FILES_PER_PROCESS = 16
+
+
 class Task(NamedTuple):
     path: Path
     name: str
@@ -34,6 +39,12 @@ def default_jobs() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _worth_starting(tasks: Sequence[Task]) -> int:
+    """As many processes as there are processors; fewer where one would have read it all before the others begin."""
+    work = sum(task.size for task in tasks) // _BYTES_PER_PROCESS + len(tasks) // _FILES_PER_PROCESS
+    return min(default_jobs(), 1 + work)
 
 
 def decode_all(
@@ -53,7 +64,7 @@ def decode_all(
     # Unbounded: `receive` keeps the answers anyway, and no thread may hang on a result that nobody takes.
     results: queue.SimpleQueue[tuple[int, Decoded]] = queue.SimpleQueue()
     stop = threading.Event()
-    count = max(1, min(jobs or default_jobs(), len(tasks)))
+    count = max(1, min(jobs or _worth_starting(tasks), len(tasks)))
     servers = [_Server(tasks, waiting, results, stop, memory, seconds) for _ in range(count)]
     for server in servers:
         server.start()

@@ -7,9 +7,12 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rankandfile.source.program.modules import Files, Program
+
+if TYPE_CHECKING:
+    from libcst.metadata import MetadataWrapper
 
 FunctionNode: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
 
@@ -44,6 +47,13 @@ class Module:
     path: str
     text: str
     tree: ast.Module
+
+    @cached_property
+    def placed(self) -> MetadataWrapper:
+        """The module as LibCST reads it, whose places are worked out once for all edits. Raises what LibCST does."""
+        import libcst
+
+        return libcst.metadata.MetadataWrapper(libcst.parse_module(self.text), unsafe_skip_copy=True)
 
     @cached_property
     def lines(self) -> list[str]:

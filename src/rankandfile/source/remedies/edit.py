@@ -104,9 +104,8 @@ class Edits:
         """The module's new text. Raises `CannotEdit` where a place was not found as `ast` described it."""
         cst = library()
         try:
-            wrapper = cst.metadata.MetadataWrapper(cst.parse_module(self.module.text), unsafe_skip_copy=True)
             editor = _editor(cst, self)
-            changed = wrapper.visit(editor)
+            changed = self.module.placed.visit(editor)
         except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError) as error:
             raise CannotEdit("the file cannot be edited without risk to its form") from error
         if editor.left:
@@ -133,6 +132,16 @@ def _editor(cst: Any, edits: Edits) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.left: set[tuple[int, ...]] = {*edits.statements, *edits.expressions}
+            self.lines = {place[0] for place in self.left}
+
+        def on_visit(self, node: Any) -> bool:
+            """Whether to look inside: not where no line is edited. A decorated one begins above its first line."""
+            if not isinstance(node, (cst.BaseCompoundStatement, cst.SimpleStatementLine)):
+                return bool(super().on_visit(node))
+            place = self.get_metadata(provider, node, None)
+            if place is None or getattr(node, "decorators", None):
+                return True
+            return any(place.start.line <= line <= place.end.line for line in self.lines)
 
         def on_leave(self, original_node: Any, updated_node: Any) -> Any:
             new = super().on_leave(original_node, updated_node)
