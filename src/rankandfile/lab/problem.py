@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rankandfile.lab.diagnosed import diagnosed
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import ScenarioError, locate
 from rankandfile.source.remedies import Problem, Site
 from rankandfile.source.remedies.problem import of_verdict
-from rankandfile.source.tree import SourceTree
 
 
 def stated_problem(scenario: Scenario, tree: Path) -> Problem:
@@ -36,16 +36,8 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
     )
 
 
-def problem_of(incident: Path, tree: SourceTree) -> Problem | None:
+def problem_of(incident: Path, src: Path) -> Problem | None:
     """What the diagnosis of the incident's evidence says, with its source at hand."""
-    import tempfile
-
-    from rankandfile.evidence.load import load
-    from rankandfile.reason import conclude, gather
-    from rankandfile.source.locate import locate as locate_in
-
-    with tempfile.TemporaryDirectory(prefix="prove-spool-") as spool:
-        case = load([incident / "evidence"], Path(spool), jobs=1)
-        diagnosis = locate_in(case, conclude(gather(case)), tree)
+    diagnosis = diagnosed([incident / "evidence"], [src])
     found = (of_verdict(verdict, diagnosis.job.world_size) for verdict in diagnosis.verdicts)
     return next((problem for problem in found if problem is not None), None)

@@ -74,7 +74,7 @@ def prove(
         src = Path(folder).resolve() / "src"
         build(scenario, src, fixed=False)
         tree = open_tree([src])
-        problem = _problem(scenario, src, tree, Path(folder), origin)
+        problem = _problem(scenario, src, Path(folder), origin)
         found = []
         for one in what:
             proof = Proof(scenario=scenario.name, what=one, origin=origin, plain=plain, held=False)
@@ -87,11 +87,11 @@ def prove(
         return found
 
 
-def _problem(scenario: Scenario, src: Path, tree: SourceTree, folder: Path, origin: Origin) -> Problem | str:
+def _problem(scenario: Scenario, src: Path, folder: Path, origin: Origin) -> Problem | str:
     if origin == "truth":
         return stated_problem(scenario, src)
     incident = run_scenario(scenario, folder / "incident", twin=False)
-    return problem_of(incident, tree) or "the diagnosis names no line of the source"
+    return problem_of(incident, src) or "the diagnosis names no line of the source"
 
 
 def _patch(problem: Problem | str, tree: SourceTree, what: What, plain: bool) -> Patch | str:
