@@ -39,7 +39,7 @@ def test_fault_and_fix_are_readable_code(scenario: Scenario, tmp_path: Path) -> 
         assert not diff(tmp_path / "faulty", tmp_path / "fixed")
     else:
         assert diff(tmp_path / "faulty", tmp_path / "fixed")
-    for cohort in scenario.parting.cohorts:
+    for cohort in scenario.divergence.cohorts:
         assert all(0 <= rank < scenario.world_size for rank in cohort.ranks)
         if cohort.at:
             locate(cohort.at, tmp_path / "faulty", scenario.name)

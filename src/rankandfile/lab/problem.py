@@ -17,12 +17,12 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
         raise ScenarioError(f"{scenario.name}: states no location")
     place = locate(scenario.location, tree, scenario.name)
     sites = []
-    for cohort in scenario.parting.cohorts:
+    for cohort in scenario.divergence.cohorts:
         at = locate(cohort.at, tree, scenario.name) if cohort.at else None
         sites.append(
             Site(cohort.ranks, cohort.op, at.file, at.line, at.function) if at else Site(cohort.ranks)
         )
-    members = {rank for cohort in scenario.parting.cohorts for rank in cohort.ranks}
+    members = {rank for cohort in scenario.divergence.cohorts for rank in cohort.ranks}
     return Problem(
         cause=scenario.cause,
         file=place.file,
@@ -30,7 +30,7 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
         function=place.function,
         condition=place.condition,
         culprits=scenario.culprits,
-        kind=scenario.parting.kind,
+        kind=scenario.divergence.kind,
         whole_job=len(members) == scenario.world_size if members else None,
         sites=tuple(sites),
     )
