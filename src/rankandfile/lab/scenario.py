@@ -140,33 +140,3 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence = Evidence()
     in_suite: bool = False
     preload: tuple[str, ...] = PRELOAD
-
-
-FAMILY = {
-    "skipped_collective": "ranks took different paths",
-    "extra_collective": "ranks took different paths",
-    "different_collective": "ranks took different paths",
-    "order_inversion": "ranks took different paths",
-    "early_exit": "ranks took different paths",
-    "uneven_inputs": "ranks took different paths",
-    "rank_conditional": "ranks took different paths",
-    "swallowed_exception": "ranks took different paths",
-    "size_mismatch": "arguments differ",
-    "dtype_mismatch": "arguments differ",
-    "split_mismatch": "arguments differ",
-    "root_mismatch": "arguments differ",
-    "group_mismatch": "arguments differ",
-    "host_blocked": "host did not get there",
-    "host_slow": "host did not get there",
-    "raised": "process gone",
-    "killed": "process gone",
-    "exited": "process gone",
-    "network_stalled": "fabric",
-    "peer_unreachable": "fabric",
-    "init_stuck": "start and end",
-    "teardown_only": "start and end",
-    "too_short_timeout": "not a fault",
-    "no_hang": "not a fault",
-    "undetermined": "honesty",
-}
-"""Family of each cause that a run without a GPU can have."""

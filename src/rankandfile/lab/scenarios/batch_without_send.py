@@ -1,6 +1,6 @@
 """One rank leaves a send out of its batch of transfers."""
 
-from rankandfile.lab.scenario import At, Scenario, above
+from rankandfile.lab.scenario import At, Edit, Scenario
 
 SCENARIO = Scenario(
     title="Rank 2 leaves out a send that its neighbour receives",
@@ -12,11 +12,12 @@ SCENARIO = Scenario(
     culprits=(2,),
     location=At("transfer.py", "if mine[1] != 2.0 or neighbour < layout.rank:"),
     fault=(
-        above(
+        Edit(
             "transfer.py",
             "            operations.append(dist.P2POp(dist.isend, mine, neighbour, group=layout.pp_group))\n",
             """            if mine[1] != 2.0 or neighbour < layout.rank:
-    """,
+                operations.append(dist.P2POp(dist.isend, mine, neighbour, group=layout.pp_group))
+""",
         ),
     ),
     fix_summary="Every receive needs its send: the filter must be known to both sides.",

@@ -1,6 +1,6 @@
 """Eight ranks: the barrier after a checkpoint is inside the writers' branch."""
 
-from rankandfile.lab.scenario import At, Cohort, Scenario, above, diverge
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
     title="Only the ranks that write a checkpoint wait at the barrier after it",
@@ -17,7 +17,7 @@ SCENARIO = Scenario(
         Cohort((0, 1), "barrier", At("checkpoint.py", "dist.barrier()")),
         Cohort((2, 3, 4, 5, 6, 7)),
     ),
-    fault=(above("checkpoint.py", "    dist.barrier()\n", "    "),),
+    fault=(Edit("checkpoint.py", "    dist.barrier()\n", "        dist.barrier()\n"),),
     fix_summary="The barrier belongs outside the branch.",
     seen_in="https://github.com/allenai/allennlp/pull/4693",
 )

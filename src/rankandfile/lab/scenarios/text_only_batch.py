@@ -16,12 +16,13 @@ SCENARIO = Scenario(
         Cohort((1,), "all_gather", At("model.py", "return self.head(self.text(tokens, prefix))")),
     ),
     fault=(
-        above(
+        Edit(
             "model.py",
             "        prefix = self.vision(patches)\n",
             """        prefix = torch.zeros(1)
         if patches is not None:
-    """,
+            prefix = self.vision(patches)
+""",
         ),
         above(
             "samples.py",
