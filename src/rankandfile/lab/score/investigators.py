@@ -20,6 +20,7 @@ from rankandfile.agent.journal import Journal
 from rankandfile.agent.playbook import Draft, draft
 from rankandfile.agent.tools.propose_verdict import Proposal
 from rankandfile.lab import truth as truths
+from rankandfile.lab.diagnosed import bench_of
 from rankandfile.model.ranks import parse_ranks
 
 from .answer import Answer, Site, from_diagnosis
@@ -74,7 +75,8 @@ class Investigator:
         began = time.perf_counter()
         truth = truths.read(incident)
         looked = any((incident / "evidence" / "stacks").glob("*"))
-        bench = bench_of(incident)
+        src = incident / "src"
+        bench = bench_of([incident / "evidence"], [src] if src.is_dir() else [])
         play = draft(bench)
         own = len(play.journal.steps)
         added = self.consult(play) if self.consult is not None else None
@@ -98,13 +100,6 @@ class Investigator:
         )
         self.on_done()
         return case
-
-
-def bench_of(incident: Path) -> Bench:
-    from rankandfile.cli.bench import bench_of as opened
-
-    src = [incident / "src"] if (incident / "src").is_dir() else None
-    return opened([incident / "evidence"], src, None, None, 1)
 
 
 def answer_of(bench: Bench, journal: Journal, steps: int) -> Answer:
