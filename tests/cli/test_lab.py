@@ -12,7 +12,10 @@ import polars as pl
 import pytest
 from support.cli.raf_runs import Raf
 
+from rankandfile.cli import lab_make
+from rankandfile.cli.errors import UserError
 from rankandfile.lab import catalog, truth, virtual_hosts
+from rankandfile.lab.score.ablation import heuristics
 from rankandfile.lab.variants import VARIANTS
 
 
@@ -135,6 +138,47 @@ def test_an_export_holds_incidents_twins_and_variants_and_can_be_scored(raf: Raf
     assert raf("lab", "score", "-a", "raf-dumps", "--set", corpus / "sim", "-o", marks).status == 0
     (score,) = json.loads(marks.read_text())
     assert {mark["incident"] for mark in score["marks"]} == names
+
+
+def test_a_scenario_that_fails_is_named_and_the_others_go_on(
+    raf: Raf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(name: str, into: Path, *, twin: bool, **more: object) -> Path:
+        if not twin:
+            raise UserError(f"{name}: the job finished")
+        return lab_make.make(name, into, twin=twin)
+
+    monkeypatch.setattr("rankandfile.cli.commands.lab.export.make", make)
+    done = raf("lab", "export", tmp_path / "c", "--no-real", "--only", "peers-other-op")
+    assert done.status == 2
+    assert "1 of 2 runs failed: peers-other-op" in done.err
+    assert [path.name for path in (tmp_path / "c" / "sim").iterdir()] == ["peers-other-op.twin"]
+
+
+def test_answers_are_kept_and_held_against_others(raf: Raf, tmp_path: Path) -> None:
+    made = raf("lab", "export", tmp_path / "c", "--no-real", "--no-twins", "--only", "peers-other-op")
+    assert made.status == 0, made.err
+    done = raf("lab", "answers", tmp_path / "c", "-o", tmp_path / "one", "--jobs", "1")
+    assert done.status == 0 and "4 answers to 1 incidents" in done.out
+    done = raf(
+        "lab", "answers", tmp_path / "c", "-o", tmp_path / "two", "--against", tmp_path / "one", "--jobs", "1"
+    )
+    assert done.status == 0 and "0 of 4 answers differ" in done.out
+    (tmp_path / "two" / "peers-other-op" / "raf.json").write_text('{"schema": "other"}')
+    done = raf("lab", "answers", "-o", tmp_path / "two", "--against", tmp_path / "one", "--most", "9")
+    assert done.status == 1
+    assert "schema: rankandfile.diagnosis/1 -> other" in done.out and "1 of 4 answers differ" in done.out
+    assert raf("lab", "answers", "-o", tmp_path / "two", "--against", tmp_path / "none").status == 2
+
+
+def test_each_heuristic_has_a_row_and_an_unknown_one_is_refused(raf: Raf, tmp_path: Path) -> None:
+    raf("lab", "export", tmp_path / "c", "--no-real", "--no-twins", "--only", "peers-other-op")
+    done = raf("lab", "ablate", tmp_path / "c", "--format", "json", "--jobs", "1")
+    assert done.status == 0, done.err
+    rows = json.loads(done.out)
+    assert {row["heuristic"] for row in rows} == {rule.name for rule in heuristics()}
+    refused = raf("lab", "ablate", tmp_path / "c", "--only", "gremlins")
+    assert refused.status == 2 and "no heuristic 'gremlins'" in refused.err
 
 
 def test_nothing_to_export_is_an_error(raf: Raf, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from rankandfile.lab import catalog
-from rankandfile.lab.scenario import FAMILY, Scenario
+from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import build, diff, locate
 from rankandfile.lab.truth import long_ranks, short_ranks
+from rankandfile.model.diagnosis import CAUSES
 
 ALL = catalog.scenarios()
 
@@ -25,8 +26,8 @@ def test_listing_needs_no_torch() -> None:
 
 
 def test_every_cause_that_needs_no_gpu_has_a_scenario() -> None:
-    without = {"no_hang", "undetermined"}
-    assert {s.cause for s in ALL} >= set(FAMILY) - without
+    others = {"no_hang", "undetermined", "gpu_stuck", "gpu_error", "link_error"}
+    assert {s.cause for s in ALL} >= set(CAUSES) - others
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
@@ -39,12 +40,12 @@ def test_fault_and_fix_are_readable_code(scenario: Scenario, tmp_path: Path) -> 
         assert not diff(tmp_path / "faulty", tmp_path / "fixed")
     else:
         assert diff(tmp_path / "faulty", tmp_path / "fixed")
-    for cohort in scenario.parting.cohorts:
+    for cohort in scenario.divergence.cohorts:
         assert all(0 <= rank < scenario.world_size for rank in cohort.ranks)
         if cohort.at:
             locate(cohort.at, tmp_path / "faulty", scenario.name)
     assert all(0 <= rank < scenario.world_size for rank in scenario.culprits)
-    assert scenario.fix_summary and scenario.cause in FAMILY
+    assert scenario.fix_summary and scenario.cause in CAUSES
 
 
 def test_what_cuts_links_says_what_it_needs() -> None:

@@ -51,10 +51,10 @@ def test_a_wrong_truth_is_an_error_and_the_stuck_ranks_are_gone(
     scenario = catalog.get("uneven_shards")
     swapped = tuple(
         msgspec.structs.replace(c, ranks=r)
-        for c, r in zip(scenario.parting.cohorts, [(2,), (0, 1, 3)], strict=True)
+        for c, r in zip(scenario.divergence.cohorts, [(2,), (0, 1, 3)], strict=True)
     )
     wrong = msgspec.structs.replace(
-        scenario, parting=msgspec.structs.replace(scenario.parting, cohorts=swapped)
+        scenario, divergence=msgspec.structs.replace(scenario.divergence, cohorts=swapped)
     )
     with pytest.raises(ScenarioError, match="never part as stated"):
         run_scenario(wrong, tmp_path / "out", place=root, attempts=1)

@@ -125,7 +125,7 @@ def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: Subject) -> Non
         await pilot.press("tab", "ctrl+home")
         assert app.query_one("#calls", DataTable).cursor_row == 0
         await pilot.press("d")
-        parted = next(number for number, call in enumerate(app.calls) if call.parted)
+        parted = next(number for number, call in enumerate(app.calls) if call.diverged)
         assert app.query_one("#calls", DataTable).cursor_row == parted
         await pilot.press("ctrl+home", "u")
         assert cells(app, "calls")[1] == "issued"

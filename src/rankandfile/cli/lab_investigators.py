@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import Progress
-
 from .asking import choice_of, wishes_of
-from .console import err, out
+from .console import out
 from .errors import UserError
+from .lab_incidents import progressing
 from .model_options import Limits
 
 if TYPE_CHECKING:
@@ -31,13 +30,8 @@ def score(
 
     consults = {name: _consult(name, limits) for name in names}
     scores = []
-    with Progress(console=err, disable=not err.is_terminal) as progress:
-        for name, consult in consults.items():
-            bar = progress.add_task(name, total=len(found))
-
-            def step(bar: object = bar) -> None:
-                progress.advance(bar)  # type: ignore[arg-type]
-
+    for name, consult in consults.items():
+        with progressing(name, len(found)) as step:
             scores.append(Investigator(name, consult, step).all(found))
     out.print(pages.table(scores))
     if worst:

@@ -1,7 +1,8 @@
 """Real hangs with known truth, and a scorer for any analyser. Nothing imports it.
 
 `catalog.scenarios()` lists what there is, `run.run_scenario(name, out_dir, twin=False)` makes one incident,
-`corpus.make_corpus(out_dir)` makes many, `variants.make(incident, variant, out_dir)` takes evidence away.
+`variants.make(incident, variant, out_dir)` takes evidence away, and
+`diagnosed.diagnosed(paths, src)` is what Rank & File says of what is left.
 
 An incident is a folder:
 

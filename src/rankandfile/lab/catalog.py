@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 from functools import cache
 
+import msgspec
+
 from rankandfile.lab import scenarios as package
 from rankandfile.lab.scenario import Scenario
 
@@ -16,9 +18,7 @@ def scenarios() -> tuple[Scenario, ...]:
     found = []
     for module in pkgutil.iter_modules(package.__path__):
         scenario = importlib.import_module(f"{package.__name__}.{module.name}").SCENARIO
-        if scenario.name != module.name:
-            raise ValueError(f"scenarios/{module.name}.py calls itself {scenario.name}")
-        found.append(scenario)
+        found.append(msgspec.structs.replace(scenario, name=module.name))
     return tuple(sorted(found, key=lambda s: s.name))
 
 

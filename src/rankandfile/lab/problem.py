@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rankandfile.lab.diagnosed import diagnosed
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import ScenarioError, locate
-from rankandfile.pipeline import Options, run
 from rankandfile.source.remedies import Problem, Site
 from rankandfile.source.remedies.problem import of_verdict
 
@@ -17,12 +17,12 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
         raise ScenarioError(f"{scenario.name}: states no location")
     place = locate(scenario.location, tree, scenario.name)
     sites = []
-    for cohort in scenario.parting.cohorts:
+    for cohort in scenario.divergence.cohorts:
         at = locate(cohort.at, tree, scenario.name) if cohort.at else None
         sites.append(
             Site(cohort.ranks, cohort.op, at.file, at.line, at.function) if at else Site(cohort.ranks)
         )
-    members = {rank for cohort in scenario.parting.cohorts for rank in cohort.ranks}
+    members = {rank for cohort in scenario.divergence.cohorts for rank in cohort.ranks}
     return Problem(
         cause=scenario.cause,
         file=place.file,
@@ -30,7 +30,7 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
         function=place.function,
         condition=place.condition,
         culprits=scenario.culprits,
-        kind=scenario.parting.kind,
+        kind=scenario.divergence.kind,
         whole_job=len(members) == scenario.world_size if members else None,
         sites=tuple(sites),
     )
@@ -38,6 +38,6 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
 
 def problem_of(incident: Path, src: Path) -> Problem | None:
     """What the diagnosis of the incident's evidence says, with its source at hand."""
-    diagnosis = run([incident / "evidence"], Options(sources=(src,), jobs=1)).diagnosis
+    diagnosis = diagnosed([incident / "evidence"], [src])
     found = (of_verdict(verdict, diagnosis.job.world_size) for verdict in diagnosis.verdicts)
     return next((problem for problem in found if problem is not None), None)

@@ -17,15 +17,15 @@ from rankandfile.lab import calls, catalog, verify
 from rankandfile.lab.problem import problem_of, stated_problem
 from rankandfile.lab.ranks import Ranks
 from rankandfile.lab.run import ScenarioError, lacking, run_scenario
-from rankandfile.lab.scenario import FAMILY, Scenario
+from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import build
+from rankandfile.model.diagnosis import CAUSES
 from rankandfile.source.files.tree import SourceTree, open_tree
 from rankandfile.source.probes import probes
 from rankandfile.source.remedies import Patch, Problem, Refusal, patched
 
 What = Literal["remedy", "probe"]
 Origin = Literal["diagnosis", "truth"]
-_PATHS = "ranks took different paths"
 #: These runs are to end, so that patience costs time only where one does not hold.
 _STALL_S, _LIMIT_S = 12.0, 240.0
 _ERROR = re.compile(
@@ -57,7 +57,7 @@ def scenarios() -> list[Scenario]:
 
 def of_paths(scenario: Scenario) -> bool:
     """Ranks take different paths: every such scenario must have a patch and a probe that hold."""
-    return FAMILY[scenario.cause] == _PATHS
+    return CAUSES[scenario.cause] == "paths"
 
 
 def prove(

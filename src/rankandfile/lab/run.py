@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rankandfile.lab import calls, catalog, collect, verify, virtual_hosts
 from rankandfile.lab.ranks import OnLine, Ranks
-from rankandfile.lab.scenario import FAMILY, Scenario
+from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import ScenarioError, build, diff, locate
-from rankandfile.lab.truth import DivergenceTruth, FixTruth, Truth, write
+from rankandfile.lab.truth import DivergenceTruth, FixTruth, Truth, family_of, write
 
 Progress = Callable[[str], None]
 
@@ -146,7 +146,7 @@ def _truth(scenario: Scenario, twin: bool, log: calls.CallLog, tree: Path, job: 
             title=f"Healthy twin of: {scenario.title}",
             hang=False,
             cause="no_hang",
-            family=FAMILY["no_hang"],
+            family=family_of("no_hang"),
             culprits=[],
             cause_from_dumps="no_hang",
             decidable_from_dumps=True,
@@ -163,7 +163,7 @@ def _truth(scenario: Scenario, twin: bool, log: calls.CallLog, tree: Path, job: 
         title=scenario.title,
         hang=scenario.hang,
         cause=scenario.cause,
-        family=FAMILY[scenario.cause],
+        family=family_of(scenario.cause),
         culprits=list(scenario.culprits),
         accepted_causes=list(scenario.accepted_causes),
         decidable_from_dumps=bool(scenario.cause_from_dumps),

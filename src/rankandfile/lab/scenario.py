@@ -17,6 +17,20 @@ class Edit(msgspec.Struct, frozen=True):
     after: str
 
 
+def above(file: str, anchor: str, text: str) -> Edit:
+    """Put `text` before the anchor, which occurs only there."""
+    return Edit(file, anchor, text + anchor)
+
+
+def below(file: str, anchor: str, text: str) -> Edit:
+    """Put `text` after the anchor."""
+    return Edit(file, anchor, anchor + text)
+
+
+def new_file(file: str, text: str) -> Edit:
+    return Edit(file, "", text)
+
+
 class At(msgspec.Struct, frozen=True):
     """A line of the faulty tree, by text that occurs only there."""
 
@@ -34,17 +48,23 @@ class Cohort(msgspec.Struct, frozen=True):
     group: str = ""
 
 
-class Parting(msgspec.Struct, frozen=True):
+class Divergence(msgspec.Struct, frozen=True):
     """Where the sequences of a group part: the first call that the cohorts issue from different places.
 
     When only arguments differ, `occurrence` tells which of the calls from that place it is.
     """
 
-    kind: str
-    cohorts: tuple[Cohort, ...]
+    kind: str = "none"
+    cohorts: tuple[Cohort, ...] = ()
     group: str = "default_pg"
     containing: int = 0
     occurrence: int = 1
+
+
+def diverge(
+    kind: str, *cohorts: Cohort, group: str = "default_pg", containing: int = 0, occurrence: int = 1
+) -> Divergence:
+    return Divergence(kind, cohorts, group, containing, occurrence)
 
 
 class Strike(msgspec.Struct, frozen=True):
@@ -89,15 +109,16 @@ PRELOAD = (
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     """One hang with known truth. `needs`: what the machine must have beyond torch, in words for a person."""
 
-    name: str
     title: str
     program: str
     world_size: int
     cause: str
     culprits: tuple[int, ...]
-    location: At | None
-    parting: Parting
-    fault: tuple[Edit, ...]
+    name: str = ""
+    """Of the file."""
+    location: At | None = None
+    divergence: Divergence = Divergence()
+    fault: tuple[Edit, ...] = ()
     fix: tuple[Edit, ...] = ()
     fix_summary: str = ""
     args: tuple[str, ...] = ()
@@ -119,33 +140,3 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence = Evidence()
     in_suite: bool = False
     preload: tuple[str, ...] = PRELOAD
-
-
-FAMILY = {
-    "skipped_collective": "ranks took different paths",
-    "extra_collective": "ranks took different paths",
-    "different_collective": "ranks took different paths",
-    "order_inversion": "ranks took different paths",
-    "early_exit": "ranks took different paths",
-    "uneven_inputs": "ranks took different paths",
-    "rank_conditional": "ranks took different paths",
-    "swallowed_exception": "ranks took different paths",
-    "size_mismatch": "arguments differ",
-    "dtype_mismatch": "arguments differ",
-    "split_mismatch": "arguments differ",
-    "root_mismatch": "arguments differ",
-    "group_mismatch": "arguments differ",
-    "host_blocked": "host did not get there",
-    "host_slow": "host did not get there",
-    "raised": "process gone",
-    "killed": "process gone",
-    "exited": "process gone",
-    "network_stalled": "fabric",
-    "peer_unreachable": "fabric",
-    "init_stuck": "start and end",
-    "teardown_only": "start and end",
-    "too_short_timeout": "not a fault",
-    "no_hang": "not a fault",
-    "undetermined": "honesty",
-}
-"""Family of each cause that a run without a GPU can have."""

@@ -14,11 +14,25 @@ from typing import Any
 import msgspec
 
 from rankandfile.lab import toml
+from rankandfile.model.diagnosis import CAUSES
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib  # type: ignore[import-not-found]
+
+FAMILIES = {
+    "paths": "ranks took different paths",
+    "arguments": "arguments differ",
+    "host": "host did not get there",
+    "process": "process gone",
+    "device": "device",
+    "fabric": "fabric",
+    "start_and_end": "start and end",
+    "not_a_fault": "not a fault",
+    "honesty": "honesty",
+}
+"""The words of each family of causes."""
 
 SCHEMA = "rankandfile.truth/1"
 FILE = "truth.toml"
@@ -91,6 +105,10 @@ class Truth(msgspec.Struct, kw_only=True, omit_defaults=True):
     divergence: DivergenceTruth
     location: LocationTruth | None = None
     fix: FixTruth | None = None
+
+
+def family_of(cause: str) -> str:
+    return FAMILIES[CAUSES[cause]]
 
 
 def short_ranks(ranks: Iterable[int]) -> str:

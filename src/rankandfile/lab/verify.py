@@ -14,18 +14,18 @@ _UNRECORDED = ("send", "recv")
 
 def divergence(scenario: Scenario, log: CallLog, tree: Path) -> DivergenceTruth:
     """The truth's divergence with lines and sequence numbers, each proved from the call log."""
-    parting = scenario.parting
-    if parting.kind == "none":
+    stated = scenario.divergence
+    if stated.kind == "none":
         return DivergenceTruth(kind="none")
-    group = log.find_group(parting.group, parting.containing)
+    group = log.find_group(stated.group, stated.containing)
     if group is None:
-        raise ScenarioError(f"{scenario.name}: no group {parting.group!r} with rank {parting.containing}")
-    if parting.kind == "cycle":
-        cohorts = [_last_call(scenario, c, log, tree) for c in parting.cohorts]
-        return _truth(parting.kind, group, cohorts[0].seq, cohorts)
+        raise ScenarioError(f"{scenario.name}: no group {stated.group!r} with rank {stated.containing}")
+    if stated.kind == "cycle":
+        cohorts = [_last_call(scenario, c, log, tree) for c in stated.cohorts]
+        return _truth(stated.kind, group, cohorts[0].seq, cohorts)
     index = _first_parting(scenario, log, group, tree)
-    cohorts = [_at_index(c, log, group, index) for c in parting.cohorts]
-    return _truth(parting.kind, group, index + 1, cohorts)
+    cohorts = [_at_index(c, log, group, index) for c in stated.cohorts]
+    return _truth(stated.kind, group, index + 1, cohorts)
 
 
 def _truth(kind: str, group: Group, seq: int, cohorts: list[CohortTruth]) -> DivergenceTruth:
@@ -50,12 +50,12 @@ def _matches(call: Call, cohort: Cohort, tree: Path, name: str) -> bool:
 def _first_parting(scenario: Scenario, log: CallLog, group: Group, tree: Path) -> int:
     """Index of the first call of the group at which every cohort stands where the scenario says."""
     sequences = {r: log.of(group, r) for r in group.ranks}
-    left = scenario.parting.occurrence
+    left = scenario.divergence.occurrence
     spread = max((len(s) for s in sequences.values()), default=0)
     for index in range(spread + 1):
         if all(
             _cohort_at(scenario, cohort, sequences[r], index, tree)
-            for cohort in scenario.parting.cohorts
+            for cohort in scenario.divergence.cohorts
             for r in cohort.ranks
         ):
             left -= 1
@@ -76,7 +76,7 @@ def _check_agreement_before(scenario: Scenario, sequences: dict[int, list[Call]]
                 f"{scenario.name}: the ranks part before call {index + 1}, at {i + 1}: {seen}"
             )
     here = {(c[index].op, c[index].stack) if index < len(c) else () for c in sequences.values()}
-    places = {cohort.at for cohort in scenario.parting.cohorts}
+    places = {cohort.at for cohort in scenario.divergence.cohorts}
     if len(here) == 1 and len(places) > 1:
         raise ScenarioError(f"{scenario.name}: all ranks do the same at call {index + 1}: {here}")
 

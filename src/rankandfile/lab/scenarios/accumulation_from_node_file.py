@@ -1,9 +1,8 @@
 """A setting comes from a file on each node, and one node's file is old."""
 
-from rankandfile.lab.scenario import At, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Evidence, Scenario, above, below, new_file
 
 SCENARIO = Scenario(
-    name="accumulation_from_node_file",
     title="Ranks 2 and 3 accumulate one batch fewer, by an old settings file of their node",
     program="mesh_lm",
     world_size=4,
@@ -11,27 +10,20 @@ SCENARIO = Scenario(
     accepted_causes=("uneven_inputs", "different_collective", "skipped_collective"),
     culprits=(2, 3),
     location=At("train.py", "for _ in range(settings.accumulation(layout.rank)):"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
         Edit(
             "train.py",
             "        for _ in range(args.accumulate):\n",
             "        for _ in range(settings.accumulation(layout.rank)):\n",
         ),
-        Edit(
+        below(
             "train.py",
             "            report.add(loss.item() * args.accumulate)\n",
-            """            report.add(loss.item() * args.accumulate)
-            dist.barrier()  # keep the replicas in step
-""",
+            "            dist.barrier()  # keep the replicas in step\n",
         ),
-        Edit(
-            "train.py",
-            "import torch\nfrom torch.nn",
-            "import torch\nimport torch.distributed as dist\nfrom torch.nn",
-        ),
-        Edit("settings.py", "import argparse\n", "import argparse\nimport json\nimport os\n"),
-        Edit(
+        below("train.py", "import torch\n", "import torch.distributed as dist\n"),
+        below("settings.py", "import argparse\n", "import json\nimport os\n"),
+        above(
             "settings.py",
             "def parse():\n",
             '''def accumulation(rank):
@@ -41,11 +33,10 @@ SCENARIO = Scenario(
         return json.load(file)["accumulate"]
 
 
-def parse():
 ''',
         ),
-        Edit("nodes/node0.json", "", '{"accumulate": 3}\n'),
-        Edit("nodes/node1.json", "", '{"accumulate": 2}\n'),
+        new_file("nodes/node0.json", '{"accumulate": 3}\n'),
+        new_file("nodes/node1.json", '{"accumulate": 2}\n'),
     ),
     fix=(Edit("nodes/node1.json", '{"accumulate": 2}', '{"accumulate": 3}'),),
     evidence=Evidence(debug_server=True, dump_name="fr_dump_{rank}.pickle"),

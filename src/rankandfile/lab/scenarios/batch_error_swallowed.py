@@ -1,9 +1,8 @@
 """`except RuntimeError: continue` around the step."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="batch_error_swallowed",
     title="Rank 2 swallows an exception from a bad batch and goes on with the next one",
     program="classifier",
     world_size=4,
@@ -13,12 +12,10 @@ SCENARIO = Scenario(
     culprits=(2,),
     culprits_from_dumps=(2,),
     location=At("trainer.py", "except ValueError as error:"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((2,), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-            Cohort((0, 1, 3), "all_reduce", At("trainer.py", "loss.backward()")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((2,), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
+        Cohort((0, 1, 3), "all_reduce", At("trainer.py", "loss.backward()")),
     ),
     fault=(
         Edit(
@@ -37,12 +34,11 @@ SCENARIO = Scenario(
                 continue
 """,
         ),
-        Edit(
+        above(
             "trainer.py",
             "        loss.backward()\n",
             """        if not torch.isfinite(loss):
             raise ValueError("no labelled sample")
-        loss.backward()
 """,
         ),
     ),

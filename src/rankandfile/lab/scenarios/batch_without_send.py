@@ -1,9 +1,8 @@
 """One rank leaves a send out of its batch of transfers."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Scenario
 
 SCENARIO = Scenario(
-    name="batch_without_send",
     title="Rank 2 leaves out a send that its neighbour receives",
     program="pipeline",
     world_size=4,
@@ -12,7 +11,6 @@ SCENARIO = Scenario(
     accepted_causes=("rank_conditional",),
     culprits=(2,),
     location=At("transfer.py", "if mine[1] != 2.0 or neighbour < layout.rank:"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
         Edit(
             "transfer.py",

@@ -1,21 +1,18 @@
 """Each rank picks the broadcast's root from its own view."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="best_worker_by_local_score",
     title="Rank 2 takes itself for the owner of the best point, the others take rank 0",
     program="local_sgd",
     world_size=4,
     cause="root_mismatch",
     culprits=(2,),
     location=At("inventory.py", "if score < THRESHOLD:"),
-    parting=Parting(
-        kind="argument",
-        cohorts=(
-            Cohort((2,), "broadcast", At("inventory.py", "dist.broadcast(vector, src=owner)")),
-            Cohort((0, 1, 3), "broadcast", At("inventory.py", "dist.broadcast(vector, src=owner)")),
-        ),
+    divergence=diverge(
+        "argument",
+        Cohort((2,), "broadcast", At("inventory.py", "dist.broadcast(vector, src=owner)")),
+        Cohort((0, 1, 3), "broadcast", At("inventory.py", "dist.broadcast(vector, src=owner)")),
     ),
     fault=(
         Edit(
@@ -29,20 +26,26 @@ SCENARIO = Scenario(
     return 0
 """,
         ),
-        Edit("inventory.py", "def total(", "THRESHOLD = 0.5\n\n\ndef total("),
+        above(
+            "inventory.py",
+            "def total(",
+            """THRESHOLD = 0.5
+
+
+""",
+        ),
         Edit(
             "train.py",
             "inventory.best_worker(worker.distance())",
             "inventory.best_worker(worker.local_distance())",
         ),
-        Edit(
+        above(
             "worker.py",
             "    def distance(self):\n",
             '''    def local_distance(self):
         """Distance before the last average, by this worker's own noise."""
         return self.distance() + (0.0 if self.problem.rank == 2 else 1.0)
 
-    def distance(self):
 ''',
         ),
     ),

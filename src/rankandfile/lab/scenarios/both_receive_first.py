@@ -1,23 +1,19 @@
 """Neighbours that both receive before they send."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
-    name="both_receive_first",
     title="Both neighbours of an exchange receive first: nobody sends",
     program="pipeline",
     world_size=4,
     cause="order_inversion",
     culprits=(0, 1, 2, 3),
     location=At("transfer.py", "dist.recv(inbox, neighbour, group=layout.pp_group)"),
-    parting=Parting(
-        kind="cycle",
+    divergence=diverge(
+        "cycle",
+        Cohort((0, 1), "recv", At("transfer.py", "dist.recv(inbox, neighbour, group=layout.pp_group)")),
+        Cohort((2, 3), "recv", At("transfer.py", "dist.recv(inbox, neighbour, group=layout.pp_group)")),
         group="pp0",
-        containing=0,
-        cohorts=(
-            Cohort((0, 1), "recv", At("transfer.py", "dist.recv(inbox, neighbour, group=layout.pp_group)")),
-            Cohort((2, 3), "recv", At("transfer.py", "dist.recv(inbox, neighbour, group=layout.pp_group)")),
-        ),
     ),
     fault=(
         Edit(

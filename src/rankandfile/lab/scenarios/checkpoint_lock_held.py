@@ -1,9 +1,8 @@
 """Rank 0 waits for a lock file that a forgotten process holds."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, above, below, diverge
 
 SCENARIO = Scenario(
-    name="checkpoint_lock_held",
     title="Rank 0 waits for the checkpoint lock, the others at the barrier after the save",
     program="classifier",
     world_size=4,
@@ -11,31 +10,24 @@ SCENARIO = Scenario(
     culprits=(0,),
     culprits_from_dumps=(0,),
     location=At("checkpoint.py", "fcntl.flock(lock, fcntl.LOCK_EX)"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((0,)), Cohort((1, 2, 3), "barrier", At("checkpoint.py", "dist.barrier()"))),
+    divergence=diverge(
+        "absent",
+        Cohort((0,)),
+        Cohort((1, 2, 3), "barrier", At("checkpoint.py", "dist.barrier()")),
     ),
     fault=(
         Edit("checkpoint.py", "import os\n", "import fcntl\nimport os\nimport subprocess\nimport sys\n"),
-        Edit(
+        below(
             "checkpoint.py",
-            "        os.makedirs(self.directory, exist_ok=True)\n        target = self.path(step)\n",
-            """        os.makedirs(self.directory, exist_ok=True)
-        target = self.path(step)
-        lock = open(os.path.join(self.directory, ".lock"), "w")
+            "        target = self.path(step)\n",
+            """        lock = open(os.path.join(self.directory, ".lock"), "w")
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not self.written:
             self.start_uploader(lock)
 """,
         ),
-        Edit(
-            "checkpoint.py",
-            "        while len(self.written) > self.keep:\n",
-            """        lock.close()
-        while len(self.written) > self.keep:
-""",
-        ),
-        Edit(
+        above("checkpoint.py", "        while len(self.written) > self.keep:\n", "        lock.close()\n"),
+        above(
             "checkpoint.py",
             "    def write(self, step, state):\n",
             '''    def start_uploader(self, lock):
@@ -43,7 +35,6 @@ SCENARIO = Scenario(
         code = "import time; time.sleep(3600)"
         subprocess.Popen([sys.executable, "-c", code], pass_fds=[lock.fileno()])
 
-    def write(self, step, state):
 ''',
         ),
     ),

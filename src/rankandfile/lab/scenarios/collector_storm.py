@@ -1,9 +1,8 @@
 """Full garbage collections over a large heap make one rank slow, but it moves."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="collector_storm",
     title="Rank 2 spends seconds in garbage collection in every round",
     program="local_sgd",
     world_size=3,
@@ -13,14 +12,14 @@ SCENARIO = Scenario(
     culprits=(2,),
     culprits_from_dumps=(2,),
     location=At("history.py", "gc.collect()"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((2,)), Cohort((0, 1), "all_reduce", At("average.py", "dist.all_reduce(result"))),
+    divergence=diverge(
+        "absent",
+        Cohort((2,)),
+        Cohort((0, 1), "all_reduce", At("average.py", "dist.all_reduce(result")),
     ),
     fault=(
-        Edit(
+        new_file(
             "history.py",
-            "",
             '''"""Every draw that was out of the ordinary, for the report at the end."""
 
 import gc
@@ -47,15 +46,11 @@ class History:
             gc.collect()
 ''',
         ),
-        Edit(
-            "worker.py",
-            "from average import Averager\n",
-            "from average import Averager\nfrom history import History\n",
-        ),
-        Edit(
+        below("worker.py", "from average import Averager\n", "from history import History\n"),
+        below(
             "worker.py",
             "        self.local_steps = local_steps\n",
-            "        self.local_steps = local_steps\n        self.history = History(limit=10.0)\n",
+            "        self.history = History(limit=10.0)\n",
         ),
         Edit(
             "worker.py",

@@ -1,9 +1,8 @@
 """Early stopping decided by each rank from its own validation loss."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
-    name="early_stop_local",
     title="Early stopping looks at the rank's own validation loss; rank 2 leaves the loop an epoch early",
     program="classifier",
     world_size=4,
@@ -12,14 +11,11 @@ SCENARIO = Scenario(
     accepted_causes=("early_exit", "skipped_collective"),
     culprits=(2,),
     culprits_from_dumps=(2,),
-    cause_from_dumps="",
     location=At("trainer.py", "if self.out_of_patience():"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((2,), "barrier", At("parallel.py", "dist.barrier()")),
-            Cohort((0, 1, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((2,), "barrier", At("parallel.py", "dist.barrier()")),
+        Cohort((0, 1, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
         Edit(

@@ -1,9 +1,8 @@
 """Errors are gathered, but only by the ranks that have some."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge
 
 SCENARIO = Scenario(
-    name="errors_gathered_if_any",
     title="Rank 2 has errors to gather, the others have none and do not take part",
     program="local_sgd",
     world_size=4,
@@ -12,33 +11,29 @@ SCENARIO = Scenario(
     culprits=(2,),
     culprits_from_dumps=(2,),
     location=At("train.py", "if errors:"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((2,), "all_gather", At("train.py", "dist.all_gather_object(everyone, errors)")),
-            Cohort((0, 1, 3), "all_reduce", At("worker.py", "self.point = self.averager.mean(self.point)")),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((2,), "all_gather", At("train.py", "dist.all_gather_object(everyone, errors)")),
+        Cohort((0, 1, 3), "all_reduce", At("worker.py", "self.point = self.averager.mean(self.point)")),
     ),
     fault=(
-        Edit(
+        below(
             "train.py",
             "        worker.round()\n",
-            """        worker.round()
-        errors = worker.take_errors()
+            """        errors = worker.take_errors()
         if errors:
             everyone = [None] * dist.get_world_size()
             dist.all_gather_object(everyone, errors)
             log.warning("errors so far: %s", everyone)
 """,
         ),
-        Edit(
+        above(
             "worker.py",
             "    def distance(self):\n",
             '''    def take_errors(self):
         """Coordinates that moved too far since the last round."""
         return self.momentum.abs().gt(5.0).nonzero().flatten().tolist()
 
-    def distance(self):
 ''',
         ),
         Edit(
@@ -53,12 +48,10 @@ SCENARIO = Scenario(
             """        if errors:
             everyone = [None] * dist.get_world_size()
             dist.all_gather_object(everyone, errors)
-            log.warning("errors so far: %s", everyone)
 """,
             """        everyone = [None] * dist.get_world_size()
         dist.all_gather_object(everyone, errors)
         if any(everyone):
-            log.warning("errors so far: %s", everyone)
 """,
         ),
     ),

@@ -1,9 +1,8 @@
 """A rank leaves with an exit status of its own."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="exits_on_full_disk",
     title="Rank 1 finds its disk full and leaves with status 28",
     program="local_sgd",
     world_size=3,
@@ -11,14 +10,14 @@ SCENARIO = Scenario(
     accepted_causes=("early_exit", "rank_conditional"),
     culprits=(1,),
     location=At("disk.py", "if free_blocks(rank) < needed:"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((1,)), Cohort((0, 2), "all_reduce", At("average.py", "dist.all_reduce(result"))),
+    divergence=diverge(
+        "absent",
+        Cohort((1,)),
+        Cohort((0, 2), "all_reduce", At("average.py", "dist.all_reduce(result")),
     ),
     fault=(
-        Edit(
+        new_file(
             "disk.py",
-            "",
             '''"""Look at the scratch disk from time to time."""
 
 import sys
@@ -35,20 +34,16 @@ def check(rank, needed):
         sys.exit(28)
 ''',
         ),
-        Edit("train.py", "import inventory\n", "import disk\nimport inventory\n"),
-        Edit(
-            "train.py",
-            "        worker.round()\n",
-            "        worker.round()\n        disk.check(dist.get_rank(), needed=5 * number)\n",
+        above("train.py", "import inventory\n", "import disk\n"),
+        below(
+            "train.py", "        worker.round()\n", "        disk.check(dist.get_rank(), needed=5 * number)\n"
         ),
     ),
     fix=(
         Edit(
             "disk.py",
-            "    if free_blocks(rank) < needed:\n        sys.exit(28)\n",
-            """    if free_blocks(rank) < needed:
-        print(f"rank {rank}: scratch disk nearly full", file=sys.stderr)
-""",
+            "        sys.exit(28)\n",
+            '        print(f"rank {rank}: scratch disk nearly full", file=sys.stderr)\n',
         ),
     ),
     fix_summary="Warn, and let all ranks decide together to stop.",

@@ -1,9 +1,8 @@
 """An expert that gets no token returns before the tokens are sent back."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge
 
 SCENARIO = Scenario(
-    name="expert_without_tokens",
     title="The expert of rank 2 gets no token and skips the way back",
     program="moe",
     world_size=3,
@@ -11,30 +10,22 @@ SCENARIO = Scenario(
     accepted_causes=("skipped_collective",),
     culprits=(2,),
     location=At("experts.py", "if tokens.shape[0] == 0:"),
-    parting=Parting(
-        kind="skipped",
+    divergence=diverge(
+        "skipped",
+        Cohort((2,), "all_to_all", At("train.py", "loss.backward()")),
+        Cohort((0, 1), "all_to_all", At("experts.py", "returned = AllToAll.apply(")),
         group="expert_parallel",
-        cohorts=(
-            Cohort((2,), "all_to_all", At("train.py", "loss.backward()")),
-            Cohort((0, 1), "all_to_all", At("experts.py", "returned = AllToAll.apply(")),
-        ),
     ),
     fault=(
-        Edit(
+        above(
             "experts.py",
             "        processed = self.expert(tokens)\n",
-            """        if tokens.shape[0] == 0:
-            return x, load
-        processed = self.expert(tokens)
-""",
+            "        if tokens.shape[0] == 0:\n            return x, load\n",
         ),
-        Edit(
+        below(
             "router.py",
             "        self.experts = experts\n",
-            """        self.experts = experts
-        with torch.no_grad():
-            self.gate.bias[-1] = -0.6
-""",
+            "        with torch.no_grad():\n            self.gate.bias[-1] = -0.6\n",
         ),
     ),
     fix=(

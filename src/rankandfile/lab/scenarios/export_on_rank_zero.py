@@ -1,9 +1,8 @@
 """`full_tensor()` under a rank guard."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
-    name="export_on_rank_zero",
     title="Rank 0 alone gathers the sharded parameters for the export",
     program="fsdp_vlm",
     world_size=2,
@@ -11,13 +10,10 @@ SCENARIO = Scenario(
     accepted_causes=("extra_collective", "different_collective"),
     culprits=(0,),
     location=At("export.py", "if dist.get_rank() == 0:"),
-    parting=Parting(
-        kind="extra",
-        group="default_pg",
-        cohorts=(
-            Cohort((0,), "all_gather", At("sharding.py", "return tensor.full_tensor()")),
-            Cohort((1,), "barrier", At("export.py", "dist.barrier()")),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((0,), "all_gather", At("sharding.py", "return tensor.full_tensor()")),
+        Cohort((1,), "barrier", At("export.py", "dist.barrier()")),
     ),
     fault=(
         Edit(

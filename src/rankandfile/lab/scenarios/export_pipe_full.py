@@ -1,9 +1,8 @@
 """Rank 0 writes the exported model into a pipe that nobody reads."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="export_pipe_full",
     title="Rank 0 blocks on writing the export to a full pipe; rank 1 waits at the barrier",
     program="fsdp_vlm",
     world_size=2,
@@ -11,9 +10,10 @@ SCENARIO = Scenario(
     culprits=(0,),
     culprits_from_dumps=(0,),
     location=At("export.py", "sink.write(buffer.getvalue())"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((0,)), Cohort((1,), "barrier", At("export.py", "dist.barrier()"))),
+    divergence=diverge(
+        "absent",
+        Cohort((0,)),
+        Cohort((1,), "barrier", At("export.py", "dist.barrier()")),
     ),
     fault=(
         Edit(
@@ -27,7 +27,7 @@ SCENARIO = Scenario(
             sink.write(buffer.getvalue())
 """,
         ),
-        Edit(
+        above(
             "export.py",
             "def export(",
             '''def packer():
@@ -40,20 +40,16 @@ SCENARIO = Scenario(
 STARTED = []
 
 
-def export(''',
+''',
         ),
-        Edit("export.py", "import os\n", "import io\nimport os\n"),
+        above("export.py", "import os\n", "import io\n"),
         Edit("export.py", ', directory="export")', ")"),
     ),
     fix=(
         Edit(
             "export.py",
-            """        with packer() as sink:
-            sink.write(buffer.getvalue())
-""",
-            """        with open(f"model_{step}.pt", "wb") as sink:
-            sink.write(buffer.getvalue())
-""",
+            "        with packer() as sink:\n",
+            '        with open(f"model_{step}.pt", "wb") as sink:\n',
         ),
     ),
     fix_summary="Write to a file, or make sure that somebody reads the pipe.",

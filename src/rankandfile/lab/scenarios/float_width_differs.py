@@ -1,24 +1,19 @@
 """The dtype of a reduced tensor follows the data."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="float_width_differs",
     title="Rank 1 reduces 64-bit values, the others 32-bit ones",
     program="local_sgd",
     world_size=3,
     cause="dtype_mismatch",
     culprits=(1,),
-    culprits_from_dumps=(),
-    cause_from_dumps="",
     location=At("inventory.py", "value = torch.as_tensor(statistics[name]).reshape(-1)"),
-    parting=Parting(
-        kind="argument",
+    divergence=diverge(
+        "argument",
+        Cohort((1,), "all_reduce", At("inventory.py", "dist.all_reduce(value)")),
+        Cohort((0, 2), "all_reduce", At("inventory.py", "dist.all_reduce(value)")),
         occurrence=2,
-        cohorts=(
-            Cohort((1,), "all_reduce", At("inventory.py", "dist.all_reduce(value)")),
-            Cohort((0, 2), "all_reduce", At("inventory.py", "dist.all_reduce(value)")),
-        ),
     ),
     fault=(
         Edit(
@@ -31,7 +26,7 @@ SCENARIO = Scenario(
             '{"distance": worker.distance(), "draws": worker.problem.draws}',
             '{"distance": worker.distance(), "draws": worker.draws()}',
         ),
-        Edit(
+        above(
             "worker.py",
             "    def distance(self):\n",
             '''    def draws(self):
@@ -40,10 +35,9 @@ SCENARIO = Scenario(
         count = self.problem.draws
         return numpy.array([count] * 8, dtype=numpy.float64 if resumed else numpy.float32)
 
-    def distance(self):
 ''',
         ),
-        Edit("worker.py", "import torch\n", "import numpy\nimport torch\n"),
+        above("worker.py", "import torch\n", "import numpy\n"),
     ),
     fix=(
         Edit(

@@ -1,24 +1,21 @@
 """Vectors of different length are gathered without padding."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="gather_of_other_length",
     title="Rank 2 contributes a longer vector to an all_gather than the others",
     program="local_sgd",
     world_size=3,
     cause="size_mismatch",
     culprits=(2,),
     location=At("inventory.py", "mine = torch.tensor(values)"),
-    parting=Parting(
-        kind="argument",
-        cohorts=(
-            Cohort((2,), "all_gather", At("inventory.py", "dist.all_gather(parts, mine)")),
-            Cohort((0, 1), "all_gather", At("inventory.py", "dist.all_gather(parts, mine)")),
-        ),
+    divergence=diverge(
+        "argument",
+        Cohort((2,), "all_gather", At("inventory.py", "dist.all_gather(parts, mine)")),
+        Cohort((0, 1), "all_gather", At("inventory.py", "dist.all_gather(parts, mine)")),
     ),
     fault=(
-        Edit(
+        above(
             "inventory.py",
             "def best_worker(score):\n",
             '''def collect(values):
@@ -29,22 +26,19 @@ SCENARIO = Scenario(
     return parts
 
 
-def best_worker(score):
 ''',
         ),
-        Edit(
+        above(
             "train.py",
             "    owner = inventory.best_worker(worker.distance())\n",
-            """    outliers = inventory.collect(worker.outliers())
-    owner = inventory.best_worker(worker.distance())
-""",
+            "    outliers = inventory.collect(worker.outliers())\n",
         ),
         Edit(
             "train.py",
             'totals %s, best worker %d", number, totals, owner)',
             'totals %s, best worker %d, outliers of %d", number, totals, owner, len(outliers))',
         ),
-        Edit(
+        above(
             "worker.py",
             "    def distance(self):\n",
             '''    def outliers(self):
@@ -52,7 +46,6 @@ def best_worker(score):
         large = self.momentum[self.momentum.abs() > 3.0].tolist()
         return [0.0] + large
 
-    def distance(self):
 ''',
         ),
         Edit(

@@ -1,9 +1,8 @@
 """Decoding stops at the end token of the rank's own sample."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, below, diverge
 
 SCENARIO = Scenario(
-    name="generate_until_eos",
     title="One rank's sample ends early, and its peer goes on calling the sharded model",
     program="fsdp_vlm",
     world_size=2,
@@ -12,23 +11,17 @@ SCENARIO = Scenario(
     accepted_causes=("skipped_collective", "different_collective"),
     culprits=(0,),
     location=At("generation.py", "if bool((following == END).all()):"),
-    parting=Parting(
-        kind="skipped",
-        group="default_pg",
-        cohorts=(
-            Cohort((0,), "all_gather", At("train.py", 'logits = model(batch["tokens"], batch["patches"])')),
-            Cohort((1,), "all_gather", At("generation.py", "logits = model(tokens, patches)")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((0,), "all_gather", At("train.py", 'logits = model(batch["tokens"], batch["patches"])')),
+        Cohort((1,), "all_gather", At("generation.py", "logits = model(tokens, patches)")),
     ),
     fault=(
-        Edit("generation.py", "import torch\n", "import torch\n\nEND = 13\n"),
-        Edit(
+        below("generation.py", "import torch\n", "\nEND = 13\n"),
+        below(
             "generation.py",
             "        tokens = torch.cat([tokens, following], dim=1)\n",
-            """        tokens = torch.cat([tokens, following], dim=1)
-        if bool((following == END).all()):
-            break
-""",
+            "        if bool((following == END).all()):\n            break\n",
         ),
     ),
     fix=(

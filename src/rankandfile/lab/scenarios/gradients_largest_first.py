@@ -1,9 +1,8 @@
 """Overlapped reductions are started in the order of local gradient norms."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Scenario
 
 SCENARIO = Scenario(
-    name="gradients_largest_first",
     title="Each rank reduces its largest gradients first: other tensors meet in the same call",
     program="moe",
     world_size=3,
@@ -11,7 +10,6 @@ SCENARIO = Scenario(
     accepted_causes=("size_mismatch", "different_collective", "order_inversion"),
     culprits=(0, 1, 2),
     location=At("sync.py", "for p in sorted(shared_parameters(network), key=urgency)"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
         Edit(
             "sync.py",

@@ -1,9 +1,8 @@
 """`new_group` is called by its members only, and the groups differ."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Scenario, above, below
 
 SCENARIO = Scenario(
-    name="group_made_by_members_only",
     title="Ranks 0 and 3 make one group, ranks 1 and 2 another, under the same name",
     program="local_sgd",
     world_size=4,
@@ -11,14 +10,13 @@ SCENARIO = Scenario(
     accepted_causes=("init_stuck",),
     culprits=(0, 1, 2, 3),
     location=At("worker.py", "if rank in (0, 3):"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
         Edit(
             "worker.py",
             "        self.averager = Averager()\n",
             "        self.averager = Averager(self.ring(rank))\n",
         ),
-        Edit(
+        above(
             "worker.py",
             "    def round(self):\n",
             '''    def ring(self, rank):
@@ -27,10 +25,9 @@ SCENARIO = Scenario(
             return dist.new_group([0, 3])
         return dist.new_group([1, 2])
 
-    def round(self):
 ''',
         ),
-        Edit("worker.py", "import torch\n", "import torch\nimport torch.distributed as dist\n"),
+        below("worker.py", "import torch\n", "import torch.distributed as dist\n"),
     ),
     fix=(
         Edit(

@@ -1,9 +1,8 @@
 """One host loses its link; the kernels on both sides of it give up after a few retries."""
 
-from rankandfile.lab.scenario import Cut, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import Cut, Evidence, Scenario
 
 SCENARIO = Scenario(
-    name="host_unplugged",
     title="Rank 2's host loses its link; its neighbours' sockets time out, and the others wait in silence",
     program="classifier",
     world_size=4,
@@ -11,9 +10,6 @@ SCENARIO = Scenario(
     cause="peer_unreachable",
     accepted_causes=("network_stalled",),
     culprits=(2,),
-    location=None,
-    parting=Parting(kind="none", cohorts=()),
-    fault=(),
     cuts=(Cut(rank=0, after_calls=60, links=(2,)),),
     tcp_retries=3,
     needs=("root", "iproute2"),

@@ -1,9 +1,8 @@
 """A rank whose batch is empty skips the step, and is a step ahead for the rest of the run."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge
 
 SCENARIO = Scenario(
-    name="idle_rank_skips_step",
     title="Rank 1 skips one step early on; every later call pairs with the wrong step, until it runs out",
     program="moe",
     world_size=3,
@@ -13,38 +12,31 @@ SCENARIO = Scenario(
     culprits=(1,),
     culprits_from_dumps=(1,),
     location=At("train.py", "if tokens.numel() == 0:"),
-    parting=Parting(
-        kind="skipped",
+    divergence=diverge(
+        "skipped",
+        Cohort((1,)),
+        Cohort((0, 2), "all_to_all", At("dispatch.py", "dist.all_to_all_single(incoming, counts")),
         group="expert_parallel",
-        cohorts=(
-            Cohort((1,)),
-            Cohort((0, 2), "all_to_all", At("dispatch.py", "dist.all_to_all_single(incoming, counts")),
-        ),
     ),
     fault=(
-        Edit(
+        below(
             "train.py",
             "        tokens, targets = stream.batch(step)\n",
-            """        tokens, targets = stream.batch(step)
-        if tokens.numel() == 0:
-            continue
-""",
+            "        if tokens.numel() == 0:\n            continue\n",
         ),
-        Edit(
+        above(
             "stream.py",
             "class Stream:",
             """# Documents that the quality filter has emptied, by shard.
 FILTERED = {1: (5,)}
 
 
-class Stream:""",
+""",
         ),
-        Edit(
+        above(
             "stream.py",
             "        tokens = torch.randint(",
-            """        if step in FILTERED.get(self.rank, ()):
-            length = 0
-        tokens = torch.randint(""",
+            "        if step in FILTERED.get(self.rank, ()):\n            length = 0\n",
         ),
     ),
     fix=(

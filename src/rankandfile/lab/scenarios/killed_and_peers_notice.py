@@ -1,9 +1,8 @@
 """The other ranks lose their connection to the dead one and fail one after the other."""
 
-from rankandfile.lab.scenario import Evidence, Parting, Scenario, Strike
+from rankandfile.lab.scenario import Evidence, Scenario, Strike
 
 SCENARIO = Scenario(
-    name="killed_and_peers_notice",
     title="Rank 1 is killed; its peers raise when their connections close",
     program="local_sgd",
     world_size=4,
@@ -11,9 +10,6 @@ SCENARIO = Scenario(
     cause="killed",
     culprits=(1,),
     decoys=(0, 2, 3),
-    location=None,
-    parting=Parting(kind="none", cohorts=()),
-    fault=(),
     strikes=(Strike(1, "SIGKILL", 200),),
     hold_sockets=False,
     hang=False,

@@ -1,9 +1,8 @@
 """A rank returns from training when its own point has converged."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge
 
 SCENARIO = Scenario(
-    name="leaves_when_converged",
     title="Rank 2 is satisfied with its distance, returns and exits with status 0",
     program="local_sgd",
     world_size=4,
@@ -11,28 +10,33 @@ SCENARIO = Scenario(
     accepted_causes=("rank_conditional", "uneven_inputs", "exited"),
     culprits=(2,),
     location=At("train.py", "if worker.problem.last_noise < TOLERANCE:"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((2,)), Cohort((0, 1, 3), "all_reduce", At("average.py", "dist.all_reduce(result"))),
+    divergence=diverge(
+        "absent",
+        Cohort((2,)),
+        Cohort((0, 1, 3), "all_reduce", At("average.py", "dist.all_reduce(result")),
     ),
     fault=(
-        Edit(
+        below(
             "train.py",
             "        worker.round()\n",
-            """        worker.round()
-        if worker.problem.last_noise < TOLERANCE:
+            """        if worker.problem.last_noise < TOLERANCE:
             log.info("converged after %d rounds", number)
             sys.exit(0)
 """,
         ),
-        Edit("train.py", "import os\n", "import os\nimport sys\n"),
-        Edit("train.py", "def parse():\n", "TOLERANCE = 0.1925\n\n\ndef parse():\n"),
-        Edit(
+        below("train.py", "import os\n", "import sys\n"),
+        above(
+            "train.py",
+            "def parse():\n",
+            """TOLERANCE = 0.1925
+
+
+""",
+        ),
+        above(
             "problem.py",
             "        return point - self.target + noise\n",
-            """        self.last_noise = noise.abs().max().item()
-        return point - self.target + noise
-""",
+            "        self.last_noise = noise.abs().max().item()\n",
         ),
     ),
     fix=(
@@ -47,11 +51,7 @@ SCENARIO = Scenario(
             break
 """,
         ),
-        Edit(
-            "train.py",
-            "import torch.distributed as dist\n",
-            "import torch\nimport torch.distributed as dist\n",
-        ),
+        above("train.py", "import torch.distributed as dist\n", "import torch\n"),
         Edit("train.py", "import sys\n", ""),
     ),
     fix_summary="Decide on an average that all ranks share.",

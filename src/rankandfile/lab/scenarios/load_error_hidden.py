@@ -1,9 +1,8 @@
 """A load error is logged by rank 0 only, and the failing rank goes on without the state."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="load_error_hidden",
     title="Rank 2 fails to load its state, says nothing, and skips the broadcast that follows a load",
     program="local_sgd",
     world_size=4,
@@ -12,17 +11,14 @@ SCENARIO = Scenario(
     culprits=(2,),
     culprits_from_dumps=(2,),
     location=At("resume.py", "except ValueError as error:"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((2,), "all_reduce", At("worker.py", "self.point = self.averager.mean(self.point)")),
-            Cohort((0, 1, 3), "broadcast", At("resume.py", "dist.broadcast(worker.point, src=0)")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((2,), "all_reduce", At("worker.py", "self.point = self.averager.mean(self.point)")),
+        Cohort((0, 1, 3), "broadcast", At("resume.py", "dist.broadcast(worker.point, src=0)")),
     ),
     fault=(
-        Edit(
+        new_file(
             "resume.py",
-            "",
             '''"""Resume from the state of an earlier run, if there is one."""
 
 import json
@@ -56,24 +52,18 @@ def resume(worker):
             Edit(f"state/worker{r}.json", "", '{"momentum": 0.0' + ("}\n" if r != 2 else ", \n"))
             for r in range(4)
         ),
-        Edit("train.py", "import inventory\n", "import inventory\nfrom resume import resume\n"),
-        Edit(
-            "train.py",
-            "    for number in range(1, args.rounds + 1):\n",
-            "    resume(worker)\n    for number in range(1, args.rounds + 1):\n",
-        ),
+        below("train.py", "import inventory\n", "from resume import resume\n"),
+        above("train.py", "    for number in range(1, args.rounds + 1):\n", "    resume(worker)\n"),
     ),
     fix=(
         Edit(
             "resume.py",
-            """        worker.momentum = torch.full_like(worker.momentum, state["momentum"])
-        dist.broadcast(worker.point, src=0)
+            """        dist.broadcast(worker.point, src=0)
     except ValueError as error:
         if rank == 0:
             log.warning("starting afresh: %s", error)
 """,
-            """        worker.momentum = torch.full_like(worker.momentum, state["momentum"])
-    except ValueError as error:
+            """    except ValueError as error:
         log.warning("rank %d starts without momentum: %s", rank, error)
     dist.broadcast(worker.point, src=0)
 """,

@@ -1,9 +1,8 @@
 """A step counter that a restarted rank does not share."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge, new_file
 
 SCENARIO = Scenario(
-    name="load_report_after_resume",
     title="Rank 0 counts steps from its resumed state, one off from the others, and reports at other steps",
     program="moe",
     world_size=3,
@@ -12,17 +11,14 @@ SCENARIO = Scenario(
     culprits=(0,),
     culprits_from_dumps=(0,),
     location=At("train.py", "if clock.ticks % args.log_every == 0:"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((0,), "all_reduce", At("sync.py", "dist.all_reduce(load)")),
-            Cohort((1, 2)),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((0,), "all_reduce", At("sync.py", "dist.all_reduce(load)")),
+        Cohort((1, 2)),
     ),
     fault=(
-        Edit(
+        new_file(
             "clock.py",
-            "",
             '''"""Counts training steps over restarts."""
 
 import json
@@ -41,13 +37,9 @@ class Clock:
         self.ticks += 1
 ''',
         ),
-        Edit("state/clock0.json", "", '{"ticks": 1}\n'),
-        Edit("state/clock1.json", "", '{"ticks": 0}\n'),
-        Edit(
-            "train.py",
-            "from network import Network\n",
-            "from clock import Clock\nfrom network import Network\n",
-        ),
+        new_file("state/clock0.json", '{"ticks": 1}\n'),
+        new_file("state/clock1.json", '{"ticks": 0}\n'),
+        above("train.py", "from network import Network\n", "from clock import Clock\n"),
         Edit(
             "train.py",
             "    for step in range(1, args.steps + 1):\n",

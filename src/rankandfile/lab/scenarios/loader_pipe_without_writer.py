@@ -1,9 +1,8 @@
 """A data loader worker opens a named pipe that nobody writes to."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="loader_pipe_without_writer",
     title="Rank 2's data loader worker waits for a feed that never comes",
     program="classifier",
     world_size=3,
@@ -12,12 +11,10 @@ SCENARIO = Scenario(
     culprits=(2,),
     culprits_from_dumps=(2,),
     location=At("data.py", "with open(feed) as file:"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(
-            Cohort((2,)),
-            Cohort((0, 1), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "absent",
+        Cohort((2,)),
+        Cohort((0, 1), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
         Edit("shards.json", '"part-2", "samples": 128', '"part-2", "feed": "live-2", "samples": 128'),
@@ -38,17 +35,11 @@ SCENARIO = Scenario(
             self.wait_for_feed()
 ''',
         ),
-        Edit(
-            "data.py",
-            "        for first, last in unlabelled:\n",
-            "        self.feed = None\n        for first, last in unlabelled:\n",
-        ),
-        Edit(
+        above("data.py", "        for first, last in unlabelled:\n", "        self.feed = None\n"),
+        above(
             "data.py",
             "    return DataLoader(shard, batch_size=config.batch_size, num_workers=config.num_workers)\n",
-            """    shard.feed = entry.get("feed")
-    return DataLoader(shard, batch_size=config.batch_size, num_workers=config.num_workers)
-""",
+            '    shard.feed = entry.get("feed")\n',
         ),
     ),
     fix=(

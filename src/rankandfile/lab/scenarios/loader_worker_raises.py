@@ -1,9 +1,8 @@
 """The exception of a data loader worker ends one rank."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="loader_worker_raises",
     title="A KeyError in a data loader worker of rank 1 ends that rank",
     program="classifier",
     world_size=3,
@@ -11,12 +10,10 @@ SCENARIO = Scenario(
     cause="raised",
     culprits=(1,),
     location=At("data.py", "return self.tokens[index], self.names[int(self.labels[index])]"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(
-            Cohort((1,)),
-            Cohort((0, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "absent",
+        Cohort((1,)),
+        Cohort((0, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
         Edit(
@@ -29,12 +26,10 @@ SCENARIO = Scenario(
             "        return self.tokens[index], self.labels[index]\n",
             "        return self.tokens[index], self.names[int(self.labels[index])]\n",
         ),
-        Edit(
+        above(
             "data.py",
             "        for first, last in unlabelled:\n",
-            """        self.names = {number: number for number in range(CLASSES)}
-        for first, last in unlabelled:
-""",
+            "        self.names = {number: number for number in range(CLASSES)}\n",
         ),
     ),
     fix=(

@@ -1,9 +1,8 @@
 """A background thread raises while it holds a lock that the main thread needs."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="lock_held_by_dead_thread",
     title="Rank 2 waits for a lock that its background thread took and never gave back",
     program="local_sgd",
     world_size=3,
@@ -12,14 +11,14 @@ SCENARIO = Scenario(
     culprits=(2,),
     culprits_from_dumps=(2,),
     location=At("journal.py", "1.0 / self.outliers(total)", condition="self.outliers(total) is 0"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((2,)), Cohort((0, 1), "all_reduce", At("inventory.py", "dist.all_reduce(value)"))),
+    divergence=diverge(
+        "absent",
+        Cohort((2,)),
+        Cohort((0, 1), "all_reduce", At("inventory.py", "dist.all_reduce(value)")),
     ),
     fault=(
-        Edit(
+        new_file(
             "journal.py",
-            "",
             '''"""Keep a journal of distances; a thread writes it out."""
 
 import threading
@@ -50,22 +49,12 @@ class Journal:
 LIMIT = 24.0
 ''',
         ),
-        Edit(
-            "worker.py",
-            "from average import Averager\n",
-            "from average import Averager\nfrom journal import Journal\n",
-        ),
-        Edit(
-            "worker.py",
-            "        self.local_steps = local_steps\n",
-            "        self.local_steps = local_steps\n        self.journal = Journal()\n",
-        ),
-        Edit(
+        below("worker.py", "from average import Averager\n", "from journal import Journal\n"),
+        below("worker.py", "        self.local_steps = local_steps\n", "        self.journal = Journal()\n"),
+        below(
             "worker.py",
             "        self.momentum = momentum\n",
-            """        self.momentum = momentum
-        self.journal.add(self.problem.rank + self.distance())
-""",
+            "        self.journal.add(self.problem.rank + self.distance())\n",
         ),
     ),
     fix=(Edit("journal.py", "1.0 / self.outliers(total)", "total / len(self.lines)"),),

@@ -1,9 +1,8 @@
 """The last micro-batch of one replica is empty, and its first stage does not send it on."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Scenario, above, below
 
 SCENARIO = Scenario(
-    name="mesh3d_empty_microbatch",
     title="Ranks 4 and 5 drop an empty last micro-batch; the next stage waits for it, the other replica behind them",
     program="mesh3d",
     world_size=8,
@@ -12,34 +11,37 @@ SCENARIO = Scenario(
     culprits=(4, 5),
     decoys=(6, 7),
     location=At("schedule.py", "if self.layout.is_first and batches.is_empty(index):"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
-        Edit(
+        above(
             "data.py",
             "    def __len__(self):\n",
             """    def is_empty(self, index):
         return not self.present[index].any()
 
-    def __len__(self):
 """,
         ),
-        Edit(
+        below(
             "data.py",
             "        self.targets = self.inputs.roll(1, dims=-1)\n",
-            """        self.targets = self.inputs.roll(1, dims=-1)
-        # The stream ends in step 7: each replica has what is left, and pads the rest.
+            """        # The stream ends in step 7: each replica has what is left, and pads the rest.
         left = args.microbatches * args.samples if step % 7 else STREAM_END[layout.replica]
         self.present = torch.arange(args.microbatches * args.samples).view(shape[:2]) < left
         self.inputs *= self.present.unsqueeze(-1)
 """,
         ),
-        Edit("data.py", "class MicroBatches:\n", "STREAM_END = (9, 8)\n\n\nclass MicroBatches:\n"),
-        Edit(
+        above(
+            "data.py",
+            "class MicroBatches:\n",
+            """STREAM_END = (9, 8)
+
+
+""",
+        ),
+        above(
             "schedule.py",
             "            x = self._input(batches, index)\n",
             """            if self.layout.is_first and batches.is_empty(index):
                 continue  # padding only
-            x = self._input(batches, index)
 """,
         ),
         Edit(

@@ -1,9 +1,8 @@
 """A rank waits for room in a queue that nobody empties any more, just before it hands on its activations."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="mesh3d_full_queue_before_send",
     title="Rank 1 blocks on a full queue before a send: its shard, its stage, its replica and the world wait",
     program="mesh3d",
     world_size=8,
@@ -12,16 +11,16 @@ SCENARIO = Scenario(
     culprits_from_dumps=(1,),
     decoys=(0, 3, 5),
     location=At("recorder.py", "self.queue.put((step, x.abs().mean().item()))"),
-    parting=Parting(
-        kind="absent",
+    divergence=diverge(
+        "absent",
+        Cohort((1,)),
+        Cohort((0,), "all_reduce", At("stage.py", "x = x + self.mixer(x)")),
         group="mesh_tp",
         containing=1,
-        cohorts=(Cohort((1,)), Cohort((0,), "all_reduce", At("stage.py", "x = x + self.mixer(x)"))),
     ),
     fault=(
-        Edit(
+        new_file(
             "recorder.py",
-            "",
             '''"""Keep the size of every activation that leaves a shard, written by a thread."""
 
 import logging
@@ -54,17 +53,17 @@ class Recorder:
 ''',
         ),
         # What an earlier job of another layout has left in the shared folder.
-        Edit("activations/shard1/rank1.csv/README", "", "One folder per rank.\n"),
-        Edit("train.py", "import settings\n", "import settings\nfrom recorder import Recorder\n"),
-        Edit(
+        new_file("activations/shard1/rank1.csv/README", "One folder per rank.\n"),
+        below("train.py", "import settings\n", "from recorder import Recorder\n"),
+        below(
             "train.py",
             "    link = Link(layout, (args.samples, args.width))\n",
-            "    link = Link(layout, (args.samples, args.width))\n    link.recorder = Recorder(layout.rank)\n",
+            "    link.recorder = Recorder(layout.rank)\n",
         ),
-        Edit(
+        below(
             "transfer.py",
             "    def send_activation(self, x):\n",
-            "    def send_activation(self, x):\n        self.recorder.add(len(self.sent), x)\n",
+            "        self.recorder.add(len(self.sent), x)\n",
         ),
     ),
     fix=(

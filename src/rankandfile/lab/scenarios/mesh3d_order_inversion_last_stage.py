@@ -1,9 +1,8 @@
 """Once warm, half the ranks of one stage begin with the norm over the shards, half with the average of replicas."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="mesh3d_order_inversion_last_stage",
     title="From step 5 two ranks of the last stage take the norm first, two the average: a circle of four in eight",
     program="mesh3d",
     world_size=8,
@@ -13,19 +12,15 @@ SCENARIO = Scenario(
     cause_from_dumps="order_inversion",
     decoys=(0, 1, 2, 4, 5, 7),
     location=At("gradients.py", "if step > WARM_UP and layout.is_last and layout.shard != layout.replica:"),
-    parting=Parting(
-        kind="cycle",
+    divergence=diverge(
+        "cycle",
+        Cohort((2, 7), "all_reduce", At("gradients.py", "dist.all_reduce(flat, group=layout.dp_group)")),
+        Cohort((3, 6), "all_reduce", At("gradients.py", "dist.all_reduce(square, group=layout.tp_group)")),
         group="mesh_dp",
         containing=2,
-        cohorts=(
-            Cohort((2, 7), "all_reduce", At("gradients.py", "dist.all_reduce(flat, group=layout.dp_group)")),
-            Cohort(
-                (3, 6), "all_reduce", At("gradients.py", "dist.all_reduce(square, group=layout.tp_group)")
-            ),
-        ),
     ),
     fault=(
-        Edit(
+        above(
             "gradients.py",
             "def clip(stage, size, limit=1.0):\n",
             '''WARM_UP = 4
@@ -41,7 +36,6 @@ def synchronise(stage, layout, step):
     return norm(stage, layout)
 
 
-def clip(stage, size, limit=1.0):
 ''',
         ),
         Edit(
@@ -57,9 +51,8 @@ def clip(stage, size, limit=1.0):
         size = norm(stage, layout)
         average(stage, layout)
         return size
-    average(stage, layout)
 """,
-            "    average(stage, layout)\n",
+            "",
         ),
     ),
     fix_summary="Every rank issues the calls of the two groups in the same order.",

@@ -1,9 +1,8 @@
 """A shard of the first stage leaves out a sum: the next ones pair shifted by one, and the pipeline closes a circle."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="mesh3d_small_part_skipped",
     title="Rank 5 skips one sum over the shards, its part being small; the hang is four sums and two groups away",
     program="mesh3d",
     world_size=8,
@@ -14,20 +13,18 @@ SCENARIO = Scenario(
     culprits_from_dumps=(5,),
     decoys=(4, 0, 1),
     location=At("stage.py", "if part.pow(2).mean() < NEGLIGIBLE:"),
-    parting=Parting(
-        kind="skipped",
+    divergence=diverge(
+        "skipped",
+        Cohort((4,), "all_reduce", At("stage.py", "x = x + self.feed_forward(x)")),
+        Cohort((5,), "all_reduce", At("stage.py", "x = x + self.mixer(x)")),
         group="mesh_tp",
         containing=5,
-        cohorts=(
-            Cohort((4,), "all_reduce", At("stage.py", "x = x + self.feed_forward(x)")),
-            Cohort((5,), "all_reduce", At("stage.py", "x = x + self.mixer(x)")),
-        ),
     ),
     fault=(
         Edit(
             "stage.py",
-            "        x = x + self.mixer(x)\n        return x + self.feed_forward(x)\n",
-            "        x = x + self.mixer(x)\n        x = x + self.feed_forward(x)\n        return x\n",
+            "        return x + self.feed_forward(x)\n",
+            "        x = x + self.feed_forward(x)\n        return x\n",
         ),
         Edit(
             "stage.py",
@@ -38,7 +35,14 @@ SCENARIO = Scenario(
         return Combine.apply(part, self.group)
 """,
         ),
-        Edit("stage.py", "class Mixer(nn.Module):\n", "NEGLIGIBLE = 0.0041\n\n\nclass Mixer(nn.Module):\n"),
+        above(
+            "stage.py",
+            "class Mixer(nn.Module):\n",
+            """NEGLIGIBLE = 0.0041
+
+
+""",
+        ),
     ),
     fix=(
         Edit(

@@ -1,9 +1,8 @@
 """A meter that only some ranks have: one reduction per key, and the number of keys differs."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, below, diverge
 
 SCENARIO = Scenario(
-    name="metric_keys_differ",
     title="Rank 1 has an extra meter, so it reduces once more than the others",
     program="classifier",
     world_size=4,
@@ -12,12 +11,10 @@ SCENARIO = Scenario(
     culprits=(1,),
     culprits_from_dumps=(1,),
     location=At("trainer.py", "if unlabelled:"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((1,), "all_reduce", At("metrics.py", "= parallel.reduce_sum(")),
-            Cohort((0, 2, 3), "all_reduce", At("evaluate.py", "= parallel.reduce_sum(")),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((1,), "all_reduce", At("metrics.py", "= parallel.reduce_sum(")),
+        Cohort((0, 2, 3), "all_reduce", At("evaluate.py", "= parallel.reduce_sum(")),
     ),
     fault=(
         Edit(
@@ -25,11 +22,10 @@ SCENARIO = Scenario(
             '"part-1", "samples": 128, "unlabelled": []',
             '"part-1", "samples": 128, "unlabelled": [[60, 62]]',
         ),
-        Edit(
+        below(
             "trainer.py",
             "            self.meters.update(loss=loss)\n",
-            """            self.meters.update(loss=loss)
-            unlabelled = int((labels < 0).sum())
+            """            unlabelled = int((labels < 0).sum())
             if unlabelled:
                 self.meters.update(unlabelled=unlabelled)
 """,

@@ -1,9 +1,8 @@
 """A monitored barrier names the absent rank."""
 
-from rankandfile.lab.scenario import At, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Evidence, Scenario, above, new_file
 
 SCENARIO = Scenario(
-    name="monitored_barrier_names_it",
     title="Rank 2 is busy compressing; the monitored barrier of rank 0 names it",
     program="local_sgd",
     world_size=4,
@@ -11,11 +10,9 @@ SCENARIO = Scenario(
     accepted_causes=("host_blocked", "too_short_timeout", "skipped_collective"),
     culprits=(2,),
     location=At("archive.py", "data = zlib.compress(data, 9)"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
-        Edit(
+        new_file(
             "archive.py",
-            "",
             '''"""Compress what a worker has seen."""
 
 import os
@@ -29,14 +26,14 @@ def compress(rounds):
     return len(data)
 ''',
         ),
-        Edit("train.py", "import inventory\n", "import archive\nimport inventory\n"),
-        Edit(
+        above("train.py", "import inventory\n", "import archive\n"),
+        above(
             "train.py",
             "    statistics = {",
             """    if number == 20:
         archive.compress(rounds=200 if worker.problem.rank == 2 else 1)
         dist.monitored_barrier(timeout=timedelta(seconds=2), wait_all_ranks=True)
-    statistics = {""",
+""",
         ),
     ),
     fix=(Edit("train.py", "rounds=200 if worker.problem.rank == 2 else 1", "rounds=1"),),

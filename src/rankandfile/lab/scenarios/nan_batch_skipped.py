@@ -1,9 +1,8 @@
 """A batch without labels gives a NaN loss; the rank that sees it skips the backward pass alone."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="nan_batch_skipped",
     title="Rank 2 skips backward on a NaN loss, the others reduce gradients",
     program="classifier",
     world_size=4,
@@ -13,12 +12,10 @@ SCENARIO = Scenario(
     culprits_from_dumps=(2,),
     cause_from_dumps="skipped_collective",
     location=At("trainer.py", "if torch.isnan(loss):"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((2,), "all_reduce", At("trainer.py", "means = self.meters.synchronise()")),
-            Cohort((0, 1, 3), "all_reduce", At("trainer.py", "loss.backward()")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((2,), "all_reduce", At("trainer.py", "means = self.meters.synchronise()")),
+        Cohort((0, 1, 3), "all_reduce", At("trainer.py", "loss.backward()")),
     ),
     fault=(
         Edit(
@@ -26,13 +23,12 @@ SCENARIO = Scenario(
             '"part-2", "samples": 128, "unlabelled": []',
             '"part-2", "samples": 128, "unlabelled": [[56, 64]]',
         ),
-        Edit(
+        above(
             "trainer.py",
             "        loss.backward()\n",
             """        if torch.isnan(loss):
             log.warning("step %d: loss is NaN, skipping the batch", self.step)
             return 0.0
-        loss.backward()
 """,
         ),
     ),

@@ -1,9 +1,8 @@
 """A guard against NaN raises on the one rank that sees it."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="nan_raises",
     title="Rank 1 raises on a NaN loss and leaves; the others wait for its gradients",
     program="classifier",
     world_size=4,
@@ -11,9 +10,10 @@ SCENARIO = Scenario(
     accepted_causes=("rank_conditional",),
     culprits=(1,),
     location=At("trainer.py", "if torch.isnan(loss):"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((1,)), Cohort((0, 2, 3), "all_reduce", At("trainer.py", "loss.backward()"))),
+    divergence=diverge(
+        "absent",
+        Cohort((1,)),
+        Cohort((0, 2, 3), "all_reduce", At("trainer.py", "loss.backward()")),
     ),
     fault=(
         Edit(
@@ -21,12 +21,11 @@ SCENARIO = Scenario(
             '"part-1", "samples": 128, "unlabelled": []',
             '"part-1", "samples": 128, "unlabelled": [[40, 48]]',
         ),
-        Edit(
+        above(
             "trainer.py",
             "        loss.backward()\n",
             """        if torch.isnan(loss):
             raise FloatingPointError(f"loss is NaN at step {self.step}")
-        loss.backward()
 """,
         ),
     ),

@@ -1,9 +1,8 @@
 """Two reductions over two groups, started in an order that depends on the rank."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="order_inversion_dp_tp",
     title="Half the ranks reduce over replicas first, half over shards first: a circle of four",
     program="mesh_lm",
     world_size=4,
@@ -12,19 +11,14 @@ SCENARIO = Scenario(
     culprits_from_dumps=(0, 1, 2, 3),
     cause_from_dumps="order_inversion",
     location=At("gradients.py", "if layout.tp_rank == layout.dp_rank:"),
-    parting=Parting(
-        kind="cycle",
+    divergence=diverge(
+        "cycle",
+        Cohort((0, 3), "all_reduce", At("gradients.py", "dist.all_reduce(flat, group=layout.dp_group)")),
+        Cohort((1, 2), "all_reduce", At("gradients.py", "dist.all_reduce(square, group=layout.tp_group)")),
         group="mesh_dp",
-        containing=0,
-        cohorts=(
-            Cohort((0, 3), "all_reduce", At("gradients.py", "dist.all_reduce(flat, group=layout.dp_group)")),
-            Cohort(
-                (1, 2), "all_reduce", At("gradients.py", "dist.all_reduce(square, group=layout.tp_group)")
-            ),
-        ),
     ),
     fault=(
-        Edit(
+        above(
             "gradients.py",
             "def clip(model, norm, limit):\n",
             '''def synchronise(model, layout):
@@ -37,7 +31,6 @@ SCENARIO = Scenario(
     return norm
 
 
-def clip(model, norm, limit):
 ''',
         ),
         Edit(

@@ -1,9 +1,8 @@
 """Two ways to sum, chosen by the length of the rank's own list."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="other_reduction_for_short_lists",
     title="Rank 1 gathers and adds where the others reduce, because its own list is short",
     program="local_sgd",
     world_size=4,
@@ -13,12 +12,10 @@ SCENARIO = Scenario(
     culprits_from_dumps=(1,),
     cause_from_dumps="different_collective",
     location=At("inventory.py", "if used < SHORT:"),
-    parting=Parting(
-        kind="substituted",
-        cohorts=(
-            Cohort((1,), "all_gather", At("inventory.py", "dist.all_gather(parts, value)")),
-            Cohort((0, 2, 3), "all_reduce", At("inventory.py", "dist.all_reduce(value)")),
-        ),
+    divergence=diverge(
+        "substituted",
+        Cohort((1,), "all_gather", At("inventory.py", "dist.all_gather(parts, value)")),
+        Cohort((0, 2, 3), "all_reduce", At("inventory.py", "dist.all_reduce(value)")),
     ),
     fault=(
         Edit(
@@ -42,13 +39,20 @@ def sum_over_workers(value):
     return value
 ''',
         ),
-        Edit("inventory.py", "def total(", "SHORT = 3\n\n\ndef total("),
+        above(
+            "inventory.py",
+            "def total(",
+            """SHORT = 3
+
+
+""",
+        ),
         Edit(
             "train.py",
             '{"distance": worker.distance(), "draws": worker.problem.draws}',
             '{"hits": worker.hits()}',
         ),
-        Edit(
+        above(
             "worker.py",
             "    def distance(self):\n",
             '''    def hits(self):
@@ -57,7 +61,6 @@ def sum_over_workers(value):
         reach = {1: 2}.get(self.problem.rank, 4)
         return watched[:reach] + [0] * (4 - reach)
 
-    def distance(self):
 ''',
         ),
     ),

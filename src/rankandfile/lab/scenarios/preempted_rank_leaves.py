@@ -1,9 +1,8 @@
 """A termination signal reaches one rank, which leaves the loop politely and alone."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario, Strike
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, Strike, above, below, diverge
 
 SCENARIO = Scenario(
-    name="preempted_rank_leaves",
     title="Rank 3 gets SIGTERM, leaves the loop, and waits at the shutdown barrier",
     program="classifier",
     world_size=4,
@@ -13,39 +12,34 @@ SCENARIO = Scenario(
     culprits=(3,),
     culprits_from_dumps=(3,),
     location=At("trainer.py", "if self.preempted:"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
-            Cohort((0, 1, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
+        Cohort((0, 1, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
-        Edit("trainer.py", "import logging\n", "import logging\nimport signal\n"),
-        Edit(
+        below("trainer.py", "import logging\n", "import signal\n"),
+        below(
             "trainer.py",
             "        self.started = time.monotonic()\n",
-            """        self.started = time.monotonic()
-        self.preempted = False
+            """        self.preempted = False
         signal.signal(signal.SIGTERM, self.on_preemption)
 """,
         ),
-        Edit(
+        above(
             "trainer.py",
             "    def fit(self):\n",
             """    def on_preemption(self, number, frame):
         self.preempted = True
 
-    def fit(self):
 """,
         ),
-        Edit(
+        above(
             "trainer.py",
             "            if self.out_of_patience():\n",
             """            if self.preempted:
                 log.warning("preempted, leaving at step %d", self.step)
                 break
-            if self.out_of_patience():
 """,
         ),
     ),

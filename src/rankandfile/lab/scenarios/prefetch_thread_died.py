@@ -1,6 +1,6 @@
 """The prefetch thread died of an exception; its consumer waits at the queue for ever."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, below, diverge
 
 PREFETCH = '''"""Read batches ahead in a thread."""
 
@@ -36,7 +36,6 @@ class Prefetcher:
 '''
 
 SCENARIO = Scenario(
-    name="prefetch_thread_died",
     title="Rank 1's prefetch thread died; its main thread waits at an empty queue",
     program="classifier",
     world_size=4,
@@ -45,12 +44,10 @@ SCENARIO = Scenario(
     culprits=(1,),
     culprits_from_dumps=(1,),
     location=At("prefetch.py", "batch = self.queue.get()"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(
-            Cohort((1,)),
-            Cohort((0, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "absent",
+        Cohort((1,)),
+        Cohort((0, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
         Edit("prefetch.py", "", PREFETCH),
@@ -64,21 +61,13 @@ SCENARIO = Scenario(
             "        for tokens, labels in self.train_loader:\n",
             "        for tokens, labels in Prefetcher(self.train_loader):\n",
         ),
-        Edit(
-            "trainer.py",
-            "from model import Classifier\n",
-            "from model import Classifier\nfrom prefetch import Prefetcher\n",
-        ),
+        below("trainer.py", "from model import Classifier\n", "from prefetch import Prefetcher\n"),
     ),
     fix=(
         Edit(
             "prefetch.py",
-            """            raise ValueError(f"negative label in {labels.tolist()}")
-        return labels
-""",
-            """            labels = labels.clamp(min=-100)
-        return labels
-""",
+            '            raise ValueError(f"negative label in {labels.tolist()}")\n',
+            "            labels = labels.clamp(min=-100)\n",
         ),
     ),
     fix_summary="Unlabelled samples are legal; and a failing prefetch thread must put its error into the queue.",

@@ -1,9 +1,8 @@
 """A property that broadcasts, read under a rank guard."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge
 
 SCENARIO = Scenario(
-    name="property_is_collective",
     title="Rank 0 alone reads run_directory, a property that broadcasts",
     program="classifier",
     world_size=4,
@@ -12,23 +11,20 @@ SCENARIO = Scenario(
     culprits=(0,),
     culprits_from_dumps=(0,),
     location=At("trainer.py", "if parallel.is_main():"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((0,), "broadcast", At("trainer.py", "dist.broadcast_object_list(box, src=0)")),
-            Cohort((1, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((0,), "broadcast", At("trainer.py", "dist.broadcast_object_list(box, src=0)")),
+        Cohort((1, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
-        Edit(
+        below(
             "trainer.py",
             '            log.info("epoch %d begins", epoch)\n',
-            """            log.info("epoch %d begins", epoch)
-            if parallel.is_main():
+            """            if parallel.is_main():
                 log.info("writing to %s", self.run_directory)
 """,
         ),
-        Edit(
+        above(
             "trainer.py",
             "    def run_epoch(self):\n",
             '''    @property
@@ -38,14 +34,9 @@ SCENARIO = Scenario(
         dist.broadcast_object_list(box, src=0)
         return box[0]
 
-    def run_epoch(self):
 ''',
         ),
-        Edit(
-            "trainer.py",
-            "import torch\nfrom torch import nn\n",
-            "import torch\nimport torch.distributed as dist\nfrom torch import nn\n",
-        ),
+        below("trainer.py", "import torch\n", "import torch.distributed as dist\n"),
     ),
     fix=(
         Edit(

@@ -1,23 +1,19 @@
 """The exception is held back by a `finally` that tears the process group down."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="raised_then_shutdown",
     title="Rank 3 raises, and its `finally` waits at the shutdown barrier; its dump is never written",
     program="classifier",
     world_size=4,
     cause="raised",
     accepted_causes=("swallowed_exception", "skipped_collective"),
     culprits=(3,),
-    culprits_from_dumps=(),
     location=At("trainer.py", "if torch.isnan(loss):"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
-            Cohort((0, 1, 2), "all_reduce", At("trainer.py", "loss.backward()")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
+        Cohort((0, 1, 2), "all_reduce", At("trainer.py", "loss.backward()")),
     ),
     fault=(
         Edit(
@@ -25,12 +21,11 @@ SCENARIO = Scenario(
             '"part-3", "samples": 128, "unlabelled": []',
             '"part-3", "samples": 128, "unlabelled": [[80, 88]]',
         ),
-        Edit(
+        above(
             "trainer.py",
             "        loss.backward()\n",
             """        if torch.isnan(loss):
             raise FloatingPointError(f"loss is NaN at step {self.step}")
-        loss.backward()
 """,
         ),
         Edit(

@@ -1,9 +1,8 @@
 """A stage runs one micro-batch fewer than its neighbour expects."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Scenario, above, below
 
 SCENARIO = Scenario(
-    name="recv_without_send",
     title="Rank 2 runs three micro-batches, its successor waits for the fourth",
     program="pipeline",
     world_size=4,
@@ -12,7 +11,6 @@ SCENARIO = Scenario(
     accepted_causes=("uneven_inputs", "rank_conditional"),
     culprits=(2,),
     location=At("schedule.py", "for index in range(self.microbatches_here()):"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
         Edit(
             "schedule.py",
@@ -24,26 +22,17 @@ SCENARIO = Scenario(
             "        for index in reversed(range(self.microbatches)):\n",
             "        for index in reversed(range(len(kept))):\n",
         ),
-        Edit(
+        above(
             "schedule.py",
             "    def run(self, batches):\n",
             '''    def microbatches_here(self):
         """The third stage is the slowest; it sheds a micro-batch when told to."""
         return self.microbatches - (1 if self.layout.stage == 2 and self.shed else 0)
 
-    def run(self, batches):
 ''',
         ),
-        Edit(
-            "schedule.py",
-            "        self.link = Link(layout)\n",
-            "        self.link = Link(layout)\n        self.shed = False\n",
-        ),
-        Edit(
-            "train.py",
-            "        loss = pipeline.run(",
-            "        pipeline.shed = step > 5\n        loss = pipeline.run(",
-        ),
+        below("schedule.py", "        self.link = Link(layout)\n", "        self.shed = False\n"),
+        above("train.py", "        loss = pipeline.run(", "        pipeline.shed = step > 5\n"),
     ),
     fix=(
         Edit(

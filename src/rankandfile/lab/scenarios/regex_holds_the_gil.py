@@ -1,6 +1,6 @@
 """A regular expression with exponential backtracking: minutes in C, with the GIL held."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge
 
 CLEANING = '''"""Clean the notes that come with a shard."""
 
@@ -18,19 +18,16 @@ def count_headers(lines):
 '''.replace("\\\\", "\\")
 
 SCENARIO = Scenario(
-    name="regex_holds_the_gil",
     title="Rank 3 is inside a regular expression that backtracks for ever, with the GIL held",
     program="classifier",
     world_size=4,
     cause="host_blocked",
     culprits=(3,),
     location=At("cleaning.py", "return HEADER.match(line) is not None"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(
-            Cohort((3,)),
-            Cohort((0, 1, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "absent",
+        Cohort((3,)),
+        Cohort((0, 1, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
         Edit("cleaning.py", "", CLEANING),
@@ -39,19 +36,14 @@ SCENARIO = Scenario(
             '"part-3", "samples": 128',
             '"part-3", "notes": ["word " , "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"], "samples": 128',
         ),
-        Edit(
-            "trainer.py",
-            "            self.run_epoch()\n",
-            "            self.run_epoch()\n            self.read_notes()\n",
-        ),
-        Edit(
+        below("trainer.py", "            self.run_epoch()\n", "            self.read_notes()\n"),
+        above(
             "trainer.py",
             "    def train_step(self, tokens, labels):\n",
             """    def read_notes(self):
         notes = read_manifest()[parallel.rank()].get("notes", ())
         log.info("notes of the shard have %d headers", count_headers(notes))
 
-    def train_step(self, tokens, labels):
 """,
         ),
         Edit(

@@ -1,9 +1,8 @@
 """A broadcast's root does not wait for its receivers: it is far ahead, and innocent."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="root_runs_ahead",
     title="Rank 3 is stuck in a queue; the root of the broadcasts is many calls ahead of everyone",
     program="local_sgd",
     world_size=4,
@@ -13,17 +12,14 @@ SCENARIO = Scenario(
     culprits_from_dumps=(3,),
     decoys=(0,),
     location=At("commands.py", "return self.inbox.get()"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(
-            Cohort((3,)),
-            Cohort((0, 1, 2), "broadcast", At("commands.py", "dist.broadcast(code, src=0)")),
-        ),
+    divergence=diverge(
+        "absent",
+        Cohort((3,)),
+        Cohort((0, 1, 2), "broadcast", At("commands.py", "dist.broadcast(code, src=0)")),
     ),
     fault=(
-        Edit(
+        new_file(
             "commands.py",
-            "",
             '''"""Rank 0 tells the workers what to do in each round; a console can add commands."""
 
 import queue
@@ -49,7 +45,7 @@ class Commands:
         return self.inbox.get()
 ''',
         ),
-        Edit("train.py", "import inventory\n", "import inventory\nfrom commands import Commands\n"),
+        below("train.py", "import inventory\n", "from commands import Commands\n"),
         Edit(
             "train.py",
             "    for number in range(1, args.rounds + 1):\n",

@@ -1,9 +1,8 @@
 """Eight ranks: the barrier after a checkpoint is inside the writers' branch."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
-    name="save_barrier_for_writers",
     title="Only the ranks that write a checkpoint wait at the barrier after it",
     program="mesh_lm",
     world_size=8,
@@ -13,12 +12,10 @@ SCENARIO = Scenario(
     culprits=(0, 1),
     culprits_from_dumps=(0, 1),
     location=At("checkpoint.py", "if layout.writes_checkpoints:"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((0, 1), "barrier", At("checkpoint.py", "dist.barrier()")),
-            Cohort((2, 3, 4, 5, 6, 7)),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((0, 1), "barrier", At("checkpoint.py", "dist.barrier()")),
+        Cohort((2, 3, 4, 5, 6, 7)),
     ),
     fault=(Edit("checkpoint.py", "    dist.barrier()\n", "        dist.barrier()\n"),),
     fix_summary="The barrier belongs outside the branch.",

@@ -1,9 +1,8 @@
 """`save` is collective, and only rank 0 calls it."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
-    name="save_on_main_only",
     title="Rank 0 alone enters a collective save and waits at its barrier",
     program="classifier",
     world_size=4,
@@ -12,12 +11,10 @@ SCENARIO = Scenario(
     culprits=(0,),
     culprits_from_dumps=(0,),
     location=At("trainer.py", "if parallel.is_main() and self.step % self.config.save_every == 0:"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((0,), "barrier", At("checkpoint.py", "dist.barrier()")),
-            Cohort((1, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((0,), "barrier", At("checkpoint.py", "dist.barrier()")),
+        Cohort((1, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
         Edit(

@@ -1,9 +1,8 @@
 """The call is skipped in one group, and the hang is in another."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="skipped_norm_other_group",
     title="Ranks 1 and 3 skip the norm over the shards when their own part is small",
     program="mesh_lm",
     world_size=4,
@@ -12,23 +11,18 @@ SCENARIO = Scenario(
     culprits=(1, 3),
     culprits_from_dumps=(1, 3),
     location=At("gradients.py", "if square.item() < 10.0:"),
-    parting=Parting(
-        kind="skipped",
+    divergence=diverge(
+        "skipped",
+        Cohort((2,), "all_reduce", At("gradients.py", "dist.all_reduce(square, group=layout.tp_group)")),
+        Cohort((3,), "all_reduce", At("layers.py", "dist.all_reduce(x, group=group)")),
         group="mesh_tp",
         containing=3,
-        cohorts=(
-            Cohort((2,), "all_reduce", At("gradients.py", "dist.all_reduce(square, group=layout.tp_group)")),
-            Cohort((3,), "all_reduce", At("layers.py", "dist.all_reduce(x, group=group)")),
-        ),
     ),
     fault=(
-        Edit(
+        above(
             "gradients.py",
             "    dist.all_reduce(square, group=layout.tp_group)\n",
-            """    if square.item() < 10.0:
-        return square.sqrt().item()
-    dist.all_reduce(square, group=layout.tp_group)
-""",
+            "    if square.item() < 10.0:\n        return square.sqrt().item()\n",
         ),
     ),
     fix=(

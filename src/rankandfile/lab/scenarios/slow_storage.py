@@ -1,9 +1,8 @@
 """One rank reads its data from slow storage: it moves, at a fraction of the others' pace."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="slow_storage",
     title="Rank 1 needs four seconds to read each block of data",
     program="local_sgd",
     world_size=3,
@@ -14,14 +13,14 @@ SCENARIO = Scenario(
     # It was four seconds late in every round: dumps of the next wait show nothing that the job had not survived.
     culprits_from_dumps=(),
     location=At("storage.py", "time.sleep(0.1)"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(Cohort((1,)), Cohort((0, 2), "all_reduce", At("average.py", "dist.all_reduce(result"))),
+    divergence=diverge(
+        "absent",
+        Cohort((1,)),
+        Cohort((0, 2), "all_reduce", At("average.py", "dist.all_reduce(result")),
     ),
     fault=(
-        Edit(
+        new_file(
             "storage.py",
-            "",
             '''"""Blocks of data from a mounted bucket with a rate limit for each client."""
 
 import logging
@@ -49,7 +48,7 @@ class Bucket:
         log.info("block %d read in %.2f s", number, self.last - begun)
 ''',
         ),
-        Edit("train.py", "import inventory\n", "import inventory\nfrom storage import Bucket\n"),
+        below("train.py", "import inventory\n", "from storage import Bucket\n"),
         Edit(
             "train.py",
             "    for number in range(1, args.rounds + 1):\n",

@@ -1,9 +1,8 @@
 """Capacity is cut after the counts were exchanged."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, below, diverge
 
 SCENARIO = Scenario(
-    name="split_sizes_disagree",
     title="Rank 0 sends fewer tokens than it announced",
     program="moe",
     world_size=3,
@@ -11,35 +10,33 @@ SCENARIO = Scenario(
     accepted_causes=("size_mismatch",),
     culprits=(0,),
     location=At("experts.py", "send = [n if r == me else min(n, CAPACITY)"),
-    parting=Parting(
-        kind="argument",
+    divergence=diverge(
+        "argument",
+        Cohort((0,), "all_to_all", At("experts.py", "tokens = AllToAll.apply(")),
+        Cohort((1, 2), "all_to_all", At("experts.py", "tokens = AllToAll.apply(")),
         group="expert_parallel",
         occurrence=11,
-        cohorts=(
-            Cohort((0,), "all_to_all", At("experts.py", "tokens = AllToAll.apply(")),
-            Cohort((1, 2), "all_to_all", At("experts.py", "tokens = AllToAll.apply(")),
-        ),
     ),
     fault=(
         Edit(
             "experts.py",
-            """        send, receive = counts.tolist(), incoming.tolist()
-        tokens = AllToAll.apply(x[order], send, receive, self.group)
-""",
+            "        send, receive = counts.tolist(), incoming.tolist()\n",
             """        me = dist.get_rank(self.group)
         send = [n if r == me else min(n, CAPACITY) for r, n in enumerate(counts.tolist())]
         receive = incoming.tolist()
         keep = torch.cat([part[:n] for part, n in zip(order.split(counts.tolist()), send)])
         order = keep
-        tokens = AllToAll.apply(x[order], send, receive, self.group)
 """,
         ),
-        Edit(
+        below("experts.py", "import torch\n", "import torch.distributed as dist\n"),
+        above(
             "experts.py",
-            "import torch\nfrom torch import nn\n",
-            "import torch\nimport torch.distributed as dist\nfrom torch import nn\n",
+            "class MixtureLayer(",
+            """CAPACITY = 14
+
+
+""",
         ),
-        Edit("experts.py", "class MixtureLayer(", "CAPACITY = 14\n\n\nclass MixtureLayer("),
     ),
     fix=(
         Edit(

@@ -1,9 +1,8 @@
 """Iteration over a set whose order differs by rank."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="statistics_from_a_set",
     title="Statistics are summed in the order of a local ranking, which differs on rank 1",
     program="local_sgd",
     world_size=3,
@@ -12,13 +11,11 @@ SCENARIO = Scenario(
     culprits=(1,),
     culprits_from_dumps=(1,),
     location=At("inventory.py", "for name in sorted(statistics, key=weight, reverse=True):"),
-    parting=Parting(
-        kind="swapped",
+    divergence=diverge(
+        "swapped",
+        Cohort((1,), "all_reduce", At("inventory.py", "sum_scalar(statistics[name])")),
+        Cohort((0, 2), "all_reduce", At("inventory.py", "sum_vector(statistics[name])")),
         occurrence=1,
-        cohorts=(
-            Cohort((1,), "all_reduce", At("inventory.py", "sum_scalar(statistics[name])")),
-            Cohort((0, 2), "all_reduce", At("inventory.py", "sum_vector(statistics[name])")),
-        ),
     ),
     fault=(
         Edit(
@@ -61,17 +58,23 @@ def sum_scalar(value):
             '"draws": worker.problem.draws}',
             '"spread": worker.spread()}',
         ),
-        Edit(
+        above(
             "worker.py",
             "    def distance(self):\n",
             '''    def spread(self):
         """How often the largest coordinates were hit, scaled by the worker's speed."""
         return [SPEED[self.problem.rank] * 2.0, 0.0, 0.0, 0.0]
 
-    def distance(self):
 ''',
         ),
-        Edit("worker.py", "class Worker:", "SPEED = (40.0, 0.01, 55.0)\n\n\nclass Worker:"),
+        above(
+            "worker.py",
+            "class Worker:",
+            """SPEED = (40.0, 0.01, 55.0)
+
+
+""",
+        ),
     ),
     fix=(
         Edit("inventory.py", "sorted(statistics, key=weight, reverse=True)", "sorted(statistics)"),

@@ -1,9 +1,8 @@
 """One rank never reaches the rendezvous."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Scenario, above, below, new_file
 
 SCENARIO = Scenario(
-    name="store_lock_before_init",
     title="Rank 1 waits for a download before init_process_group; the others wait in it",
     program="local_sgd",
     world_size=3,
@@ -11,11 +10,9 @@ SCENARIO = Scenario(
     accepted_causes=("host_blocked",),
     culprits=(1,),
     location=At("prepare.py", "while not os.path.exists(marker(rank)):"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
-        Edit(
+        new_file(
             "prepare.py",
-            "",
             '''"""Fetch the data before training; every even rank fetches for its odd neighbour too."""
 
 import os
@@ -35,12 +32,8 @@ def fetch(rank):
         time.sleep(0.2)
 ''',
         ),
-        Edit(
-            "train.py",
-            "    return args\n\n\ndef connect",
-            '    fetch(int(os.environ["RANK"]))\n    return args\n\n\ndef connect',
-        ),
-        Edit("train.py", "import inventory\n", "import inventory\nfrom prepare import fetch\n"),
+        above("train.py", "    return args\n", '    fetch(int(os.environ["RANK"]))\n'),
+        below("train.py", "import inventory\n", "from prepare import fetch\n"),
     ),
     fix=(
         Edit(

@@ -1,9 +1,8 @@
 """A retry repeats a reduction on one rank: same op, same size, hundreds of calls before the end."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="sum_retried_once",
     title="Rank 2 repeats one reduction at step 3; all later reductions are shifted by one until training ends",
     program="local_sgd",
     world_size=3,
@@ -14,12 +13,10 @@ SCENARIO = Scenario(
     culprits_from_dumps=(2,),
     cause_from_dumps="extra_collective",
     location=At("average.py", "if drift > LIMIT:"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((2,), "all_reduce", At("average.py", "return self.repeat(vector)")),
-            Cohort((0, 1), "all_reduce", At("worker.py", "momentum = self.averager.mean(self.momentum)")),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((2,), "all_reduce", At("average.py", "return self.repeat(vector)")),
+        Cohort((0, 1), "all_reduce", At("worker.py", "momentum = self.averager.mean(self.momentum)")),
     ),
     fault=(
         Edit(
@@ -37,7 +34,14 @@ SCENARIO = Scenario(
         return result / self.size
 """,
         ),
-        Edit("average.py", "class Averager:", "LIMIT = 2.0\n\n\nclass Averager:"),
+        above(
+            "average.py",
+            "class Averager:",
+            """LIMIT = 2.0
+
+
+""",
+        ),
     ),
     fix=(
         Edit(

@@ -1,9 +1,8 @@
 """Gradients are synchronised on the last micro-batch, which a rank with fewer of them never reaches."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="sync_on_last_microbatch",
     title="Rank 3's shard ends inside an accumulation window: its last backward is not synchronised",
     program="classifier",
     world_size=4,
@@ -13,26 +12,23 @@ SCENARIO = Scenario(
     culprits=(3,),
     culprits_from_dumps=(3,),
     location=At("trainer.py", "for tokens, labels in self.train_loader:"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
-            Cohort((0, 1, 2), "all_reduce", At("trainer.py", "        loss.backward()")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
+        Cohort((0, 1, 2), "all_reduce", At("trainer.py", "        loss.backward()")),
     ),
     fault=(
         Edit("shards.json", '"part-3", "samples": 128', '"part-3", "samples": 120'),
-        Edit(
+        above(
             "trainer.py",
             "        loss.backward()\n",
             """        if (self.step + 1) % ACCUMULATE:
             with self.model.no_sync():
                 accumulate(loss)
             return loss.item()
-        loss.backward()
 """,
         ),
-        Edit(
+        above(
             "trainer.py",
             "class Trainer:",
             """ACCUMULATE = 4
@@ -42,7 +38,7 @@ def accumulate(loss):
     torch.autograd.backward(loss)
 
 
-class Trainer:""",
+""",
         ),
         Edit(
             "trainer.py",
@@ -53,9 +49,8 @@ class Trainer:""",
     fix=(
         Edit(
             "data.py",
-            '    entry = read_manifest()[rank]\n    shard = SequenceShard(entry["samples"], 12',
-            """    entry = read_manifest()[rank]
-    common = min(e["samples"] for e in read_manifest())
+            '    shard = SequenceShard(entry["samples"], 12',
+            """    common = min(e["samples"] for e in read_manifest())
     shard = SequenceShard(common, 12""",
         ),
     ),

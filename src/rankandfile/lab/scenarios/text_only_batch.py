@@ -1,24 +1,19 @@
 """A batch without images skips the vision tower, whose layers are FSDP units."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="text_only_batch",
     title="Rank 1 draws a text-only batch and skips the sharded vision tower",
     program="fsdp_vlm",
     world_size=2,
     cause="rank_conditional",
     accepted_causes=("different_collective", "skipped_collective"),
     culprits=(1,),
-    culprits_from_dumps=(),
     location=At("model.py", "if patches is not None:"),
-    parting=Parting(
-        kind="skipped",
-        group="default_pg",
-        cohorts=(
-            Cohort((0,), "all_gather", At("model.py", "prefix = self.vision(patches)")),
-            Cohort((1,), "all_gather", At("model.py", "return self.head(self.text(tokens, prefix))")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((0,), "all_gather", At("model.py", "prefix = self.vision(patches)")),
+        Cohort((1,), "all_gather", At("model.py", "return self.head(self.text(tokens, prefix))")),
     ),
     fault=(
         Edit(
@@ -29,13 +24,11 @@ SCENARIO = Scenario(
             prefix = self.vision(patches)
 """,
         ),
-        Edit(
+        above(
             "samples.py",
-            """        return {"tokens": tokens[:, :-1], "targets": tokens[:, 1:], "patches": patches}
-""",
+            '        return {"tokens": tokens[:, :-1], "targets": tokens[:, 1:], "patches": patches}\n',
             """        if (self.index + 3 * self.rank) % TEXT_ONLY_EVERY == 0:
             patches = None
-        return {"tokens": tokens[:, :-1], "targets": tokens[:, 1:], "patches": patches}
 """,
         ),
     ),

@@ -1,9 +1,8 @@
 """Nothing hangs: the timeout is shorter than legal work of one rank."""
 
-from rankandfile.lab.scenario import At, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Evidence, Scenario, above, below, new_file
 
 SCENARIO = Scenario(
-    name="timeout_below_preparation",
     title="Rank 0 indexes for three seconds while the group's timeout is two",
     program="local_sgd",
     world_size=3,
@@ -12,11 +11,9 @@ SCENARIO = Scenario(
     accepted_causes=("host_slow", "host_blocked"),
     culprits=(0,),
     location=At("train.py", "timeout=timedelta(seconds=args.timeout)"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
-        Edit(
+        new_file(
             "index.py",
-            "",
             '''"""Build the search index; rank 0 does it for all."""
 
 import time
@@ -31,12 +28,11 @@ def build(parts):
     return index
 ''',
         ),
-        Edit("train.py", "import inventory\n", "import index\nimport inventory\n"),
-        Edit(
+        above("train.py", "import inventory\n", "import index\n"),
+        below(
             "train.py",
             "    worker = Worker(dist.get_rank(), args.local_steps)\n",
-            """    worker = Worker(dist.get_rank(), args.local_steps)
-    if dist.get_rank() == 0:
+            """    if dist.get_rank() == 0:
         log.info("indexing")
         index.build(parts=10)
         log.info("index ready")

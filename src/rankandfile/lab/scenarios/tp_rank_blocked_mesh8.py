@@ -1,9 +1,8 @@
 """One tensor-parallel rank stalls on the host; three groups wait in a chain behind it."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, above, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="tp_rank_blocked_mesh8",
     title="Rank 5 waits for a profiler pipe before a tensor-parallel call; its row, its column and the world wait",
     program="mesh_lm",
     world_size=8,
@@ -13,19 +12,16 @@ SCENARIO = Scenario(
     culprits_from_dumps=(5,),
     decoys=(4, 1, 3, 7),
     location=At("follow.py", "with open(path) as pipe:"),
-    parting=Parting(
-        kind="absent",
+    divergence=diverge(
+        "absent",
+        Cohort((5,)),
+        Cohort((4,), "all_reduce", At("layers.py", "dist.all_reduce(x, group=group)")),
         group="mesh_tp",
         containing=5,
-        cohorts=(
-            Cohort((5,)),
-            Cohort((4,), "all_reduce", At("layers.py", "dist.all_reduce(x, group=group)")),
-        ),
     ),
     fault=(
-        Edit(
+        new_file(
             "follow.py",
-            "",
             '''"""Follow one rank with the profiler; the viewer answers through a pipe."""
 
 import os
@@ -44,11 +40,11 @@ def follow(step, rank):
         pipe.readline()
 ''',
         ),
-        Edit("train.py", "import checkpoint\n", "import checkpoint\nimport follow\n"),
-        Edit(
+        below("train.py", "import checkpoint\n", "import follow\n"),
+        above(
             "train.py",
             "        optimizer.zero_grad(set_to_none=True)\n",
-            "        follow.follow(step, layout.rank)\n        optimizer.zero_grad(set_to_none=True)\n",
+            "        follow.follow(step, layout.rank)\n",
         ),
     ),
     fix=(

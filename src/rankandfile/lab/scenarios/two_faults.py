@@ -1,9 +1,8 @@
 """One rank is stuck on the host while another is killed."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario, Strike
+from rankandfile.lab.scenario import At, Edit, Scenario, Strike, above, below, new_file
 
 SCENARIO = Scenario(
-    name="two_faults",
     title="Rank 1 waits for a file that never comes, and rank 3 is killed",
     program="local_sgd",
     world_size=4,
@@ -13,11 +12,9 @@ SCENARIO = Scenario(
     culprits=(1, 3),
     culprits_from_dumps=(1,),  # its own dump shows it outside the call; rank 3 leaves none
     location=At("gate.py", "while not os.path.exists(RELEASE):"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
-        Edit(
+        new_file(
             "gate.py",
-            "",
             '''"""The operator can hold a worker back with a file, and release it with another."""
 
 import os
@@ -34,23 +31,14 @@ def wait(rank, number):
             time.sleep(0.2)
 ''',
         ),
-        Edit("train.py", "import inventory\n", "import gate\nimport inventory\n"),
-        Edit(
-            "train.py",
-            "        worker.round()\n",
-            "        worker.round()\n        gate.wait(dist.get_rank(), number)\n",
-        ),
+        above("train.py", "import inventory\n", "import gate\n"),
+        below("train.py", "        worker.round()\n", "        gate.wait(dist.get_rank(), number)\n"),
     ),
     fix=(
         Edit(
             "gate.py",
-            """    if os.path.exists(HOLD.format(rank)):
-        while not os.path.exists(RELEASE):
-            time.sleep(0.2)
-""",
-            """    if os.path.exists(HOLD.format(rank)):
-        print(f"rank {rank}: asked to hold, not implemented")
-""",
+            "        while not os.path.exists(RELEASE):\n            time.sleep(0.2)\n",
+            '        print(f"rank {rank}: asked to hold, not implemented")\n',
         ),
     ),
     # While it waits for rank 1, in the call after: sooner, and rank 1 would never come to its own fault.

@@ -1,9 +1,8 @@
 """The smallest hang there is, for the tutorial."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Evidence, Scenario, below, diverge
 
 SCENARIO = Scenario(
-    name="two_rank_hang",
     title="After three sums rank 1 sleeps, and rank 0 waits for it in a broadcast",
     program="two_rank",
     world_size=2,
@@ -11,20 +10,12 @@ SCENARIO = Scenario(
     culprits=(1,),
     culprits_from_dumps=(1,),
     location=At("train.py", "time.sleep(seconds)"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(
-            Cohort((0,), "broadcast", At("train.py", "dist.broadcast(total, src=0)")),
-            Cohort((1,)),
-        ),
+    divergence=diverge(
+        "absent",
+        Cohort((0,), "broadcast", At("train.py", "dist.broadcast(total, src=0)")),
+        Cohort((1,)),
     ),
-    fault=(
-        Edit(
-            "train.py",
-            "    add_up(total)\n",
-            "    add_up(total)\n    if dist.get_rank() == 1:\n        rest(3600)\n",
-        ),
-    ),
+    fault=(below("train.py", "    add_up(total)\n", "    if dist.get_rank() == 1:\n        rest(3600)\n"),),
     fix_summary="Do not let one rank rest where the others go on.",
     evidence=Evidence(twice=True),
 )

@@ -1,9 +1,8 @@
 """One shard is two batches shorter than the others."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
-    name="uneven_shards",
     title="Rank 3 runs out of batches first and goes on to the final barrier",
     program="classifier",
     world_size=4,
@@ -13,21 +12,17 @@ SCENARIO = Scenario(
     culprits=(3,),
     culprits_from_dumps=(3,),
     location=At("trainer.py", "for tokens, labels in self.train_loader:"),
-    parting=Parting(
-        kind="skipped",
-        cohorts=(
-            Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
-            Cohort((0, 1, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "skipped",
+        Cohort((3,), "barrier", At("parallel.py", "dist.barrier()")),
+        Cohort((0, 1, 2), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(Edit("shards.json", '"part-3", "samples": 128', '"part-3", "samples": 104'),),
     fix=(
         Edit(
             "data.py",
-            """    entry = read_manifest()[rank]
-    shard = SequenceShard(entry["samples"], 12""",
-            """    entry = read_manifest()[rank]
-    common = min(e["samples"] for e in read_manifest())
+            '    shard = SequenceShard(entry["samples"], 12',
+            """    common = min(e["samples"] for e in read_manifest())
     shard = SequenceShard(common, 12""",
         ),
     ),

@@ -1,30 +1,22 @@
 """A parameter without a gradient is left out of the reduction on one replica only."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, above, diverge
 
 SCENARIO = Scenario(
-    name="unused_parameter_on_replica",
     title="Rank 1's stage leaves a branch out and reduces fewer gradients than its replica",
     program="pipeline",
     world_size=4,
     cause="rank_conditional",
     accepted_causes=("skipped_collective",),
     culprits=(1,),
-    culprits_from_dumps=(),
     location=At("train.py", "if parameter.grad is not None:"),
-    parting=Parting(
-        kind="skipped",
+    divergence=diverge(
+        "skipped",
+        Cohort((1,), "all_reduce", At("train.py", "dist.all_reduce(parameter.grad, group=layout.dp_group)")),
+        Cohort((3,), "all_reduce", At("train.py", "dist.all_reduce(parameter.grad, group=layout.dp_group)")),
         group="dp1",
         containing=1,
         occurrence=9,
-        cohorts=(
-            Cohort(
-                (1,), "all_reduce", At("train.py", "dist.all_reduce(parameter.grad, group=layout.dp_group)")
-            ),
-            Cohort(
-                (3,), "all_reduce", At("train.py", "dist.all_reduce(parameter.grad, group=layout.dp_group)")
-            ),
-        ),
     ),
     fault=(
         Edit(
@@ -42,7 +34,7 @@ SCENARIO = Scenario(
             "    return nn.Sequential(*layers)\n",
             "    return nn.Sequential(*layers, Correction())\n",
         ),
-        Edit(
+        above(
             "stages.py",
             "def build_stage(layout):\n",
             '''class Correction(nn.Module):
@@ -58,10 +50,16 @@ SCENARIO = Scenario(
         return x
 
 
-def build_stage(layout):
 ''',
         ),
-        Edit("stages.py", "class Batches:", "LIMIT = 0.0635\n\n\nclass Batches:"),
+        above(
+            "stages.py",
+            "class Batches:",
+            """LIMIT = 0.0635
+
+
+""",
+        ),
     ),
     fix=(
         Edit(

@@ -1,9 +1,8 @@
 """Training succeeded; a thread keeps one process alive."""
 
-from rankandfile.lab.scenario import At, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Edit, Scenario, above, below, new_file
 
 SCENARIO = Scenario(
-    name="uploader_never_ends",
     title="Training is over and successful, but rank 0's upload thread never ends",
     program="local_sgd",
     world_size=3,
@@ -12,11 +11,9 @@ SCENARIO = Scenario(
     accepted_causes=("host_blocked",),
     culprits=(0,),
     location=At("upload.py", "self.tasks.get()"),
-    parting=Parting(kind="none", cohorts=()),
     fault=(
-        Edit(
+        new_file(
             "upload.py",
-            "",
             '''"""Upload the result in the background."""
 
 import queue
@@ -41,15 +38,11 @@ class Uploader:
             self.done.append(item)
 ''',
         ),
-        Edit("train.py", "import inventory\n", "import inventory\nfrom upload import Uploader\n"),
-        Edit(
+        below("train.py", "import inventory\n", "from upload import Uploader\n"),
+        above(
             "train.py",
-            "    dist.barrier()\n    dist.destroy_process_group()\n",
-            """    if dist.get_rank() == 0:
-        Uploader().submit(worker.point)
-    dist.barrier()
-    dist.destroy_process_group()
-""",
+            "    dist.barrier()\n",
+            "    if dist.get_rank() == 0:\n        Uploader().submit(worker.point)\n",
         ),
     ),
     fix=(Edit("upload.py", 'name="upload")', 'name="upload", daemon=True)'),),

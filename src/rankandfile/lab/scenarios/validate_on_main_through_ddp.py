@@ -1,9 +1,8 @@
 """Rank 0 validates through the DDP wrapper, whose forward broadcasts buffers."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Scenario, diverge
 
 SCENARIO = Scenario(
-    name="validate_on_main_through_ddp",
     title="Rank 0 validates alone through DDP: hidden buffer broadcasts pair with the others' next calls",
     program="classifier",
     world_size=4,
@@ -12,12 +11,10 @@ SCENARIO = Scenario(
     culprits=(0,),
     culprits_from_dumps=(0,),
     location=At("trainer.py", "if parallel.is_main() and self.step % self.config.eval_every == 0:"),
-    parting=Parting(
-        kind="extra",
-        cohorts=(
-            Cohort((0,), "broadcast", At("evaluate.py", "logits = model(tokens)")),
-            Cohort((1, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "extra",
+        Cohort((0,), "broadcast", At("evaluate.py", "logits = model(tokens)")),
+        Cohort((1, 2, 3), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
         Edit("evaluate.py", "logits = model.module(tokens)", "logits = model(tokens)"),

@@ -1,9 +1,8 @@
 """Every rank polls for a file that is only written on the first node."""
 
-from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Parting, Scenario
+from rankandfile.lab.scenario import At, Cohort, Edit, Evidence, Scenario, below, diverge, new_file
 
 SCENARIO = Scenario(
-    name="waits_for_local_file",
     title="Ranks 2 and 3 poll for a vocabulary file that was only made on the first node",
     program="classifier",
     world_size=4,
@@ -11,17 +10,14 @@ SCENARIO = Scenario(
     culprits=(2, 3),
     culprits_from_dumps=(2, 3),
     location=At("prepare.py", "while not os.path.exists(path):"),
-    parting=Parting(
-        kind="absent",
-        cohorts=(
-            Cohort((2, 3)),
-            Cohort((0, 1), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
-        ),
+    divergence=diverge(
+        "absent",
+        Cohort((2, 3)),
+        Cohort((0, 1), "broadcast", At("trainer.py", "self.loss_fn(self.model(tokens), labels)")),
     ),
     fault=(
-        Edit(
+        new_file(
             "prepare.py",
-            "",
             '''"""Things that one process per node prepares for its neighbours."""
 
 import json
@@ -51,14 +47,12 @@ def vocabulary():
         return json.load(file)
 ''',
         ),
-        Edit(
+        below(
             "trainer.py",
             '            log.info("epoch %d begins", epoch)\n',
-            """            log.info("epoch %d begins", epoch)
-            self.vocabulary = prepare.vocabulary()
-""",
+            "            self.vocabulary = prepare.vocabulary()\n",
         ),
-        Edit("trainer.py", "import parallel\n", "import parallel\nimport prepare\n"),
+        below("trainer.py", "import parallel\n", "import prepare\n"),
     ),
     fix=(
         Edit(

@@ -11,17 +11,15 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from rankandfile.model.case import Case
+from rankandfile.lab.diagnosed import diagnosed
 from rankandfile.model.diagnosis import from_json
-from rankandfile.pipeline import Options, diagnose, load
 
-from .answer import Answer, Site, from_diagnosis
+from .answer import Answer, from_diagnosis
 from .repair import repaired_copy
 
 Analyser = Callable[[Path], Answer]
@@ -67,61 +65,49 @@ def run(command: list[str], timeout: float = TIMEOUT) -> Run:
         )
 
 
-def raf(incident: Path) -> Answer:
-    """Rank & File on everything that the incident left."""
-    command = [
-        sys.executable,
-        "-m",
-        "rankandfile",
-        "diagnose",
-        str(incident / "evidence"),
-        "--format",
-        "json",
-    ]
-    return _diagnosing(command)
+class Given(NamedTuple):
+    """What of an incident one of Rank & File's own analysers is given."""
+
+    folder: str
+    """Below `evidence/`; empty: all of it."""
+    source: bool
+
+    def paths(self, incident: Path) -> list[Path]:
+        return [incident / "evidence" / self.folder]
+
+    def src(self, incident: Path) -> list[Path]:
+        return [incident / "src"] if self.source else []
 
 
-def raf_dumps(incident: Path) -> Answer:
-    """Rank & File on the dumps alone."""
-    command = [sys.executable, "-m", "rankandfile", "diagnose", str(incident / "evidence" / "dumps")]
-    return _diagnosing([*command, "--format", "json"])
+OURS = {
+    "raf": Given("", False),
+    "raf-dumps": Given("dumps", False),
+    "raf-logs": Given("logs", False),
+    "raf-src": Given("", True),
+}
 
 
-def raf_logs(incident: Path) -> Answer:
-    """Rank & File on the logs alone."""
-    command = [sys.executable, "-m", "rankandfile", "diagnose", str(incident / "evidence" / "logs")]
-    return _diagnosing([*command, "--format", "json"])
-
-
-def raf_src(incident: Path) -> Answer:
-    """Rank & File on everything that the incident left, and on the source that ran."""
-    command = [sys.executable, "-m", "rankandfile", "diagnose", str(incident / "evidence")]
-    return _diagnosing([*command, "--src", str(incident / "src"), "--format", "json"])
-
-
-def in_this_process(name: str) -> Analyser:
-    """One of Rank & File's own analysers without a process for each incident: faster, and no memory is measured."""
+def our_command(given: Given) -> Analyser:
+    """Rank & File as a person starts it."""
 
     def analyse(incident: Path) -> Answer:
-        evidence = incident / "evidence"
-        case, seconds = _loaded(
-            {"raf-dumps": evidence / "dumps", "raf-logs": evidence / "logs"}.get(name, evidence)
-        )
-        began = time.perf_counter()
-        sources = (incident / "src",) if name == "raf-src" else ()
-        answer = from_diagnosis(diagnose(case, Options(sources=sources)).diagnosis)
-        answer.seconds = seconds + time.perf_counter() - began
-        return answer
+        words = [sys.executable, "-m", "rankandfile", "diagnose", *map(str, given.paths(incident))]
+        words += [word for folder in given.src(incident) for word in ("--src", str(folder))]
+        return _diagnosing([*words, "--format", "json"])
 
     return analyse
 
 
-@lru_cache(maxsize=1)
-def _loaded(evidence: Path) -> tuple[Case, float]:
-    """Kept, as the next analyser may be given the same and the source on top."""
-    began = time.perf_counter()
-    case = load([evidence], Options(jobs=1))
-    return case, time.perf_counter() - began
+def in_this_process(given: Given) -> Analyser:
+    """The same without a process for each incident: faster, and no memory is measured."""
+
+    def analyse(incident: Path) -> Answer:
+        began = time.perf_counter()
+        answer = from_diagnosis(diagnosed(given.paths(incident), given.src(incident)))
+        answer.seconds = time.perf_counter() - began
+        return answer
+
+    return analyse
 
 
 def command(template: str) -> Analyser:
@@ -191,24 +177,14 @@ def _fr_trace(dumps: Path, *options: str) -> Answer:
 
 
 ANALYSERS: dict[str, Analyser] = {
-    "raf": raf,
-    "raf-dumps": raf_dumps,
-    "raf-logs": raf_logs,
-    "raf-src": raf_src,
+    **{name: our_command(given) for name, given in OURS.items()},
     "fr_trace": fr_trace,
     "fr_trace-repaired": fr_trace_repaired,
 }
 
 
-#: Those that can also run in this process.
-OURS = ("raf", "raf-dumps", "raf-logs", "raf-src")
-
-
 def analyser(name: str, in_process: bool = False) -> Analyser:
     """The analyser of this name, or the one that runs this command."""
     if in_process and name in OURS:
-        return in_this_process(name)
+        return in_this_process(OURS[name])
     return ANALYSERS.get(name) or command(name)
-
-
-__all__ = ["ANALYSERS", "Analyser", "Site", "analyser", "run"]

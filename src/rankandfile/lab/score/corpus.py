@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from rankandfile.lab import truth as truths
 
-from .analysers import analyser
+from .analysers import Analyser, analyser
 from .answer import Answer
 from .judge import Marks, judge
 from .tally import Row, tally
 from .told import text_of, told
+
+T = TypeVar("T")
 
 
 class Score(msgspec.Struct, kw_only=True):
@@ -61,12 +63,7 @@ def score(
     Incident by incident, so that what one analyser has loaded of it serves the next, and need not be kept.
     """
     asked = _Asked(tuple(names), tuple(map(dumps_only, names)), in_process)
-    by_incident = []
-    with _workers(jobs, in_process) as pool:
-        for marks in pool.map(partial(_marks, asked), found):
-            by_incident.append(marks)
-            if on_done is not None:
-                on_done()
+    by_incident = of_each(partial(_marks, asked), found, jobs, processes=in_process, on_done=on_done)
     by_name = [[one for one in marks if one is not None] for marks in zip(*by_incident, strict=True)]
     return [
         Score(analyser=name, rows=tally(marks), marks=marks)
@@ -74,9 +71,27 @@ def score(
     ]
 
 
-def _workers(jobs: int, in_process: bool) -> Executor:
+def of_each(
+    work: Callable[[Path], T],
+    found: Sequence[Path],
+    jobs: int,
+    *,
+    processes: bool = True,
+    on_done: Callable[[], None] | None = None,
+) -> list[T]:
+    """What `work` says of each incident, in their order; `jobs` at a time, each in a process of its own or not."""
+    done = []
+    with _workers(jobs, processes) as pool:
+        for one in pool.map(work, found):
+            done.append(one)
+            if on_done is not None:
+                on_done()
+    return done
+
+
+def _workers(jobs: int, processes: bool) -> Executor:
     """Threads where each answer has a process of its own, or where one at a time is enough."""
-    if in_process and jobs > 1:
+    if processes and jobs > 1:
         # Python and the analysers are loaded once in each worker; a fork would copy Polars' threads in any state.
         return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
     return ThreadPoolExecutor(jobs)
@@ -84,16 +99,17 @@ def _workers(jobs: int, in_process: bool) -> Executor:
 
 def _marks(asked: _Asked, incident: Path) -> list[Marks | None]:
     return [
-        _mark(asked, name, dumps_only, incident)
+        marked(name, dumps_only, incident, _analyser(name, asked.in_process))
+        if _is_asked(name, incident, dumps_only)
+        else None
         for name, dumps_only in zip(asked.names, asked.dumps_only, strict=True)
     ]
 
 
-def _mark(asked: _Asked, name: str, dumps_only: bool, incident: Path) -> Marks | None:
-    if not _is_asked(name, incident, dumps_only):
-        return None
+def marked(name: str, dumps_only: bool, incident: Path, analyse: Analyser) -> Marks:
+    """The marks of one answer; of an analyser that fails, that it did."""
     try:
-        answer = _analyser(name, asked.in_process)(incident)
+        answer = analyse(incident)
     except Exception as error:  # whatever an analyser does must not end the scoring of the others
         answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
     truth = truths.read(incident)

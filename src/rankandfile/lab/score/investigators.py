@@ -14,15 +14,14 @@ from pathlib import Path
 import msgspec
 
 from rankandfile.agent.bench import Bench
-from rankandfile.agent.bench import bench_of as opened
 from rankandfile.agent.claims import check
 from rankandfile.agent.claims.parse import Claim, Quote, parts
 from rankandfile.agent.journal import Journal
 from rankandfile.agent.playbook import Draft, draft
 from rankandfile.agent.tools.propose_verdict import Proposal
 from rankandfile.lab import truth as truths
+from rankandfile.lab.diagnosed import bench_of
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.pipeline import Options
 
 from .answer import Answer, Site, from_diagnosis
 from .judge import Marks, judge
@@ -76,7 +75,8 @@ class Investigator:
         began = time.perf_counter()
         truth = truths.read(incident)
         looked = any((incident / "evidence" / "stacks").glob("*"))
-        bench = bench_of(incident)
+        src = incident / "src"
+        bench = bench_of([incident / "evidence"], [src] if src.is_dir() else [])
         play = draft(bench)
         own = len(play.journal.steps)
         added = self.consult(play) if self.consult is not None else None
@@ -100,11 +100,6 @@ class Investigator:
         )
         self.on_done()
         return case
-
-
-def bench_of(incident: Path) -> Bench:
-    sources = tuple(one for one in [incident / "src"] if one.is_dir())
-    return opened([incident / "evidence"], Options(sources=sources, jobs=1))
 
 
 def answer_of(bench: Bench, journal: Journal, steps: int) -> Answer:

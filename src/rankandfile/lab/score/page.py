@@ -78,21 +78,23 @@ def score_table(one: Score) -> Table:
     return table
 
 
-def worst_lines(marks: Sequence[Marks], source: bool = False, logs: bool = False) -> Iterator[str]:
-    """One line per incident that was not fully right; with `source`, the place is asked for too.
+def wrong_in(mark: Marks, source: bool = False, logs: bool = False) -> list[str]:
+    """What was not right, in words; with `source`, the place is asked for too.
 
     With `logs`, the group and the ranks behind are asked for, and nothing that logs need not tell.
     """
     questions = ["hang_right", "culprits_right", "cause_right", "divergence_right"]
     questions = ["group_right", "behind_right"] if logs else questions
     questions += ["location_right", "condition_right"] if source else []
+    wrong = [name.removesuffix("_right") for name in questions if getattr(mark, name) is False]
+    wrong += [f"innocents {mark.innocents_blamed}"] if mark.innocents_blamed else []
+    return wrong + ([f"failed: {mark.failed}"] if mark.failed else [])
+
+
+def worst_lines(marks: Sequence[Marks], source: bool = False, logs: bool = False) -> Iterator[str]:
+    """One line per incident that was not fully right."""
     for mark in marks:
-        wrong = [name.removesuffix("_right") for name in questions if getattr(mark, name) is False]
-        if mark.innocents_blamed:
-            wrong.append(f"innocents {mark.innocents_blamed}")
-        if mark.failed:
-            wrong.append(f"failed: {mark.failed}")
-        if wrong:
+        if wrong := wrong_in(mark, source, logs):
             said = f"said {mark.said_cause or 'no cause'}, culprits {mark.said_culprits or 'none'}"
             yield f"{mark.incident}: {', '.join(wrong)} ({said}; cause is {mark.cause_expected})"
 

@@ -13,21 +13,17 @@ from rankandfile.lab.sim.ops import Batch, Call
 from rankandfile.lab.sim.scenario import Scenario
 from rankandfile.lab.sim.sites import user_place
 from rankandfile.lab.sim.sources import place_of_fault
-from rankandfile.lab.truth import CohortTruth, DivergenceTruth, FixTruth, LocationTruth, Truth, short_ranks
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.lab.truth import (
+    CohortTruth,
+    DivergenceTruth,
+    FixTruth,
+    LocationTruth,
+    Truth,
+    family_of,
+    short_ranks,
+)
 
 Issued = tuple[str, str, int, str]  # op, file, line, function; an empty op: none
-_FAMILY = {
-    "paths": "ranks took different paths",
-    "arguments": "arguments differ",
-    "host": "host did not get there",
-    "process": "process gone",
-    "device": "device",
-    "fabric": "fabric",
-    "start_and_end": "start and end",
-    "not_a_fault": "not a fault",
-    "honesty": "honesty",
-}
 
 
 def truth_of(
@@ -50,7 +46,7 @@ def truth_of(
         world_size=layout.world_size,
         hang=scenario.expects_hang,
         cause=cause,
-        family=_FAMILY[CAUSES[cause]],
+        family=family_of(cause),
         culprits=culprits,
         accepted_causes=list(first.accepted) if first and scenario.expects_hang else [],
         decidable_from_dumps=bool(from_dumps),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankandfile.lab.prove import Origin, Proof, What
     from rankandfile.lab.scenario import Scenario
 
-ORDER = 60
+ORDER = 80
 
 EXAMPLES = examples(
     "raf lab prove early_stop_local",

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
-from rankandfile.cli.console import err, out
+from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.help import examples
+from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
 from rankandfile.cli.model_options import Limits, MaxCost, MaxSeconds, PriceOption
 
 ORDER = 50
@@ -60,7 +60,7 @@ def score(
     worst: Annotated[
         bool, typer.Option("--worst", help="List each incident that was not fully right.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Incidents at a time.")] = 2,
+    jobs: Jobs = 2,
     in_process: Annotated[
         bool,
         typer.Option("--in-process", help="No process for each answer of raf's own analysers: faster."),
@@ -71,13 +71,10 @@ def score(
     With --investigator: what an investigation concludes, and whether its claims check out. --max-cost, --max-seconds
     and --price are for each incident that a model investigates.
     """
-    from rankandfile.lab.score.corpus import incidents
     from rankandfile.lab.score.corpus import score as score_all
     from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
 
-    found = incidents(sets)
-    if not found:
-        raise UserError(f"no incident in {', '.join(map(str, sets))}: make some with raf lab export")
+    found = incidents_in(sets)
     if investigators:
         from rankandfile.cli.lab_investigators import score as score_investigators
 
@@ -86,15 +83,14 @@ def score(
         return
     for name in analysers:
         _check(name)
-    with Progress(console=err, disable=not err.is_terminal) as progress:
-        bar = progress.add_task(" and ".join(analysers), total=len(found))
+    with progressing(" and ".join(analysers), len(found)) as step:
         scores = score_all(
             analysers,
             found,
             dumps_only=lambda name: not _sees_everything(name),
             jobs=jobs,
             in_process=in_process,
-            on_done=lambda: progress.advance(bar),
+            on_done=step,
         )
     for one in scores:
         out.print(score_table(one))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from rankandfile.lab.sim import catalog_device, catalog_healthy, catalog_paths, catalog_peers, catalog_process
+from rankandfile.lab.sim.catalog import device, healthy, paths, peers, process
 from rankandfile.lab.sim.scenario import Scenario
 
 
@@ -13,7 +13,7 @@ from rankandfile.lab.sim.scenario import Scenario
 def scenarios() -> dict[str, Scenario]:
     """All of them, by name; each faulty one is followed by its healthy twin, which is not in this list."""
     found: dict[str, Scenario] = {}
-    for module in (catalog_peers, catalog_paths, catalog_process, catalog_device, catalog_healthy):
+    for module in (peers, paths, process, device, healthy):
         for scenario in module.SCENARIOS:
             if scenario.name in found:
                 raise ValueError(f"two scenarios are called {scenario.name}")

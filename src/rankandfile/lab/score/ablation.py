@@ -1,0 +1,157 @@
+"""What each heuristic is worth: every incident answered once more without it, where it has a say."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from rankandfile.lab.diagnosed import diagnosed
+from rankandfile.model.diagnosis import to_json
+from rankandfile.model.heuristics import HEURISTICS, Heuristic, heard, switched_off
+
+from .analysers import OURS
+from .answer import Answer, from_diagnosis
+from .corpus import marked, of_each
+from .judge import Marks
+from .page import wrong_in
+
+#: Marks whose losses and gains the table counts.
+COUNTED = {"culprits": "culprits_right", "cause": "cause_right", "line": "condition_right"}
+
+
+class Change(msgspec.Struct, kw_only=True):
+    """An incident whose answer is another one without the heuristic."""
+
+    heuristic: str
+    incident: str
+    on: Marks
+    off: Marks
+
+
+class Asked(msgspec.Struct, kw_only=True):
+    """One incident: the heuristics that had a say in its answer, and what came of switching off each."""
+
+    heard: list[str]
+    changes: list[Change]
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """One heuristic over all incidents. Losses and gains are of switching it off: a loss speaks for it."""
+
+    heuristic: str
+    meaning: str
+    heard: int
+    """Incidents in which it had a say."""
+    changed: int
+    """Incidents whose answer is another one without it."""
+    right_to_wrong: int
+    wrong_to_right: int
+    lost: dict[str, int]
+    gained: dict[str, int]
+    innocents_lost: int
+    """Incidents in which somebody innocent is blamed only without it."""
+    innocents_gained: int
+    """Incidents in which somebody innocent is blamed only with it."""
+    incidents: list[str]
+
+
+def heuristics() -> list[Heuristic]:
+    """All that the analysis marks, by name."""
+    for room in ("evidence", "reason", "source"):
+        package = importlib.import_module(f"rankandfile.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    return sorted(HEURISTICS.values(), key=lambda one: one.name)
+
+
+def ablate(
+    analyser: str,
+    found: Sequence[Path],
+    rules: Sequence[Heuristic],
+    *,
+    jobs: int = 1,
+    on_done: Callable[[], None] | None = None,
+) -> list[Row]:
+    """A row for each of the rules, over the incidents that left what the analyser (one of `OURS`) looks at."""
+    names = frozenset(rule.name for rule in rules)
+    asked = of_each(partial(_asked, analyser, names), found, jobs, on_done=on_done)
+    return [_row(rule, asked, analyser) for rule in rules]
+
+
+def _asked(analyser: str, names: frozenset[str], incident: Path) -> Asked:
+    given = OURS[analyser]
+    if not any(path.exists() and any(path.iterdir()) for path in given.paths(incident)):
+        return Asked(heard=[], changes=[])
+    documents: list[bytes] = []
+
+    def analyse(incident: Path) -> Answer:
+        diagnosis = diagnosed(given.paths(incident), given.src(incident))
+        documents.append(to_json(diagnosis))
+        return from_diagnosis(diagnosis)
+
+    def judged() -> tuple[Marks, bytes]:
+        documents.clear()
+        marks = marked(analyser, given.folder == "dumps", incident, analyse)
+        return marks, documents[0] if documents else b""
+
+    with heard() as had_a_say:
+        on, before = judged()
+    changes = []
+    for name in sorted(had_a_say & names):
+        with switched_off(name):
+            off, after = judged()
+        if after != before:
+            changes.append(Change(heuristic=name, incident=incident.name, on=on, off=off))
+    return Asked(heard=sorted(had_a_say & names), changes=changes)
+
+
+def _row(rule: Heuristic, asked: Sequence[Asked], analyser: str) -> Row:
+    changes = [change for one in asked for change in one.changes if change.heuristic == rule.name]
+    turned = [(_right(change.on, analyser), _right(change.off, analyser)) for change in changes]
+    blamed = [(bool(change.on.innocents_blamed), bool(change.off.innocents_blamed)) for change in changes]
+    marks = {
+        word: [(getattr(change.on, mark) is True, getattr(change.off, mark) is True) for change in changes]
+        for word, mark in COUNTED.items()
+    }
+    return Row(
+        heuristic=rule.name,
+        meaning=rule.meaning,
+        heard=sum(rule.name in one.heard for one in asked),
+        changed=len(changes),
+        right_to_wrong=turned.count((True, False)),
+        wrong_to_right=turned.count((False, True)),
+        lost={word: pairs.count((True, False)) for word, pairs in marks.items()},
+        gained={word: pairs.count((False, True)) for word, pairs in marks.items()},
+        innocents_lost=blamed.count((False, True)),
+        innocents_gained=blamed.count((True, False)),
+        incidents=[change.incident for change in changes],
+    )
+
+
+def _right(marks: Marks, analyser: str) -> bool:
+    return not wrong_in(marks, OURS[analyser].source, OURS[analyser].folder == "logs")
+
+
+def table(rows: Sequence[Row]) -> Iterator[dict[str, object]]:
+    """The rows as a person reads them: what switching off each heuristic does."""
+    for row in rows:
+        yield {
+            "heuristic": row.heuristic,
+            "what it is": row.meaning,
+            "had a say": row.heard,
+            "answers changed": row.changed,
+            "right to wrong": row.right_to_wrong,
+            "wrong to right": row.wrong_to_right,
+            **{word: _balance(row.lost[word], row.gained[word]) for word in COUNTED},
+            "innocents blamed": _balance(row.innocents_gained, row.innocents_lost),
+        }
+
+
+def _balance(fewer: int, more: int) -> str:
+    """3 lost and 1 gained as "-3 +1"."""
+    return " ".join(word for count, word in ((fewer, f"-{fewer}"), (more, f"+{more}")) if count)
