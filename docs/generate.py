@@ -98,10 +98,10 @@ def doctor() -> str:
 
 def _listed(kind: str, about: str, files: Sequence[ModuleType], name: Callable[[ModuleType], str]) -> str:
     """A table of files of one kind: the name of each, and what it says of itself."""
-    rows = [f"| {kind} | {about} |", "| --- | --- |"]
-    for file in files:
-        rows.append(f"| `{name(file)}` | {' '.join((file.__doc__ or '').split()).rstrip('.')} |")
-    return "\n".join(rows)
+    told = [(name(file), " ".join((file.__doc__ or "").split()).rstrip(".")) for file in files]
+    return "\n".join(
+        [f"| {kind} | {about} |", "| --- | --- |", *(f"| `{word}` | {says} |" for word, says in told)]
+    )
 
 
 def _shown(*command: str) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import getpass
 import importlib.util
-import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,9 +84,7 @@ def _own_names() -> Names:
     from rankandfile.evidence.redact.names import Names
 
     names = Names()
-    names.host(socket.gethostname())
-    with contextlib.suppress(KeyError, OSError):
-        names.user(getpass.getuser())
+    names.learn_own()
     return names
 
 

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Pictures
 from rankandfile.render.source import stands_at
-from rankandfile.render.words import alike_culprits, came_to, waiters
+from rankandfile.render.words import alike_culprits, came_to, counted, waiters
 
 from .citations import Citations
 from .flame import flame
@@ -24,7 +24,7 @@ from .graph import Drawing, drawn
 from .payload import blocks, payload
 from .safe import prose, visible
 from .score_table import score_table
-from .words import CONFIDENCE, STATES, headline, noun
+from .words import CONFIDENCE, STATES, headline
 
 #: The script, in this order: what stands at the top level of a part may use the parts before it.
 _PARTS = (
@@ -45,7 +45,7 @@ def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
     return _environment().get_template("page.html.j2").render(
         diagnosis=diagnosis, job=diagnosis.job, verdicts=diagnosis.verdicts, version=version,
         alike_culprits=alike_culprits, came_to=came_to, waiters=waiters, stands_at=stands_at,
-        headline=headline, confidence_words=CONFIDENCE, state_words=STATES, noun=noun,
+        headline=headline, confidence_words=CONFIDENCE, state_words=STATES, noun=counted,
         citations=citations, evidence=citations.listed[:_MOST_EVIDENCE],
         evidence_left_out=max(0, len(citations.listed) - _MOST_EVIDENCE),
         notes=diagnosis.notes[:_MOST_NOTES], notes_left_out=max(0, len(diagnosis.notes) - _MOST_NOTES),

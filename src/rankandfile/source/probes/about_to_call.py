@@ -22,11 +22,7 @@ def {name}(op, *values):
 
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
-    for site in place.problem.sites:
-        path = place.code.find(site.file) if site.file and site.line else None
-        module = place.code.module(path) if path else None
-        if module is None:
-            continue
+    for site, module in place.called():
         statement = _statement(module.tree, site.line)
         if statement is None:
             continue

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import getpass
-import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -130,9 +127,7 @@ def _names(hide: list[str]) -> Names:
     from rankandfile.evidence.redact.names import Names
 
     names = Names(words={word.strip().lower() for word in hide if word.strip()})
-    names.host(socket.gethostname())
-    with contextlib.suppress(KeyError, OSError):
-        names.user(getpass.getuser())
+    names.learn_own()
     return names
 
 

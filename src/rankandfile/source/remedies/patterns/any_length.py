@@ -27,11 +27,9 @@ def {name}(tensor, group=None):
 
 
 def make(place: Place, plain: bool) -> Draft | None:
-    for site in place.problem.sites:
-        path = place.code.find(site.file) if site.line else None
-        module = place.code.module(path) if path else None
-        for statement in ast.walk(module.tree) if module else ():
-            if module is not None and isinstance(statement, ast.Expr) and statement.lineno == site.line:
+    for site, module in place.called():
+        for statement in ast.walk(module.tree):
+            if isinstance(statement, ast.Expr) and statement.lineno == site.line:
                 draft = _gathered(module, statement, plain)
                 if draft is not None:
                     return draft
