@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import ranks_of
-from rankandfile.agent.kin import ranks_of_evidence
+from rankandfile.agent.evidence_ranks import ranks_of_evidence
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.diagnosis import CAUSES, Confidence, Verdict
