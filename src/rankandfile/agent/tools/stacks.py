@@ -16,8 +16,6 @@ from rankandfile.reason.activity import Place, is_library
 from rankandfile.reason.merged_stacks import cohorts_of
 from rankandfile.reason.words import upper
 
-ORDER = 80
-
 _MOST_FRAMES = 24
 
 
@@ -59,6 +57,7 @@ def _frame(place: Place) -> str:
     return f"{place.function} ({place.file}:{place.line})"
 
 
+ORDER = 80
 TOOL = Tool(
     "stacks",
     "Where ranks stand, innermost frame first, ranks that stand alike as one: by stacks that were taken, else by "

@@ -13,7 +13,6 @@ from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 
 ORDER = 140
-
 EXAMPLES = examples(
     "raf convert dumps/ -o case/",
     "raf convert ticket.zip -o case/ && raf show groups case/",

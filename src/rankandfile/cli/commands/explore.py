@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rankandfile.source.tree import SourceTree
 
 ORDER = 90
-
 EXAMPLES = examples(
     "raf explore incident/",
     "raf explore incident/ --src train/",

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rankandfile.source.tree import SourceTree
 
 ORDER = 70
-
 EXAMPLES = examples(
     "raf fix incident/ --src .",
     "raf fix incident/ --src . | git apply",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rankandfile.model.case import Case
 
 ORDER = 10
-
 EXAMPLES = examples(
     "raf case pack dumps/ logs/ -o ticket.zip --redact",
     "raf case pack evidence/ --redact --hide ProjectX --dry-run",

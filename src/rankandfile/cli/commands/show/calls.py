@@ -13,7 +13,6 @@ from rankandfile.cli.loading import Jobs, Paths, load_case
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 
 ORDER = 10
-
 EXAMPLES = examples(
     "raf show calls dumps/ --rank 3 --group mesh_tp",
     "raf show calls dumps/ --side-by-side --seq 810-815 --rank 0-3",

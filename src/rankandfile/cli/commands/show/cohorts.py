@@ -13,7 +13,6 @@ from rankandfile.cli.loading import Attempt, Jobs, Paths, load_facts
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 
 ORDER = 40
-
 EXAMPLES = examples("raf show cohorts dumps/", "raf show cohorts dumps/ --group mesh_tp --all")
 
 

@@ -7,7 +7,6 @@ from rankandfile.cli.loading import Attempt, Jobs, Paths, load_facts
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 
 ORDER = 60
-
 EXAMPLES = examples("raf show divergence dumps/", "raf show divergence dumps/ --format json")
 
 

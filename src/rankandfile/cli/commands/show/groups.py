@@ -7,7 +7,6 @@ from rankandfile.cli.loading import Jobs, Paths, load_case
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 
 ORDER = 20
-
 EXAMPLES = examples(
     "raf show groups dumps/",
     "raf show groups case.tar.gz --format json",

@@ -8,7 +8,6 @@ from rankandfile.cli.loading import Jobs, Paths, load_case
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 
 ORDER = 30
-
 EXAMPLES = examples(
     "raf show progress dumps/",
     "raf show progress dumps/ --group mesh_tp --rank 0-7",

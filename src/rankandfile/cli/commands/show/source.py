@@ -13,7 +13,6 @@ from rankandfile.cli.progress import working
 from rankandfile.cli.sources import Revision, Sources, as_it_ran, located, source_tree
 
 ORDER = 100
-
 EXAMPLES = examples(
     "raf show source dumps/ --src train/",
     "raf show source ticket.zip --src train/ --git v1.4",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated
 
 import typer
@@ -10,10 +9,10 @@ import typer
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
 from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 from rankandfile.cli.progress import working
 
 ORDER = 70
-
 EXAMPLES = examples(
     "raf show stacks incident/",
     "raf show stacks incident/ --library",
@@ -21,17 +20,12 @@ EXAMPLES = examples(
 )
 
 
-class Format(str, Enum):
-    text = "text"
-    json = "json"
-
-
 def stacks(
     paths: Paths,
     library: Annotated[
         bool, typer.Option("--library", help="Also frames of torch and other libraries.")
     ] = False,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+    format: TextOrJsonOption = TextOrJson.text,
     unicode: Unicode = True,
     attempt: Attempt = None,
     jobs: Jobs = None,
@@ -52,7 +46,7 @@ def stacks(
     with working("reasoning"):
         facts = gather(case)
         tree = stack_tree(facts, conclude(facts))
-    if format is Format.json:
+    if format is TextOrJson.json:
         write_utf8(msgspec.json.format(msgspec.json.encode(tree), indent=2).decode() + "\n")
     else:
         out.print(drawn(tree, signs_for(unicode), library))

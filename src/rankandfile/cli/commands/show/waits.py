@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rankandfile.reason import Facts
 
 ORDER = 50
-
 EXAMPLES = examples(
     "raf show waits dumps/",
     "raf show waits dumps/ --format json",

@@ -11,8 +11,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 120
-
 _GATHER = '''
 def {name}(tensor, group=None):
     """Every rank's tensor, also where they are not equally long in the first dimension."""
@@ -73,4 +71,5 @@ def _gathered(module: Module, statement: ast.Expr, plain: bool) -> Draft | None:
     )
 
 
+ORDER = 120
 PATTERN = Pattern("any_length", frozenset({"size_mismatch"}), make)

@@ -9,8 +9,6 @@ from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 130
-
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node
@@ -64,4 +62,5 @@ def _name(place: Place, number: int) -> str:
     return name
 
 
+ORDER = 130
 PATTERN = Pattern("groups_by_all", frozenset({"group_mismatch", "init_stuck"}), make)

@@ -11,8 +11,6 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 30
-
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node
@@ -48,4 +46,5 @@ def _calls(body: Sequence[ast.stmt]) -> list[str]:
     return [ast.dump(part) for part in sorted(found, key=lambda part: (part.lineno, part.col_offset))]
 
 
+ORDER = 30
 PATTERN = Pattern("one_order_of_groups", PATHS, make)

@@ -10,8 +10,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 110
-
 _ROOTED = {
     "broadcast": "src",
     "scatter": "src",
@@ -46,4 +44,5 @@ def make(place: Place, plain: bool) -> Draft | None:
     return None
 
 
+ORDER = 110
 PATTERN = Pattern("same_root", frozenset({"root_mismatch"}), make)
