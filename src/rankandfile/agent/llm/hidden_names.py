@@ -15,7 +15,7 @@ from rankandfile.model.case import Case
 _PSEUDONYM = re.compile(r"\b[a-z]+-[a-z2-7]{8,52}\b")
 
 
-class NoVeil:
+class NamesAsTheyAre:
     """What is sent is what there is."""
 
     @property
@@ -33,7 +33,7 @@ class NoVeil:
 
 
 @dataclass
-class Veil(NoVeil):
+class HiddenNames(NamesAsTheyAre):
     names: Names
     pseudonyms: Pseudonyms
     _real: dict[str, str] = field(default_factory=dict)
@@ -67,6 +67,7 @@ class Veil(NoVeil):
         return self.pseudonyms.given()
 
 
-def veil(case: Case, names: Names, key: bytes | None) -> Veil:
+def hidden_names(case: Case, names: Names, key: bytes | None) -> HiddenNames:
+    """The names of a case and of its asker, each with a pseudonym; the same `key` gives the same ones."""
     learn(case, names)
-    return Veil(names, Pseudonyms(key))
+    return HiddenNames(names, Pseudonyms(key))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.claims import tokens
-from rankandfile.agent.kin import ranks_of_evidence
-from rankandfile.agent.result import NO_SUCH, Result
+from rankandfile.agent.evidence_ranks import ranks_of_evidence
+from rankandfile.agent.result import Result
 
 _FAMILIES = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
@@ -45,7 +45,6 @@ _CLAUSE = re.compile(
 )
 #: What remains possible, and what is lacking: nobody says that it was so.
 _POSSIBLE = ("Or ", "Missing: ", "What would decide")
-_UNSUPPORTED = ("refuted: ", "undecided: ", "not accepted: ")
 
 
 class Saying(NamedTuple):
@@ -53,8 +52,10 @@ class Saying(NamedTuple):
     ranks: frozenset[int]
 
 
-def undone(words: str, ids: tuple[str, ...], bench: Bench, results: Mapping[str, Result]) -> Iterator[str]:
-    """What the sentence says of deeds that what it cites does not."""
+def unsupported_actions(
+    words: str, ids: tuple[str, ...], bench: Bench, results: Mapping[str, Result]
+) -> Iterator[str]:
+    """What the sentence says that ranks did, or did not, and what it cites does not say of them."""
     said = list(_sayings(ids, bench, results))
     bare = re.sub(r"`[^`]*`", " ", words)
     for clause in _clauses(bare, frozenset()):
@@ -85,9 +86,8 @@ def _clauses(words: str, otherwise: frozenset[int]) -> Iterator[Saying]:
 def _sayings(ids: tuple[str, ...], bench: Bench, results: Mapping[str, Result]) -> Iterator[Saying]:
     for one in ids:
         if one in results:
-            text = results[one].text
-            for line in [] if text.startswith(_UNSUPPORTED) else text.splitlines():
-                if not line.endswith(NO_SUCH) and not line.startswith(_POSSIBLE):
+            for line in results[one].supporting:
+                if not line.startswith(_POSSIBLE):
                     yield from _clauses(line, frozenset())
         elif (fact := bench.case.evidence(one)) is not None:
             ranks = frozenset(ranks_of_evidence(bench, one) | tokens.ranks_in(fact.quote))
