@@ -13,7 +13,8 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["rankandfile.evidence"]):
-    from rankandfile.evidence.exits import ends as exits
+    from rankandfile.evidence.exits import table as exits
+    from rankandfile.evidence.exits.documents import from_document
     from rankandfile.evidence.text.logs import ras_json, read
     from rankandfile.evidence.text.logs.assemble import LogPart, tables
     from rankandfile.evidence.text.logs.raw import pack, unpack
@@ -26,7 +27,7 @@ def one_input(data: bytes) -> None:
     if door == b"r":
         ras_json.read(content)
     elif door == b"x":
-        rows, _ = exits.from_document(content, "attempt_0/1/error.json")
+        rows, _ = from_document(content, "attempt_0/1/error.json")
         exits.table(rows)
     else:
         FILE.write_bytes(content)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from log_examples import EXAMPLES, MACHINE
 from reading_logs import log_of, rows_of
 
-from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.exits import table as exits
 from rankandfile.evidence.text.logs.assemble import LogPart, tables
 from rankandfile.evidence.text.logs.event import TEXT
 from rankandfile.evidence.text.logs.raw import COLUMNS
