@@ -11,15 +11,17 @@ from rankandfile.evidence.exits import table as exits
 from rankandfile.evidence.exits.documents import from_document
 from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.files import sniff
-from rankandfile.evidence.text.logs import read
 from rankandfile.evidence.text.logs.assemble import LogPart, LogTables, tables
+from rankandfile.evidence.text.reading import read_log
 from rankandfile.model.events import EXITS
 
 
 def of_log(folder: Path, text: str) -> tuple[list[End], LogTables]:
     path = folder / "job.log"
     path.write_text(text)
-    found = tables([LogPart(read(path), "job.log")])
+    log = read_log(path).log
+    assert log is not None
+    found = tables([LogPart(log, "job.log")])
     return exits.from_events(found.events, found.logs), found
 
 
