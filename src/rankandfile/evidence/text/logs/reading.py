@@ -66,7 +66,7 @@ class Events:
         head, tail = _edges(file, size)
         row = LogRow(bytes=size, lines=self.scan.lines)
         _times(row, head, tail)
-        counts = self.layers + Counter(layer for peeled in head for layer in set(peeled.layers))
+        counts = self.layers + Counter(layer for peeled in head for layer in dict.fromkeys(peeled.layers))
         row.prefixes = [name for name, _ in counts.most_common(12)]
         hosts = {peeled.host for peeled in head if peeled.host}
         row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
@@ -83,7 +83,7 @@ class Events:
             peeled = peel(piece)
             if "cri" in peeled.layers:
                 peeled = whole(line, peeled, self._memory.consumed)
-            for layer in set(peeled.layers):
+            for layer in dict.fromkeys(peeled.layers):
                 self.layers[layer] += 1
             found += self._recognise(line, peeled)
         if (not found or self._headless(line, found)) and self._tries > 0:
