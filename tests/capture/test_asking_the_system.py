@@ -21,7 +21,7 @@ from rankandfile.capture.kernel import Kernel
 from rankandfile.capture.rings import with_stops
 from rankandfile.capture.together import LOG_TAIL, pack
 from rankandfile.capture.unrecorded import rank_of, without_ring
-from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.exits.documents import from_document
 from rankandfile.evidence.files import sniff
 
 
@@ -63,8 +63,8 @@ def test_a_stopped_process_is_called_one_and_left_alone(tmp_path: Path) -> None:
         collect.exits([later], {}, tmp_path / "exits.json")
         data = (tmp_path / "exits.json").read_bytes()
         assert sniff.kind(data, "exits.json") == "exit_list"
-        (told,) = exits.from_document(data, "exits.json")[0]
-        assert (told["rank"], told["state"], told["time_ns"]) == (3, "stopped", 1_000_000_000_000)
+        (told,) = from_document(data, "exits.json")[0]
+        assert (told.rank, told.state, told.time_ns) == (3, "stopped", 1_000_000_000_000)
         child.send_signal(signal.SIGCONT)
         while processes.stopped(child.pid) and time.monotonic() < end:
             time.sleep(0.02)

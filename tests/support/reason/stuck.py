@@ -16,9 +16,10 @@ import polars as pl
 import pytest
 
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, stack_table
-from rankandfile.evidence.text import stacks
+from rankandfile.evidence.text.reading import read_stacks
 from rankandfile.evidence.text.stacks.assemble import snapshot_tables
 from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
+from rankandfile.evidence.text.stacks.raw import RawStacks
 
 PYSPY = shutil.which("py-spy") or str(Path(sys.executable).with_name("py-spy"))
 
@@ -46,7 +47,8 @@ class Capture(NamedTuple):
 
 def tables(*files: Path) -> Tables:
     parts = [
-        StackPart(stacks.read(file, file.name), str(file), number) for number, file in enumerate(files, 1)
+        StackPart(read_stacks(file, file.name).stacks or RawStacks(), str(file), number)
+        for number, file in enumerate(files, 1)
     ]
     give_ranks(parts)
     repeated = Repeated()
