@@ -138,7 +138,7 @@ def _right(marks: Marks, analyser: str) -> bool:
 
 
 def table(rows: Sequence[Row]) -> Iterator[dict[str, object]]:
-    """What switching off each does, in the words of a person's table: of those that had a say, the most telling first."""
+    """What switching off each does, for a person to read: of those that had a say, the most telling first."""
     for row in sorted(rows, key=lambda row: (-row.right_to_wrong - row.wrong_to_right, -row.changed)):
         if not row.heard:
             continue
