@@ -28,7 +28,7 @@ bench: $(VENV)/ready
 	$(BIN)/python benchmarks/load.py
 fuzz: $(VENV)/ready
 	$(BIN)/pip install -q atheris
-	set -e; for t in file pickle json salvage; do $(BIN)/python tests/fuzz/atheris_decoders.py $$t $(or $(FOR),300); done
+	set -e; for t in file pickle json salvage; do PYTHONPATH=tests $(BIN)/python -m support.fuzz.atheris_decoders $$t $(or $(FOR),300); done
 # Chromium for the tests of the report, which are skipped without one.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:

@@ -78,7 +78,7 @@ def write(path: Path, mib: int, relevant: float, seed: int) -> int:
 _READ = """
 import json, resource, sys, time
 from pathlib import Path
-from rankandfile.evidence.logs import read
+from rankandfile.evidence.text.logs import read
 begin, used = time.perf_counter(), time.process_time()
 log = read(Path(sys.argv[1]))
 seconds, used = time.perf_counter() - begin, time.process_time() - used

@@ -76,12 +76,12 @@ EVIDENCE, SOURCE = "examples/early-stop/evidence", "examples/early-stop/src"
 
 def fixes() -> str:
     """The page on fixes with what its commands print now, and the patterns in the order in which they are tried."""
-    from rankandfile.source.remedies.registry import PATTERNS
+    from rankandfile.source.remedies.choose import patterns
 
     page = DOCS / "fixes.md"
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     rows = ["| pattern | what it does |", "| --- | --- |"]
-    for pattern in PATTERNS:
+    for pattern in patterns():
         told = " ".join((sys.modules[pattern.make.__module__].__doc__ or "").split())
         rows.append(f"| `{pattern.name}` | {told.rstrip('.')} |")
     text = between(text, "example", _shown("fix", EVIDENCE, "--src", SOURCE))

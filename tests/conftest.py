@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from report_browser import ARGUMENTS, NAMES, chromium, required
+from support.cli.raf_runs import Raf, in_process
+from support.evidence.loading import Decode, LoadFiles
+from support.report.browser import ARGUMENTS, NAMES, chromium, required
 
-from rankandfile.evidence import worker
-from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.files import worker
+from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
-
-Decode = Callable[..., Decoded]
-LoadFiles = Callable[..., Case]
 
 
 @pytest.fixture
@@ -44,6 +43,12 @@ def load_files(tmp_path: Path) -> LoadFiles:
         return load([folder], spool, jobs=jobs)
 
     return run
+
+
+@pytest.fixture
+def raf(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Raf:
+    """Run a command: arguments in, status and both streams out."""
+    return in_process(monkeypatch, capfd)
 
 
 @pytest.fixture(scope="module")

@@ -18,12 +18,12 @@ from typing import Any
 import generate
 import pytest
 from making import consoles, record, reference, screenshots
+from support.places import ROOT
 
 from rankandfile.cli.lab_make import kind_of
 from rankandfile.cli.main import app
 from rankandfile.model.diagnosis import CAUSES
 
-ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
 

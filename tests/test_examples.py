@@ -11,10 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from support.places import EXAMPLES
 
 from rankandfile.lab import truth as truths
-
-EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @pytest.mark.parametrize("name", ["early-stop", "tp-dp-cascade"])

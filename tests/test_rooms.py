@@ -13,8 +13,11 @@ import rankandfile
 
 PACKAGE = Path(rankandfile.__file__).parent
 
-ANALYSIS = {"model", "evidence", "reason", "source", "render"}
+ANALYSIS = {"model", "evidence", "reason", "source", "doctor", "render"}
 EVERYTHING = ANALYSIS | {"agent", "capture", "runtime", "cli"}
+
+#: What has no room because every room may import it: the listing of a folder's files.
+EVERYBODYS = {"listing"}
 
 #: room -> the other rooms it may import
 MAY_IMPORT: dict[str, set[str]] = {
@@ -22,6 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evidence": {"model", "wire"},
     "reason": {"model"},
     "source": {"model"},
+    "doctor": {"model", "evidence"},
     "render": {"model"},
     "agent": ANALYSIS,
     "capture": {"model", "evidence", "reason", "wire"},
@@ -70,10 +74,10 @@ def rooms_imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_a_room_imports_only_what_the_design_allows(path: Path) -> None:
     room = room_of(path)
-    if room == "__init__" or room == "__main__":
+    if room in {"__init__", "__main__"} | EVERYBODYS:
         return
     assert room in MAY_IMPORT, f"{path} is in no room of the design"
-    forbidden = rooms_imported(path) - MAY_IMPORT[room] - {room}
+    forbidden = rooms_imported(path) - MAY_IMPORT[room] - {room} - EVERYBODYS
     assert not forbidden, f"{room} must not import {sorted(forbidden)}"
 
 
@@ -81,6 +85,11 @@ def test_a_room_imports_only_what_the_design_allows(path: Path) -> None:
 def test_the_analysis_half_needs_no_torch(path: Path) -> None:
     if room_of(path) in ANALYSIS | {"agent", "__init__", "__main__"}:
         assert not {name.split(".")[0] for name in imports(path)} & HEAVY
+
+
+@pytest.mark.parametrize("path", [p for p in modules() if room_of(p) in EVERYBODYS])
+def test_what_every_room_imports_needs_only_the_standard_library(path: Path) -> None:
+    assert {name.split(".")[0] for name in imports(path)} <= sys.stdlib_module_names
 
 
 def test_the_rule_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +104,6 @@ def test_the_rule_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_process_that_decodes_loads_no_tables() -> None:
     """Its memory is limited: what a library takes is missing for the file."""
-    script = "import sys, rankandfile.evidence.worker; print('polars' in sys.modules)"
+    script = "import sys, rankandfile.evidence.files.worker; print('polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from rankandfile.model.diagnosis import CAUSES, Diagnosis
-from rankandfile.reason.remedies import ANTI_ADVICE, REMEDIES
+from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
 from rankandfile.render.card import card
 from rankandfile.render.meanings import MEANINGS
 from rankandfile.render.words import UNICODE

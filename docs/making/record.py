@@ -23,8 +23,8 @@ from rankandfile.model.diagnosis import CAUSES, Diagnosis
 from rankandfile.model.pictures import WaitGraph
 from rankandfile.reason import conclude, gather
 from rankandfile.reason.pictures.wait_graph import wait_graph
+from rankandfile.source.files.tree import open_tree
 from rankandfile.source.remedies import advise
-from rankandfile.source.tree import open_tree
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 

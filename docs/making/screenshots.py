@@ -26,9 +26,9 @@ from rankandfile.reason.pictures import pictures
 from rankandfile.render.card import card
 from rankandfile.render.report import page
 from rankandfile.render.words import UNICODE
-from rankandfile.source.locate import locate
+from rankandfile.source.files.tree import open_tree
+from rankandfile.source.lines.locate import locate
 from rankandfile.source.remedies import advise
-from rankandfile.source.tree import open_tree
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"

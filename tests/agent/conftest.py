@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from raf_runs import Raf, in_process
+from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import Bench
 from rankandfile.cli.bench import bench_of
 from rankandfile.lab.sim.run import simulate
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
-
 
 @pytest.fixture(scope="session")
 def early_stop() -> Bench:
     """Rank 2 of four left its loop by a decision of its own, at trainer.py:40."""
-    return bench_of([EXAMPLE / "evidence"], [EXAMPLE / "src"], None, None, 1)
+    return bench_of([EARLY_STOP / "evidence"], [EARLY_STOP / "src"], None, None, 1)
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +30,3 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Bench
         return benches[scenario]
 
     return bench
-
-
-@pytest.fixture
-def raf(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Raf:
-    return in_process(monkeypatch, capfd)

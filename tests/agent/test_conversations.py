@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import CONCLUSION, QUESTIONS, essence, names_of, playing, recorded
-from model_runs import EXAMPLE, asked, assert_nothing_false, investigated
-from model_server import Turn, serving
+from support.agent.conversations import CONCLUSION, QUESTIONS, essence, names_of, playing, recorded
+from support.agent.model_runs import asked, assert_nothing_false, investigated
+from support.agent.model_server import Turn, serving
+from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import Bench
 
@@ -50,8 +51,8 @@ def test_an_interrupted_one_keeps_what_there_is_and_goes_on(early_stop: Bench, t
         return Turn("", [QUESTIONS[number]], stalls=number == 2)
 
     with serving(first) as server:
-        command = [sys.executable, "-m", "rankandfile", "investigate", str(EXAMPLE / "evidence"), "--src"]
-        command += [str(EXAMPLE / "src"), "-o", str(tmp_path), "--jobs", "1", "--model", "openai:test"]
+        command = [sys.executable, "-m", "rankandfile", "investigate", str(EARLY_STOP / "evidence"), "--src"]
+        command += [str(EARLY_STOP / "src"), "-o", str(tmp_path), "--jobs", "1", "--model", "openai:test"]
         bases = {"OPENAI_BASE_URL": f"http://127.0.0.1:{server.port}/v1", "OPENAI_API_KEY": "a-key"}
         env = {**os.environ, **server.environment(), **bases}
         process = subprocess.Popen(

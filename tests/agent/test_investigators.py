@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_runs import EXAMPLE, command, environment
-from model_server import Turn, serving
+from support.agent.model_runs import command, environment
+from support.agent.model_server import Turn, serving
+from support.places import EARLY_STOP
 
 from rankandfile.capture.investigate import Investigations
 from rankandfile.cli.errors import UserError
@@ -20,7 +21,7 @@ pytest.importorskip("pydantic_ai")
 @pytest.fixture
 def incidents(tmp_path: Path) -> Path:
     (tmp_path / "set").mkdir()
-    (tmp_path / "set" / "early-stop").symlink_to(EXAMPLE)
+    (tmp_path / "set" / "early-stop").symlink_to(EARLY_STOP)
     return tmp_path / "set"
 
 
@@ -69,9 +70,9 @@ def test_what_is_no_investigator_is_said(incidents: Path, name: str) -> None:
 
 def test_an_investigation_starts_by_itself_and_writes_into_the_case(tmp_path: Path) -> None:
     case = tmp_path / "case"
-    shutil.copytree(EXAMPLE / "evidence", case / "evidence")
+    shutil.copytree(EARLY_STOP / "evidence", case / "evidence")
     said: list[str] = []
-    investigations = Investigations(EXAMPLE / "src", None, said.append)
+    investigations = Investigations(EARLY_STOP / "src", None, said.append)
     investigations.start(case)
     investigations.finish()
     assert said == [f"investigation: {case / 'investigation.md'}"]

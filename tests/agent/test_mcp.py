@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.places import EARLY_STOP
 
 pytest.importorskip("mcp")
 
 from mcp import Client, MCPError
-from mcp_clients import EARLY_STOP, RAF, ask, at, investigate, over_stdio, read, refused
-from raf_runs import Raf
+from support.agent.mcp_clients import RAF, ask, at, investigate, over_stdio, read, refused
+from support.cli.raf_runs import Raf
 
 from rankandfile.agent import result
 from rankandfile.agent.bench import Bench

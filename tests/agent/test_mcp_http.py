@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.places import EARLY_STOP, EXAMPLES
 
 pytest.importorskip("mcp")
 
 import httpx2
 from mcp import Client
-from mcp_clients import (
-    EARLY_STOP,
-    EXAMPLES,
+from support.agent.mcp_clients import (
     RAF,
     Address,
     ask,
@@ -26,7 +25,7 @@ from mcp_clients import (
     refused,
     serving,
 )
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.mcp.cases import Asked, OpenCases

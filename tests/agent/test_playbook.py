@@ -10,13 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.claims import check
 from rankandfile.agent.playbook import investigate
 from rankandfile.agent.prose import words_of
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 
 SCENARIOS = [
     "skip-nonfinite-3d",
@@ -64,8 +63,8 @@ def test_the_place_the_condition_why_and_the_fix_are_in_it(early_stop: Bench) ->
 def test_the_command_writes_both_files_and_the_steps_have_the_digests_of_their_answers(
     tmp_path: Path, early_stop: Bench
 ) -> None:
-    command = [sys.executable, "-m", "rankandfile", "investigate", str(EXAMPLE / "evidence")]
-    command += ["--src", str(EXAMPLE / "src"), "-o", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "rankandfile", "investigate", str(EARLY_STOP / "evidence")]
+    command += ["--src", str(EARLY_STOP / "src"), "-o", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1, done.stderr
     assert "EARLY EXIT" in done.stdout and "investigation.md" in done.stderr

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_runs import EXAMPLE, answered, asked, command, environment, investigated
-from model_server import Server, Turn, serving
+from support.agent.model_runs import answered, asked, command, environment, investigated
+from support.agent.model_server import Server, Turn, serving
+from support.places import EARLY_STOP
 
 from rankandfile.agent.claims import check
 from rankandfile.cli.bench import bench_of
@@ -33,7 +34,7 @@ NAMES = [
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The incident as it looks at somebody's: names in its logs, its paths and its source."""
     folder = tmp_path_factory.mktemp("theirs") / "ProjectFalcon_jsmith"
-    shutil.copytree(EXAMPLE, folder)
+    shutil.copytree(EARLY_STOP, folder)
     with (folder / "evidence" / "logs" / "rank_1.log").open("a") as log:
         log.write(
             f"[rank1]: RuntimeError: user=jsmith host={NAMES[0]} cannot reach 10.20.30.41:29500, token={NAMES[3]}, "
@@ -48,7 +49,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_preview_is_what_is_sent_first(tmp_path: Path) -> None:
-    arguments = ["investigate", str(EXAMPLE / "evidence"), "--src", str(EXAMPLE / "src"), "--jobs", "1"]
+    arguments = ["investigate", str(EARLY_STOP / "evidence"), "--src", str(EARLY_STOP / "src"), "--jobs", "1"]
     with serving(lambda _, number: Turn(calls=[("conclude", {})])) as server:
         with environment(server.environment()):
             status, out, err = command([*arguments, "--model", server.model("anthropic"), "--dry-run"])
@@ -64,7 +65,7 @@ def test_the_preview_is_what_is_sent_first(tmp_path: Path) -> None:
 def test_a_preview_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    arguments = ["investigate", str(EXAMPLE / "evidence"), "--src", str(EXAMPLE / "src"), "--jobs", "1"]
+    arguments = ["investigate", str(EARLY_STOP / "evidence"), "--src", str(EARLY_STOP / "src"), "--jobs", "1"]
     status, out, _ = command([*arguments, "--model", "google:gemini-2.5-pro", "--dry-run"])
     assert status == 0 and out.startswith("POST https://generativelanguage.googleapis.com/")
     with pytest.raises(UserError, match="set OPENAI_API_KEY"):
@@ -140,7 +141,7 @@ def test_gone_on_with_names_have_the_same_pseudonyms(theirs: Path, tmp_path: Pat
     ],
 )
 def test_what_cannot_be_asked_is_said_before(tmp_path: Path, more: list[str], says: str) -> None:
-    arguments = ["investigate", str(EXAMPLE / "evidence"), "--jobs", "1", "-o", str(tmp_path), *more]
+    arguments = ["investigate", str(EARLY_STOP / "evidence"), "--jobs", "1", "-o", str(tmp_path), *more]
     with pytest.raises(UserError, match=says):
         command(arguments)
 

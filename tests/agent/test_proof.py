@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_runs import EXAMPLE, command, investigated
-from model_server import Turn
+from support.agent.model_runs import command, investigated
+from support.agent.model_server import Turn
+from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.diff import Misfit, changed
@@ -27,7 +28,7 @@ FIXED = "grep -q 'guard.agree(self.out_of_patience()' trainer.py"
 def tree(tmp_path: Path) -> Path:
     """A person's tree, with a link into itself by its whole path, and a pipe that nobody writes to."""
     tree = tmp_path / "theirs"
-    shutil.copytree(EXAMPLE / "src", tree)
+    shutil.copytree(EARLY_STOP / "src", tree)
     (tree / "latest.txt").write_text("before\n")
     (tree / "link.txt").symlink_to((tree / "latest.txt").resolve())
     os.mkfifo(tree / "pipe")
@@ -44,7 +45,16 @@ def digest(tree: Path) -> str:
 
 
 def proved(tree: Path, out: Path, run: str, *more: str) -> tuple[int, dict[str, Any]]:
-    arguments = ["investigate", str(EXAMPLE / "evidence"), "--src", str(tree), "--jobs", "1", "-o", str(out)]
+    arguments = [
+        "investigate",
+        str(EARLY_STOP / "evidence"),
+        "--src",
+        str(tree),
+        "--jobs",
+        "1",
+        "-o",
+        str(out),
+    ]
     status, printed, _ = command([*arguments, "--format", "json", "--prove", run, *more])
     proof: dict[str, Any] = json.loads(printed)["proof"]
     return status, proof
@@ -102,7 +112,7 @@ def test_the_fix_of_a_model_is_tried_only_where_the_person_says_so(tree: Path, t
     )
     incident = tmp_path / "incident"
     incident.mkdir()
-    (incident / "evidence").symlink_to(EXAMPLE / "evidence")
+    (incident / "evidence").symlink_to(EARLY_STOP / "evidence")
     shutil.copytree(tree, incident / "src", ignore=shutil.ignore_patterns("pipe"))
 
     def plays(_: dict[str, Any], number: int) -> Turn:

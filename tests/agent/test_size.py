@@ -6,13 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.places import ROOT
+
 from rankandfile.agent.claims import check
 from rankandfile.agent.playbook import draft, investigate
 from rankandfile.agent.registry import TOOLS, call
 from rankandfile.agent.result import LONGEST_LINE, PAGE_CHARACTERS
 from rankandfile.cli.bench import bench_of
 
-GENERATE = Path(__file__).parents[2] / "benchmarks" / "generate.py"
+GENERATE = ROOT / "benchmarks" / "generate.py"
 #: What a page and a context window hold with ease, whatever the size of the job.
 MOST_CHARACTERS = 24_000
 

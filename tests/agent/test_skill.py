@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import typer
 import yaml
-from mcp_clients import EARLY_STOP
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP
 
 from rankandfile.agent.registry import TOOLS
 from rankandfile.agent.skill import install

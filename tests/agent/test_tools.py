@@ -17,7 +17,7 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.registry import TOOLS, call
 from rankandfile.agent.result import LONGEST_LINE, PAGE_CHARACTERS
 from rankandfile.agent.tool import ToolError
-from rankandfile.source.tree import open_tree
+from rankandfile.source.files.tree import open_tree
 
 
 def ask(bench: Bench, tool: str, **arguments: Any) -> str:

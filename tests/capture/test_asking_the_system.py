@@ -21,7 +21,8 @@ from rankandfile.capture.kernel import Kernel
 from rankandfile.capture.rings import with_stops
 from rankandfile.capture.together import LOG_TAIL, pack
 from rankandfile.capture.unrecorded import rank_of, without_ring
-from rankandfile.evidence import exits, sniff
+from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.files import sniff
 
 
 def test_how_a_process_ended_that_its_parent_has_not_asked_for() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from watched_jobs import Watched, alive
+from support.capture.watched_jobs import Watched, alive
 
 pytestmark = [pytest.mark.torch, pytest.mark.lab]
 

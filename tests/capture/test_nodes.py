@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from watched_jobs import Watched, alive
+from support.capture.watched_jobs import Watched, alive
 
 from rankandfile.capture.nodes import Nodes, Word
 from rankandfile.capture.shared_folder import SharedFolder

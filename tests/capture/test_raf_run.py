@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from watched_jobs import Watched, alive, fails_first, forked
+from support.capture.watched_jobs import Watched, alive, fails_first, forked
 
 from rankandfile.lab import catalog
 from rankandfile.lab.source_tree import build

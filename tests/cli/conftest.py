@@ -1,18 +1,12 @@
-"""Running `raf` as a person would, in this process: arguments in, status and both streams out."""
+"""Jobs that commands look at."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf, in_process
 
 from rankandfile.lab.sim.run import simulate
-
-
-@pytest.fixture
-def raf(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Raf:
-    return in_process(monkeypatch, capfd)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile.evidence.pack import opening
 from rankandfile.evidence.reading import NotACase

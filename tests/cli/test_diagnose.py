@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
-from sample_dumps import NOW, REDUCE, call, with_calls
+from support.cli.raf_runs import Raf
+from support.evidence.sample_dumps import NOW, REDUCE, call, with_calls
 
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus

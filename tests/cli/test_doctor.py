@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 GOOD = (
     "TORCH_FR_BUFFER_SIZE=2000\nTORCH_NCCL_DUMP_ON_TIMEOUT=1\nPYTHONFAULTHANDLER=1\nNCCL_DEBUG=WARN\n"

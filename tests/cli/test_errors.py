@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile import __version__
 

@@ -9,23 +9,22 @@ import sys
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
+from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with the source that hung, the evidence beside it; the working directory."""
     folder = tmp_path / "job"
-    shutil.copytree(EXAMPLE / "src", folder)
+    shutil.copytree(EARLY_STOP / "src", folder)
     subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
     monkeypatch.chdir(folder)
     return folder
 
 
 def test_the_diff_goes_through_a_pipe_into_git(raf: Raf, job: Path) -> None:
-    done = raf("fix", EXAMPLE / "evidence", "--src", ".")
+    done = raf("fix", EARLY_STOP / "evidence", "--src", ".")
     assert done.status == 1
     assert done.out.startswith("--- a/trainer.py\n+++ b/trainer.py\n")
     assert "\x1b" not in done.out and "why" in done.err and "decide" in done.err
@@ -38,14 +37,14 @@ def test_the_diff_goes_through_a_pipe_into_git(raf: Raf, job: Path) -> None:
 
 def test_nothing_is_changed_unless_asked(raf: Raf, job: Path) -> None:
     before = {path: path.read_bytes() for path in job.rglob("*.py")}
-    raf("fix", EXAMPLE / "evidence", "--src", job)
-    raf("fix", EXAMPLE / "evidence", "--src", job, "--probe")
+    raf("fix", EARLY_STOP / "evidence", "--src", job)
+    raf("fix", EARLY_STOP / "evidence", "--src", job, "--probe")
     assert {path: path.read_bytes() for path in job.rglob("*.py")} == before
 
 
 def test_apply_writes_it_and_keeps_the_mode(raf: Raf, job: Path) -> None:
     (job / "trainer.py").chmod(0o750)
-    done = raf("fix", EXAMPLE / "evidence", "--src", job, "--plain", "--apply")
+    done = raf("fix", EARLY_STOP / "evidence", "--src", job, "--plain", "--apply")
     assert done.status == 1 and not done.out and "written" in done.err
     text = (job / "trainer.py").read_text()
     assert "if any_rank(self.out_of_patience()):" in text and "rankandfile" not in text
@@ -58,25 +57,25 @@ def test_a_source_that_is_not_what_ran_is_not_changed(raf: Raf, job: Path) -> No
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(["# a long comment\n"] * 12 + lines))
     before = path.read_bytes()
-    done = raf("fix", EXAMPLE / "evidence", "--src", job, "--apply")
+    done = raf("fix", EARLY_STOP / "evidence", "--src", job, "--apply")
     assert done.status in (2, 3) and path.read_bytes() == before
 
 
 def test_a_probe_checks_the_decision(raf: Raf, job: Path) -> None:
-    done = raf("fix", EXAMPLE / "evidence", "--src", job, "--probe")
+    done = raf("fix", EARLY_STOP / "evidence", "--src", job, "--probe")
     assert "guard.same(" in done.out and "out_of_patience() (trainer.py:40)" in done.out
-    second = raf("fix", EXAMPLE / "evidence", "--src", job, "--probe", "--remedy", "2")
+    second = raf("fix", EARLY_STOP / "evidence", "--src", job, "--probe", "--remedy", "2")
     assert second.status == 1 and second.out != done.out
-    assert raf("fix", EXAMPLE / "evidence", "--src", job, "--probe", "--remedy", "9").status == 2
+    assert raf("fix", EARLY_STOP / "evidence", "--src", job, "--probe", "--remedy", "9").status == 2
 
 
 def test_without_libcst_one_line_says_what_to_install(
     raf: Raf, job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "libcst", None)
-    done = raf("fix", EXAMPLE / "evidence", "--src", job)
+    done = raf("fix", EARLY_STOP / "evidence", "--src", job)
     assert done.status == 2 and "pip install 'rankandfile[fix]'" in done.err.splitlines()[-1]
-    diagnosed = raf("diagnose", EXAMPLE / "evidence", "--src", job, "--format", "json")
+    diagnosed = raf("diagnose", EARLY_STOP / "evidence", "--src", job, "--format", "json")
     assert diagnosed.status == 1 and "rankandfile[fix]" in diagnosed.out
 
 
@@ -86,7 +85,7 @@ def test_a_healthy_job_needs_nothing(raf: Raf, job: Path, healthy: Path) -> None
 
 
 def test_the_diagnosis_brings_the_patch_and_the_probes(raf: Raf, job: Path) -> None:
-    done = raf("diagnose", EXAMPLE / "evidence", "--src", job, "--format", "json")
+    done = raf("diagnose", EARLY_STOP / "evidence", "--src", job, "--format", "json")
     (verdict,) = json.loads(done.out)["verdicts"]
     assert "guard.agree" in verdict["remedies"][0]["diff"]
     assert "guard.same" in verdict["probes"][0]["diff"] and len(verdict["probes"]) >= 3

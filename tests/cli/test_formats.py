@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as xml
 
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile.cli.formats import in_tree
 

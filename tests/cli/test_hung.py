@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile.lab.sim.run import simulate
 

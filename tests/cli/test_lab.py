@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile.cli import lab_make
 from rankandfile.cli.errors import UserError
@@ -148,7 +148,7 @@ def test_a_scenario_that_fails_is_named_and_the_others_go_on(
             raise UserError(f"{name}: the job finished")
         return lab_make.make(name, into, twin=twin)
 
-    monkeypatch.setattr("rankandfile.cli.lab_export.make", make)
+    monkeypatch.setattr("rankandfile.cli.commands.lab.export.make", make)
     done = raf("lab", "export", tmp_path / "c", "--no-real", "--only", "peers-other-op")
     assert done.status == 2
     assert "1 of 2 runs failed: peers-other-op" in done.err

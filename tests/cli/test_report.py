@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP
 
 
 def test_the_page_is_written_and_named(raf: Raf, other_op: Path, tmp_path: Path) -> None:
@@ -27,7 +28,7 @@ def test_the_verdict_comes_first_and_is_the_same(raf: Raf, other_op: Path, tmp_p
 
 
 def test_with_the_source_the_page_shows_where_they_part(raf: Raf, tmp_path: Path) -> None:
-    page, incident = tmp_path / "hang.html", Path(__file__).parents[2] / "examples" / "early-stop"
+    page, incident = tmp_path / "hang.html", EARLY_STOP
     raf("report", incident / "evidence", "--src", incident / "src", "-o", page)
     text = page.read_text()
     assert "they part here" in text

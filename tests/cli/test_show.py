@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 
 def calls(raf: Raf, *arguments: object) -> pl.DataFrame:
@@ -58,7 +58,7 @@ def test_side_by_side_has_a_column_per_rank_and_a_row_per_call(raf: Raf, other_o
 def test_too_many_columns_are_refused_in_words(
     raf: Raf, other_op: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankandfile.cli.show_calls.MAX_COLUMNS", 2)
+    monkeypatch.setattr("rankandfile.cli.commands.show.calls.MAX_COLUMNS", 2)
     done = raf("show", "calls", other_op, "-j")
     assert done.status == 2
     assert "--rank" in done.err

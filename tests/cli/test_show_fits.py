@@ -7,13 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
 from rich.console import Console
+from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP
 
 from rankandfile.cli import console
 from rankandfile.lab.sim.run import simulate
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 
 #: view -> words that it must say of the example, in which rank 2 left the loop
 VIEWS = {
@@ -36,11 +35,11 @@ def window(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
 
 
 def arguments(view: str) -> list[object]:
-    more = ["--src", EXAMPLE / "src"] if view == "source" else ["--rank", "0"] if view == "calls" else []
+    more = ["--src", EARLY_STOP / "src"] if view == "source" else ["--rank", "0"] if view == "calls" else []
     return [
         "show",
         view,
-        EXAMPLE / "evidence",
+        EARLY_STOP / "evidence",
         *more,
         *(["-n", "0"] if view in ("calls", "timeline") else []),
     ]
@@ -90,7 +89,7 @@ def test_columns_that_say_nothing_are_left_out_of_the_words_and_not_of_the_data(
     raf: Raf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window(monkeypatch, 160)
-    shown = raf("show", "waits", EXAMPLE / "evidence")
+    shown = raf("show", "waits", EARLY_STOP / "evidence")
     assert "waits for" in shown.out
     assert "still busy" not in shown.out
-    assert '"still_busy"' in raf("show", "waits", EXAMPLE / "evidence", "--format", "json").out
+    assert '"still_busy"' in raf("show", "waits", EARLY_STOP / "evidence", "--format", "json").out

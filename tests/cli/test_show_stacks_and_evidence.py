@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 from rankandfile.lab.sim.run import simulate
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from raf_runs import Raf
+from support.cli.raf_runs import Raf
 
 
 def test_the_table_names_what_each_cohort_did(raf: Raf, other_op: Path) -> None:

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from support.places import EARLY_STOP
 
 from rankandfile.cli import progress
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -30,7 +29,7 @@ def test_only_a_terminal_sees_it(monkeypatch: pytest.MonkeyPatch, terminal: bool
 def test_on_a_terminal_each_step_is_named_and_the_answer_stays_clean(tmp_path: Path) -> None:
     """On a real one: what is being done goes to stderr and is wiped away, the answer alone goes to stdout."""
     ours, theirs = pty.openpty()
-    command = ["diagnose", EXAMPLE / "evidence", "--src", EXAMPLE / "src"]
+    command = ["diagnose", EARLY_STOP / "evidence", "--src", EARLY_STOP / "src"]
     with (tmp_path / "answer").open("wb") as answer:
         process = subprocess.Popen(
             [sys.executable, "-m", "rankandfile", *map(str, command)],
@@ -52,7 +51,7 @@ def test_a_narrow_terminal_without_colour_and_symbols() -> None:
     """`NO_COLOR` and `--no-unicode` in a window of 60 columns: words, and at most weight."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "rankandfile", "diagnose", str(EXAMPLE / "evidence"), "--no-unicode"],
+        [sys.executable, "-m", "rankandfile", "diagnose", str(EARLY_STOP / "evidence"), "--no-unicode"],
         stdout=theirs, stderr=subprocess.DEVNULL,
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "60", "NO_COLOR": "1"},
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from examinations import environment, examined, only, wrong
+from support.doctor.examinations import environment, examined, only, wrong
 
 
 def test_the_good_environment_has_nothing_to_mend() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-from examinations import environment, examined, only, wrong
+from support.doctor.examinations import environment, examined, only, wrong
+from support.places import SCHEMAS
 
+from rankandfile.doctor import Options
 from rankandfile.model.settings import to_json
-from rankandfile.reason.doctor import Options
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_program_speaks_for_itself() -> None:
 @pytest.mark.parametrize("text", ["TORCH_NCCL_DUMP_ON_TIMEOUT=0\nNCCL_TIMEOUT=1800\n", ""])
 def test_json_keeps_to_the_published_schema(text: str) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads((Path(__file__).parents[2] / "docs" / "schema" / "examination-1.json").read_text())
+    schema = json.loads((SCHEMAS / "examination-1.json").read_text())
     document = json.loads(to_json(examined(text)))
     jsonschema.validate(document, schema)
     for key in document:

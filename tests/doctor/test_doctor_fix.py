@@ -6,12 +6,12 @@ import os
 import subprocess
 
 import pytest
-from examinations import examined, wrong
 from hypothesis import given
 from hypothesis import strategies as st
+from support.doctor.examinations import examined, wrong
 
+from rankandfile.doctor import lines
 from rankandfile.model.settings import Finding
-from rankandfile.reason.doctor import lines
 
 BAD = (
     "TORCH_FR_BUFFER_SIZE=1048576\nTORCH_NCCL_DUMP_ON_TIMEOUT=0\nTORCH_FR_DUMP_TEMP_FILE=/scratch/fr_\n"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
-from examinations import examined
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.doctor.examinations import examined
 
-from rankandfile.evidence.settings.read import Unreadable, joined, read_bytes
+from rankandfile.doctor import Options, examine, lines
+from rankandfile.doctor.settings.read import Unreadable, joined, read_bytes
 from rankandfile.model.settings import to_json
-from rankandfile.reason.doctor import Options, examine, lines
 from rankandfile.render.examination import lines as as_text
 
 NAMES = ("run.sh", "job.sbatch", "x.yaml", "x.json", "x.py", "env", "x.env", "-")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from examinations import examined, only, read, wrong
+from support.doctor.examinations import examined, only, read, wrong
 
-from rankandfile.evidence.settings.read import Unreadable
+from rankandfile.doctor.settings.read import Unreadable
 
 JOB = """
 apiVersion: kubeflow.org/v1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from examinations import environment, examined, only, wrong
+from support.doctor.examinations import environment, examined, only, wrong
 
-from rankandfile.evidence.settings.torch_release import in_prefixes
-from rankandfile.reason.doctor.releases import parse
-from rankandfile.reason.doctor.table import DUMP, HEARTBEAT, PATH, RING, VARIABLES
+from rankandfile.doctor.releases import parse
+from rankandfile.doctor.settings.torch_release import in_prefixes
+from rankandfile.doctor.table import DUMP, HEARTBEAT, PATH, RING, VARIABLES
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from examinations import read
+from support.doctor.examinations import read
 
 from rankandfile.model.settings import Setting, Settings
 

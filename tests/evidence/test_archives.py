@@ -21,9 +21,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankandfile.evidence.unpack.blobs import Blob
-from rankandfile.evidence.unpack.files import walk
-from rankandfile.evidence.unpack.limits import MIB, Limits
+from rankandfile.evidence.files.blobs import Blob
+from rankandfile.evidence.files.limits import MIB, Limits
+from rankandfile.evidence.files.walk import walk
 from rankandfile.model.ledger import Note
 
 zstandard = pytest.importorskip("zstandard")

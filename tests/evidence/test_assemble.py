@@ -7,7 +7,7 @@ import pickle
 
 import polars as pl
 import pytest
-from sample_dumps import NOW, as_recorded, case_of, job, one_rank, plain, recorded
+from support.evidence.sample_dumps import NOW, as_recorded, case_of, job, one_rank, plain, recorded
 
 from rankandfile.evidence.flight import header
 from rankandfile.evidence.tables.assemble import assemble

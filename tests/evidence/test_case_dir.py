@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from sample_dumps import case_of, job, one_rank
+from support.evidence.sample_dumps import case_of, job, one_rank
 
-from rankandfile.evidence import case_dir
 from rankandfile.evidence.load import load
+from rankandfile.evidence.tables import case_dir
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note

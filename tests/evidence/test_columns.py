@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_dumps import as_recorded, case_of_objects, one_rank, plain, recorded
+from support.evidence.sample_dumps import as_recorded, case_of_objects, one_rank, plain, recorded
 
 from rankandfile.evidence.flight.columns import fill
 from rankandfile.evidence.flight.interning import GUESSES

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.evidence import exits, sniff
-from rankandfile.evidence.logs import read
-from rankandfile.evidence.logs.assemble import LogPart, LogTables, tables
+from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.files import sniff
+from rankandfile.evidence.text.logs import read
+from rankandfile.evidence.text.logs.assemble import LogPart, LogTables, tables
 from rankandfile.model.events import EXITS
 
 

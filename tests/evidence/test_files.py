@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankandfile.evidence.unpack.blobs import natural, shown
-from rankandfile.evidence.unpack.files import walk
-from rankandfile.evidence.unpack.limits import Limits
+from rankandfile.evidence.files.blobs import natural, shown
+from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.walk import walk
 
 
 @pytest.fixture

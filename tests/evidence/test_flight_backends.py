@@ -6,8 +6,17 @@ import json
 
 import polars as pl
 import pytest
-from conftest import Decode
-from sample_dumps import call, case_of, case_of_objects, job, one_rank, only, plain, with_calls
+from support.evidence.loading import Decode
+from support.evidence.sample_dumps import (
+    call,
+    case_of,
+    case_of_objects,
+    job,
+    one_rank,
+    only,
+    plain,
+    with_calls,
+)
 
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json

@@ -8,8 +8,8 @@ import random
 from typing import Any
 
 import pytest
-from conftest import Decode, LoadFiles
-from sample_dumps import job, one_rank, only, plain
+from support.evidence.loading import Decode, LoadFiles
+from support.evidence.sample_dumps import job, one_rank, only, plain
 
 from rankandfile.evidence.tables.part import Part
 from rankandfile.lab.flight_writer import write_pickle

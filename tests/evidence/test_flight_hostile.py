@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Decode
-from sample_dumps import one_rank, only, plain
+from support.evidence.loading import Decode
+from support.evidence.sample_dumps import one_rank, only, plain
 
-from rankandfile.evidence import decoder
-from rankandfile.evidence.decoded import Decoded
+from rankandfile.evidence.files import decoder
+from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.pool import Task, decode_all
 from rankandfile.evidence.flight import as_pickle
-from rankandfile.evidence.pool import Task, decode_all
 from rankandfile.lab.flight_writer import write_pickle
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from conftest import Decode, LoadFiles
-from sample_dumps import (
+from support.evidence.loading import Decode, LoadFiles
+from support.evidence.sample_dumps import (
     as_recorded,
     call,
     case_of,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sample_dumps import WORLD, case_of, case_of_objects, job, one_rank, plain
+from support.evidence.sample_dumps import WORLD, case_of, case_of_objects, job, one_rank, plain
 
 from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus
 from rankandfile.model.case import Case

@@ -7,14 +7,14 @@ import struct
 from pathlib import Path
 
 import pytest
+from rankandfile.evidence.exits.leftovers import read
 
-from rankandfile.evidence.leftovers import read
+from rankandfile.evidence.files.sniff import kind
 from rankandfile.evidence.load import load
-from rankandfile.evidence.sniff import kind
 from rankandfile.model.case import Case
 from rankandfile.reason import gather
-from rankandfile.reason import testify as witness
-from rankandfile.reason.absence import reasons
+from rankandfile.reason.ranks import read_accounts as witness
+from rankandfile.reason.ranks.missing_dumps import reasons
 
 EVENTS = "low 0\nhigh 0\nmax 12\noom 3\noom_kill {}\n"
 CONTROL = "oom_kill_disable 0\nunder_oom 0\noom_kill {}\n"
@@ -130,13 +130,13 @@ def test_the_kernels_pattern_says_where_the_core_file_of_a_rank_lies(
     assert reason.why == "died"
     assert words in reason.how
     assert all(found.evidence(i) is not None for i in reason.evidence)
-    assert facts.testimony.ends[3].words == "killed by SIGSEGV"
+    assert facts.accounts.ends[3].words == "killed by SIGSEGV"
 
 
 def test_a_kill_leaves_no_core_file_and_a_pattern_ends_nobody(tmp_path: Path) -> None:
     facts = gather(case(tmp_path, exits=exits(3), core_pattern="/cores/core.%p\n"))
     assert reasons(facts, [3])[3].how == ""
-    assert {rank: end.kind for rank, end in facts.testimony.ends.items() if rank != 3} == dict.fromkeys(
+    assert {rank: end.kind for rank, end in facts.accounts.ends.items() if rank != 3} == dict.fromkeys(
         range(3), "running"
     )
 

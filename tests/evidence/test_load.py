@@ -10,12 +10,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import LoadFiles
-from sample_dumps import as_recorded, job, one_rank, plain, recorded
+from support.evidence.loading import LoadFiles
+from support.evidence.sample_dumps import as_recorded, job, one_rank, plain, recorded
 
-from rankandfile.evidence import case_dir
+from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.load import load
-from rankandfile.evidence.unpack.limits import Limits
+from rankandfile.evidence.tables import case_dir
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample_dumps import NOW, REDUCE, WORLD, frames
+from support.evidence.sample_dumps import NOW, REDUCE, WORLD, frames
 
 from rankandfile.evidence.flight import as_pickle, header
 from rankandfile.evidence.flight.alike import Alike

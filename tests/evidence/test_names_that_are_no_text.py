@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.places import EARLY_STOP
 
 from rankandfile.evidence.load import load
 from rankandfile.model.diagnosis import to_json
 from rankandfile.reason import conclude, gather
 
-DUMPS = Path(__file__).parents[2] / "examples" / "early-stop" / "evidence" / "dumps"
+DUMPS = EARLY_STOP / "evidence" / "dumps"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes no such name")

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from sample_dumps import one_rank, only
+from support.evidence.sample_dumps import one_rank, only
 
-from rankandfile.evidence.decoded import Decoded
-from rankandfile.evidence.pool import Task, decode_all, default_jobs
+from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.pool import Task, decode_all, default_jobs
 from rankandfile.lab.flight_writer import write_pickle
 
 Answers = dict[int, Decoded]
@@ -41,7 +41,7 @@ def decoders() -> list[int]:
 
 def _decodes(pid: str) -> bool:
     try:
-        return "rankandfile.evidence.worker" in Path(f"/proc/{pid}/cmdline").read_text()
+        return "rankandfile.evidence.files.worker" in Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
         return False
 

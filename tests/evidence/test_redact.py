@@ -10,9 +10,8 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from sample_dumps import REDUCE, job
+from support.evidence.sample_dumps import REDUCE, job
 
-from rankandfile.evidence import case_dir
 from rankandfile.evidence.load import load
 from rankandfile.evidence.pack.opening import unpack
 from rankandfile.evidence.pack.writing import write
@@ -20,6 +19,7 @@ from rankandfile.evidence.redact.names import Names
 from rankandfile.evidence.redact.pseudonyms import Pseudonyms
 from rankandfile.evidence.redact.tables import _OWN, _RULES, redact
 from rankandfile.evidence.redact.text import Redactor
+from rankandfile.evidence.tables import case_dir
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Frame
 from rankandfile.lab.sim.run import simulate

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_dumps import as_recorded, recorded
+from support.evidence.sample_dumps import as_recorded, recorded
+from support.places import TESTS
 
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
@@ -26,7 +27,7 @@ pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks ranks"),
 ]
 
-PROGRAM = Path(__file__).with_name("torch_jobs.py")
+PROGRAM = TESTS / "support" / "evidence" / "torch_jobs.py"
 TIMEOUT = 150
 
 HEALTHY = [

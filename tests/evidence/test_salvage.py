@@ -7,7 +7,7 @@ import pickle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_dumps import one_rank, plain
+from support.evidence.sample_dumps import one_rank, plain
 
 from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.lab.flight_writer import write_pickle

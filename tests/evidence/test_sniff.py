@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankandfile.evidence.json_outline import outline
-from rankandfile.evidence.sniff import HEAD, container, kind
+from rankandfile.evidence.files.json_outline import outline
+from rankandfile.evidence.files.sniff import HEAD, container, kind
 
 DUMP = {
     "version": "2.10",

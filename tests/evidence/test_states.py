@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sample_dumps import NOW, call, case_of, one_rank, with_calls
+from support.evidence.sample_dumps import NOW, call, case_of, one_rank, with_calls
 
 from rankandfile.lab.flight_writer_types import Entry, Kind
 from rankandfile.model.case import Case

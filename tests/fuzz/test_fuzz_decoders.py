@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from decoder_targets import TARGETS, bounded_memory, decode_object, fuzz_json, fuzz_pickle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from nasty_files import nasty_files
-from sample_dumps import one_rank, plain
+from support.evidence.sample_dumps import one_rank, plain
+from support.fuzz.decoder_targets import TARGETS, bounded_memory, decode_object, fuzz_json, fuzz_pickle
+from support.fuzz.nasty_files import nasty_files
 
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json

@@ -12,7 +12,7 @@ from rankandfile.lab.score import ablation
 from rankandfile.lab.sim.run import simulate
 from rankandfile.model.heuristics import HEURISTICS, Heuristic
 from rankandfile.reason import diagnose
-from rankandfile.source import locate
+from rankandfile.source.lines import locate
 
 
 @pytest.fixture

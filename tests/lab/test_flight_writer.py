@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flight_reload import reload_json, reload_pickle
+from support.lab.flight_reload import reload_json, reload_pickle
+from support.places import TESTS
 
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
@@ -22,7 +23,7 @@ from rankandfile.lab.flight_writer_types import VERSIONS, Dump, Entry, Frame, Gr
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch")
     folder: Path = tmp_path_factory.mktemp("dumps")
-    script = Path(__file__).with_name("gloo_dumps.py")
+    script = TESTS / "support" / "lab" / "gloo_dumps.py"
     ranks = [subprocess.Popen([sys.executable, str(script), str(rank), str(folder)]) for rank in range(2)]
     try:
         assert [rank.wait(timeout=90) for rank in ranks] == [0, 0]

@@ -16,8 +16,8 @@ import pytest
 from rankandfile.cli.main import main
 from rankandfile.lab import catalog, prove
 from rankandfile.lab.prove import Proof
+from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.remedies import Patch, Problem
-from rankandfile.source.tree import SourceTree
 
 pytestmark = [pytest.mark.lab, pytest.mark.torch]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.places import TESTS
 
 from rankandfile.lab.sim.layout import Layout, named
 from rankandfile.lab.sim.machine import Machine, Rules
@@ -108,7 +109,7 @@ def _simulated(plan: dict[str, Any]) -> dict[str, Any]:
 def real(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder: Path = tmp_path_factory.mktemp("gloo")
     (folder / "plans.json").write_text(json.dumps(PLANS))
-    script = Path(__file__).with_name("gloo_plans.py")
+    script = TESTS / "support" / "lab" / "gloo_plans.py"
     command = [sys.executable, str(script), str(folder / "plans.json"), str(folder / "results.json")]
     subprocess.run(command, check=True, timeout=110)
     results: list[dict[str, Any]] = json.loads((folder / "results.json").read_text())

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
+from support.places import SCHEMAS
 
 from rankandfile.model import diagnosis as d
 from rankandfile.model.ledger import Evidence, Note
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "diagnosis-1.json"
+SCHEMA = SCHEMAS / "diagnosis-1.json"
 
 FROZEN = {
     "": {"schema", "job", "verdicts", "evidence", "notes"},

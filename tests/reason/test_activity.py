@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from stuck import Capture, Tables, capture
+from support.reason.stuck import Capture, Tables, capture
 
 from rankandfile.model.activity import ACTIVITIES, Doing
-from rankandfile.reason.activity import Place, activities, classify
-from rankandfile.reason.activity_contexts import CODE, CONTEXTS
-from rankandfile.reason.activity_patterns import PATTERNS
-from rankandfile.reason.threads import telling
+from rankandfile.reason.ranks.activity import CodePlace, activities, classify
+from rankandfile.reason.ranks.activity_contexts import CODE, CONTEXTS
+from rankandfile.reason.ranks.activity_patterns import PATTERNS
+from rankandfile.reason.ranks.threads import telling
 
 
 class Stuck(NamedTuple):
@@ -189,11 +189,11 @@ C10D = T + "distributed/distributed_c10d.py"
 STDLIB = "/usr/lib/python3.11/"
 
 
-def stack(*frames: tuple[str, str]) -> list[Place]:
+def stack(*frames: tuple[str, str]) -> list[CodePlace]:
     """Innermost first; `file:line` for a frame of the program, which lies in /job."""
     split = [(function, *file.partition(":")[::2]) for function, file in frames]
     return [
-        Place(function, file, int(line or 7), "urllib3" not in file and "/job/" not in file)
+        CodePlace(function, file, int(line or 7), "urllib3" not in file and "/job/" not in file)
         for function, file, line in split
     ]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from building import Call, Job, Step, case_of, loop
-from test_evidence_ways import hidden
-from witnesses import C10D, Witnesses, blamed
+from support.reason.building import Call, Job, Step, case_of, hidden, loop
+from support.reason.witnesses import C10D, Witnesses, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose

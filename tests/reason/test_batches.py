@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from batches import Writer, case_of
+from support.reason.batches import Writer, case_of
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from building import Call, Job, Step, Stop, case_of, loop
-from witnesses import Witnesses, blamed
+from support.reason.building import Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import Witnesses, blamed
 
 from rankandfile.model.case import Case
 from rankandfile.reason import diagnose

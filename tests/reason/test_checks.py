@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from witnesses import IN_LOADER, Witnesses, best, blamed
+from support.reason.witnesses import IN_LOADER, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from building import Call, Job, Step, case_of, loop
-from witnesses import Witnesses, blamed
+from support.reason.building import Call, Job, Step, case_of, loop
+from support.reason.witnesses import Witnesses, blamed
 
 from rankandfile.model.case import Case
 from rankandfile.reason import diagnose

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from building import Call, Job, Step, case_of, loop
+from support.reason.building import Call, Job, Step, case_of, loop
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import polars as pl
-from building import Call, Job, Step, Stop, case_of, loop
-from witnesses import IN_ALL_REDUCE, IN_LOADER, Witnesses
+from support.reason.building import Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import IN_ALL_REDUCE, IN_LOADER, Witnesses
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import ROLES

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from building import Call, Job, Step, Stop, case_of, loop
-from witnesses import LEAVING, Witnesses, at, best, blamed
+from support.reason.building import Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import LEAVING, Witnesses, at, best, blamed
 
 from rankandfile.reason import diagnose, gather
-from rankandfile.reason.absence import absent_ranks, reasons
 from rankandfile.reason.explain import explain
+from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons
 
 WORLD = "0"
 BODY: list[Step] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from witnesses import IN_INIT, LEAVING, Witnesses, at, best, blamed
+from support.reason.witnesses import IN_INIT, LEAVING, Witnesses, at, best, blamed
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict

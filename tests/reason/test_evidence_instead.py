@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from building import Call, Hold, Job, Step, Stop, case_of, loop
-from witnesses import IN_ALL_REDUCE, IN_BARRIER, IN_LOADER, Witnesses, at, best, blamed
+from support.reason.building import Call, Hold, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import IN_ALL_REDUCE, IN_BARRIER, IN_LOADER, Witnesses, at, best, blamed
 
 from rankandfile.reason import diagnose
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from building import Call, Job, Step, case_of, loop
-from witnesses import Witnesses, best, blamed
+from support.reason.building import Call, Job, Step, case_of, loop
+from support.reason.witnesses import Witnesses, best, blamed
 
 from rankandfile.reason import diagnose
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from witnesses import blamed
+from support.reason.witnesses import blamed
 
 from rankandfile.evidence.load import load
 from rankandfile.model.diagnosis import Diagnosis

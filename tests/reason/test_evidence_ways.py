@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import polars as pl
-from building import Call, Job, Step, Stop, case_of, loop
-from witnesses import C10D, Frame, Witnesses, best, blamed
+from support.reason.building import Call, Job, Step, Stop, case_of, hidden, loop
+from support.reason.witnesses import C10D, Frame, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
-from rankandfile.reason.codepath import relation
+from rankandfile.reason.divergence.code_paths import relation
 
 WORLD = "0"
 STEP: list[Step] = [Call(WORLD, "all_reduce", 64, "a.py:5"), Call(WORLD, "all_gather", 8, "a.py:9")]
@@ -120,11 +117,6 @@ def test_a_message_of_another_size_than_expected() -> None:
     verdict = best(witnesses.case)
     assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
     assert "rank 1 got a message of another size" in verdict.sentence
-
-
-def hidden(case: Case) -> Case:
-    """As gloo leaves a job that also sends and receives: its transfers only show in the count of all operations."""
-    return replace(case, calls=case.calls.with_columns(op_id=pl.col("seq") * 3))
 
 
 def transfers(*lines: int) -> Witnesses:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from building import case_of
-from test_properties import FAULTS, faulty
+from support.reason.building import case_of
+from support.reason.faulty import FAULTS, faulty
 
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason import conclude, gather

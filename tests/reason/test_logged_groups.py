@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankandfile.reason.logged_groups import members_by_place
-from rankandfile.reason.testimony import Report
+from rankandfile.reason.calls.logged_members import members_by_place
+from rankandfile.reason.ranks.accounts import Report
 
 
 def said(group: str, desc: str, *places: tuple[int, int]) -> list[Report]:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from stuck import Tables, tables
+from support.reason.stuck import Tables, tables
 
 from rankandfile.model.snapshots import SNAPSHOTS, snapshot_schema
 from rankandfile.model.tables import schema
-from rankandfile.reason.merged_stacks import deepest_shared, merge
-from rankandfile.reason.motion import motions
-from rankandfile.reason.threads import last_of_each_rank, telling
+from rankandfile.reason.ranks.merged_stacks import deepest_shared, merge
+from rankandfile.reason.ranks.motion import motions
+from rankandfile.reason.ranks.threads import last_of_each_rank, telling
 
 SITE = "/venv/lib/python3.11/site-packages/torch/"
 REDUCE = [f'  File "{SITE}distributed/distributed_c10d.py", line 3252 in all_reduce']

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from building import Call, Job, Step, case_of, loop
+from support.reason.building import Call, Job, Step, case_of, loop
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose

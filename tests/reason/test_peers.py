@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from building import SECOND, START, Call, Hold, Job, Step, Stop, case_of, loop
+from support.reason.building import SECOND, START, Call, Hold, Job, Step, Stop, case_of, loop
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankandfile.model.diagnosis import CAUSES
-from rankandfile.reason.remedies import ANTI_ADVICE, REMEDIES
+from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
 
 OUT_OF_STEP = [cause for cause, family in CAUSES.items() if family in ("paths", "arguments")]
 

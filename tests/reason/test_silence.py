@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from witnesses import Witnesses
+from support.reason.witnesses import Witnesses
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from building import Call, Job, Step, case_of, loop
-from witnesses import C10D, Witnesses, blamed
+from support.reason.building import Call, Job, Step, case_of, loop
+from support.reason.witnesses import C10D, Witnesses, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose

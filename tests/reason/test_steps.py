@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankandfile.reason.alignment import align
-from rankandfile.reason.components import components
-from rankandfile.reason.contracts import contract_of, terms
-from rankandfile.reason.loops import find_loop, in_loop, predict
-from rankandfile.reason.mesh import mesh_members
+from rankandfile.reason.calls.contracts import contract_of, terms
+from rankandfile.reason.calls.mesh_members import mesh_members
+from rankandfile.reason.calls.rounds import find_loop, in_loop, predict
+from rankandfile.reason.divergence.alignment import align
+from rankandfile.reason.waits.components import components
 
 
 def tokens(text: str) -> np.ndarray:  # type: ignore[type-arg]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from building import Call, Job, Step, Stop, case_of, loop
+from support.reason.building import Call, Job, Step, Stop, case_of, loop
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import conclude, diagnose, gather

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from building import Call, Job, Step, Stop, case_of, loop
-from witnesses import IN_ALL_REDUCE, Witnesses, at, best, blamed
+from support.reason.building import Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import IN_ALL_REDUCE, Witnesses, at, best, blamed
 
 WORLD = "0"
 BODY: list[Step] = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-import hostile
 import pytest
-from cards import SNAPSHOTS, WIDTHS, shown
-from diagnosed import document, simulated
+from support.render import hostile
+from support.render.cards import SNAPSHOTS, WIDTHS, shown
+from support.render.diagnosed import document, simulated
 
 from rankandfile.model.diagnosis import (
     CAUSES,
@@ -23,7 +23,7 @@ from rankandfile.model.diagnosis import (
 from rankandfile.model.ranks import format_ranks
 from rankandfile.render.words import PLAIN
 
-STALE = "not as it was: if it is as it should be, run `python tests/render/regenerate.py`"
+STALE = "not as it was: if it is as it should be, run `PYTHONPATH=tests python -m support.render.regenerate`"
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -9,17 +9,17 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import hostile
 import polars as pl
 import pytest
+from support.render import hostile
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 
-from rankandfile.cli.explore import subject
+from rankandfile.cli.commands.explore import subject
 from rankandfile.lab.sim.run import simulate
 from rankandfile.render.explore.app import Explorer, Words
 from rankandfile.render.explore.subject import MOST_CALLS, Subject
-from rankandfile.source.tree import open_tree
+from rankandfile.source.files.tree import open_tree
 
 Play = Callable[[Pilot[None], Explorer], Awaitable[None]]
 
@@ -125,7 +125,7 @@ def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: Subject) -> Non
         await pilot.press("tab", "ctrl+home")
         assert app.query_one("#calls", DataTable).cursor_row == 0
         await pilot.press("d")
-        parted = next(number for number, call in enumerate(app.calls) if call.parted)
+        parted = next(number for number, call in enumerate(app.calls) if call.diverged)
         assert app.query_one("#calls", DataTable).cursor_row == parted
         await pilot.press("ctrl+home", "u")
         assert cells(app, "calls")[1] == "issued"
@@ -205,8 +205,8 @@ def test_a_narrow_window_and_a_long_job(skipped: Subject) -> None:
 
 
 def test_without_textual_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from rankandfile.cli.commands.explore import explore
     from rankandfile.cli.errors import UserError
-    from rankandfile.cli.explore import explore
 
     monkeypatch.delitem(sys.modules, "rankandfile.render.explore.app", raising=False)
     monkeypatch.setitem(sys.modules, "textual", None)

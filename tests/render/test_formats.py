@@ -10,22 +10,23 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as xml
 
-import hostile
 import jsonschema
 import pytest
-from diagnosed import document
-from diagnosed import document as document_of
 from markdown_it import MarkdownIt
+from support.places import SCHEMAS
+from support.render import hostile
+from support.render.diagnosed import document
+from support.render.diagnosed import document as document_of
 
 from rankandfile.model.diagnosis import CAUSES, Diagnosis, to_json
-from rankandfile.render.github import github
-from rankandfile.render.junit import junit
-from rankandfile.render.markdown import markdown
+from rankandfile.render.formats.github import write as github
+from rankandfile.render.formats.junit import write as junit
+from rankandfile.render.formats.markdown import write as markdown
+from rankandfile.render.formats.sarif import write as sarif
 from rankandfile.render.meanings import MEANINGS
-from rankandfile.render.sarif import sarif
 
 SCHEMA = Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json"
-PUBLISHED = Path(__file__).parents[2] / "docs" / "schema" / "diagnosis-1.json"
+PUBLISHED = SCHEMAS / "diagnosis-1.json"
 
 
 def diagnoses() -> list[Any]:

@@ -12,13 +12,13 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-import hostile
 import polars as pl
 import pytest
-from diagnosed import document
 from google.protobuf.unknown_fields import UnknownFieldSet
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as official
-from traced import Made, made
+from support.render import hostile
+from support.render.diagnosed import document
+from support.render.traced import Made, made
 
 from rankandfile.model.case import Case
 from rankandfile.render.chrome_trace import chrome_trace

@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 
-import hostile
 import pytest
+from support.render import hostile
 
 from rankandfile.model.pictures import WaitEdge, WaitGraph, WaitNode
 from rankandfile.render.dot import dot

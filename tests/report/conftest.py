@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from report_jobs import Case, drawn, evidence_of, write_page
+from support.report.jobs import Case, drawn, evidence_of, write_page
 
 
 @pytest.fixture(scope="session")

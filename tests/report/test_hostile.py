@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_browser import watched
-from report_jobs import Case, drawn, write_job, write_page
+from support.report.browser import watched
+from support.report.jobs import Case, drawn, write_job, write_page
 
 TAG = "<img src=x onerror=window.hacked=1>"
 END = "</script><script>window.hacked=1</script>"

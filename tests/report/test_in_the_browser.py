@@ -8,15 +8,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_browser import watched
-from report_jobs import CASES, Case, write_page
+from support.places import TESTS
+from support.report.browser import watched
+from support.report.jobs import CASES, Case, write_page
 
 from rankandfile.model.diagnosis import Culprit, Excerpt, ExcerptLine, Probe, Remedy
 
 #: Where the columns begin in the score, and the height of its ruler.
 GUTTER, RULER = 164, 26
 
-CONTRASTS = Path(__file__).with_name("contrasts.js").read_text(encoding="utf-8")
+CONTRASTS = (TESTS / "support" / "report" / "contrasts.js").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", CASES)

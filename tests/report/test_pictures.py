@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_jobs import Case, drawn, unlike, write_job, write_page
+from support.report.jobs import Case, drawn, unlike, write_job, write_page
 
 from rankandfile.lab.sim.run import simulate
 from rankandfile.reason.pictures import grid

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_browser import watched
-from report_jobs import drawn, unlike, write_job, write_page
+from support.report.browser import watched
+from support.report.jobs import drawn, unlike, write_job, write_page
 
 CALLS = 48
 

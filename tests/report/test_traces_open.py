@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traced import Made, made
+from support.render.traced import Made, made
 
 from rankandfile.render.chrome_trace import chrome_trace
 from rankandfile.render.perfetto import perfetto

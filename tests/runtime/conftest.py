@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from gloo_ranks import Ranks
+from support.runtime.gloo_ranks import Ranks
 
 
 @pytest.fixture(scope="session")

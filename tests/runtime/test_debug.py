@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import debug_programs as programs
 import pytest
-from gloo_ranks import Ranks, free_port
+from support.runtime import debug_programs as programs
+from support.runtime.gloo_ranks import Ranks, free_port
 
 from rankandfile.capture.debug import job
 from rankandfile.capture.debug.settings import Settings

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import hook_programs as programs
 import pytest
-from gloo_ranks import Ranks
-from torchcomms_stand_in import TorchComm
+from support.runtime import hook_programs as programs
+from support.runtime.gloo_ranks import Ranks
+from support.runtime.torchcomms_stand_in import TorchComm
 
 from rankandfile.runtime import flight_recorder
 from rankandfile.runtime.flight_recorder import FlightRecorderHook

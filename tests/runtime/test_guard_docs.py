@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import guard_page
 import pytest
-from gloo_ranks import Ranks
+from support.places import DOCS
+from support.runtime import guard_page
+from support.runtime.gloo_ranks import Ranks
 
 from rankandfile import guard
 
-PAGE = Path(__file__).parents[2] / "docs" / "guards.md"
+PAGE = DOCS / "guards.md"
 
 
 @pytest.mark.torch

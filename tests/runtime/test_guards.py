@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 
-import guard_programs as programs
 import pytest
-from gloo_ranks import Rank, Ranks, free_port
+from support.runtime import guard_programs as programs
+from support.runtime.gloo_ranks import Rank, Ranks, free_port
 
 pytestmark = pytest.mark.torch
 

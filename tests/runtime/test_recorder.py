@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import recorder_programs as programs
-from gloo_ranks import Ranks
+from support.runtime import recorder_programs as programs
+from support.runtime.gloo_ranks import Ranks
 
 from rankandfile.capture.rings import Seen, look
 from rankandfile.evidence.raw import unpack_repeats
@@ -339,7 +339,7 @@ def test_attempts_are_told_apart(ranks: Ranks, tmp_path: Path) -> None:
 
 
 def test_random_kills_lose_and_invent_nothing(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
-    """A few seconds of it; `python tests/runtime/torture.py 500` takes as long as it needs."""
+    """A few seconds of it; `python -m support.runtime.torture 500` takes as long as it needs."""
     (found,) = ranks.run(1, programs.torture, str(tmp_path), 200, 4, limit=120, **writer)
     assert found.returned is not None, found.out
     assert found.returned["kills"] >= 10, found.returned  # as many as the machine manages in the time

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from toy_runs import case_of, diagnosis_of, play, tree, verdict_of
+from support.source.toy_runs import case_of, diagnosis_of, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import Alternative, Verdict
-from rankandfile.source.locate import locate
+from rankandfile.source.lines.locate import locate
 
 PROGRAM = """
     import torch.distributed as dist

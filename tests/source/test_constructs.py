@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from toy_runs import located, place, play
+from support.source.toy_runs import located, place, play
 
 HEAD = """
 import contextlib

@@ -6,20 +6,19 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.places import EARLY_STOP
 
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason import diagnose
-from rankandfile.source.locate import locate
-from rankandfile.source.tree import open_tree
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
+from rankandfile.source.files.tree import open_tree
+from rankandfile.source.lines.locate import locate
 
 
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    return load([EXAMPLE / "evidence"], tmp_path_factory.mktemp("spool"), jobs=1)
+    return load([EARLY_STOP / "evidence"], tmp_path_factory.mktemp("spool"), jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +30,7 @@ def diagnosis(case: Case) -> Diagnosis:
 def test_lines_put_in_after_the_run_are_noticed(
     case: Case, diagnosis: Diagnosis, tmp_path: Path, lines: int
 ) -> None:
-    shutil.copytree(EXAMPLE / "src", tmp_path / "src")
+    shutil.copytree(EARLY_STOP / "src", tmp_path / "src")
     trainer = tmp_path / "src" / "trainer.py"
     first, rest = trainer.read_text().split("\n", 1)
     trainer.write_text(first + "\n" + "# put in later\n" * lines + rest)
@@ -41,6 +40,6 @@ def test_lines_put_in_after_the_run_are_noticed(
 
 
 def test_the_tree_that_ran_has_no_such_note(case: Case, diagnosis: Diagnosis) -> None:
-    located = locate(case, diagnosis, open_tree([EXAMPLE / "src"]))
+    located = locate(case, diagnosis, open_tree([EARLY_STOP / "src"]))
     assert located.verdicts[0].location is not None
     assert not [note for note in located.notes if "changed after the run" in note.what]

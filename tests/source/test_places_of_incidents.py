@@ -10,8 +10,8 @@ from rankandfile.evidence.load import load
 from rankandfile.lab import truth
 from rankandfile.lab.sim.run import simulate
 from rankandfile.reason import conclude, gather
-from rankandfile.source.locate import locate
-from rankandfile.source.tree import open_tree
+from rankandfile.source.files.tree import open_tree
+from rankandfile.source.lines.locate import locate
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import ast
 import textwrap
 
 import pytest
-from toy_runs import tree
+from support.source.toy_runs import tree
 
-from rankandfile.source.possible import Possible, Values
-from rankandfile.source.program import Program
+from rankandfile.source.culprits.whole_numbers import Possible, Values
+from rankandfile.source.program.modules import Program
 
 LAYOUT = """
     import os

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from watched_jobs import LAUNCHER, Watched
+from support.capture.watched_jobs import LAUNCHER, Watched
 
 torch = pytest.importorskip("torch")
 

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.places import EARLY_STOP
 
 from rankandfile.lab.sim.run import simulate
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 
 
 def raf(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -21,7 +20,7 @@ def raf(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_diagnosis_names_the_condition_and_why_it_can_differ() -> None:
-    done = raf("diagnose", EXAMPLE / "evidence", "--src", EXAMPLE / "src", "--format", "json")
+    done = raf("diagnose", EARLY_STOP / "evidence", "--src", EARLY_STOP / "src", "--format", "json")
     assert done.returncode == 1, done.stderr
     verdict = json.loads(done.stdout)["verdicts"][0]
     location = verdict["location"]
@@ -31,12 +30,12 @@ def test_the_diagnosis_names_the_condition_and_why_it_can_differ() -> None:
     assert "never reduced" in verdict["sentence"] and "DataLoader" not in verdict["sentence"]
     assert "trainer.py:74" in location["why_it_can_differ"]
     assert location["why_it_can_differ"].count(";") <= 2
-    text = (EXAMPLE / "src" / "trainer.py").read_text().splitlines()
+    text = (EARLY_STOP / "src" / "trainer.py").read_text().splitlines()
     assert "if self.out_of_patience():" in text[location["condition_line"] - 1]
 
 
 def test_the_code_is_shown_with_both_ways_and_is_readable_without_colour() -> None:
-    done = raf("show", "source", EXAMPLE / "evidence", "--src", EXAMPLE / "src", "--no-unicode")
+    done = raf("show", "source", EARLY_STOP / "evidence", "--src", EARLY_STOP / "src", "--no-unicode")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert "trainer.py in fit" in lines
@@ -53,12 +52,12 @@ def test_the_code_is_shown_with_both_ways_and_is_readable_without_colour() -> No
     [
         (("--src", "nowhere"), "nowhere: no such file or directory"),
         (("--git", "HEAD"), "--git needs --src"),
-        (("--src", EXAMPLE / "evidence"), "no Python file"),
-        (("--src", EXAMPLE / "src", "--git", "no-such-revision"), "no commit 'no-such-revision'"),
+        (("--src", EARLY_STOP / "evidence"), "no Python file"),
+        (("--src", EARLY_STOP / "src", "--git", "no-such-revision"), "no commit 'no-such-revision'"),
     ],
 )
 def test_a_source_that_is_none_is_one_line(words: tuple[str | Path, ...], says: str) -> None:
-    done = raf("diagnose", EXAMPLE / "evidence", *words)
+    done = raf("diagnose", EARLY_STOP / "evidence", *words)
     assert done.returncode == 2
     assert says in done.stderr and len(done.stderr.strip().splitlines()) <= 2
     assert "Traceback" not in done.stderr
@@ -82,7 +81,7 @@ def test_a_rank_is_explained_as_the_verdict_with_the_source_has_it(tmp_path: Pat
 
 
 def test_the_ways_are_coloured_where_colour_is_wanted() -> None:
-    words = ["show", "source", str(EXAMPLE / "evidence"), "--src", str(EXAMPLE / "src")]
+    words = ["show", "source", str(EARLY_STOP / "evidence"), "--src", str(EARLY_STOP / "src")]
     command = [sys.executable, "-m", "rankandfile", *words]
     env = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "FORCE_COLOR": "1", "TERM": "xterm"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=env)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_runs import tree
+from support.source.toy_runs import tree
 
-from rankandfile.source.git import NoSuchCommit
-from rankandfile.source.place import Places
-from rankandfile.source.program import Program
-from rankandfile.source.text import MAX_BYTES, decode, without_comment
-from rankandfile.source.tree import SourceTree, open_tree
-from rankandfile.source.ways import Frame
+from rankandfile.source.files.git import NoSuchCommit
+from rankandfile.source.files.text import MAX_BYTES, decode, without_comment
+from rankandfile.source.files.tree import SourceTree, open_tree
+from rankandfile.source.lines.call_paths import Frame
+from rankandfile.source.program.modules import Program
+from rankandfile.source.program.places import Places
 
 STEP = "def step(n):\n    reduce(n)\n\n\ndef other(n):\n    reduce(n)\n"
 

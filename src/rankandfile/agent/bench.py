@@ -11,10 +11,10 @@ import polars as pl
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason import Facts
-from rankandfile.reason.threads import last_of_each_rank, telling
-from rankandfile.source.found import Search
-from rankandfile.source.program import Program
-from rankandfile.source.tree import SourceTree
+from rankandfile.reason.ranks.threads import last_of_each_rank, telling
+from rankandfile.source.files.tree import SourceTree
+from rankandfile.source.lines.found import Search
+from rankandfile.source.program.modules import Program
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
 
 from .bench import Bench
 from .document import Document, Section

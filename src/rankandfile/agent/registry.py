@@ -1,61 +1,16 @@
-"""All tools, in the order of the workflow."""
+"""All tools, in the order of the workflow: one a file in `tools/`, found there."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from rankandfile import listing
+
 from .bench import Bench
 from .result import Page
 from .tool import Tool, ToolError
-from .tools import (
-    callers,
-    calls,
-    cohorts,
-    control_flow,
-    definition,
-    divergence,
-    evidence,
-    explain,
-    git_blame,
-    git_log,
-    hypotheses,
-    logs,
-    overview,
-    progress,
-    propose_verdict,
-    remedies,
-    source,
-    stacks,
-    test_hypothesis,
-    waits,
-    why_differs,
-)
 
-_MODULES = (
-    overview,
-    progress,
-    cohorts,
-    waits,
-    divergence,
-    explain,
-    calls,
-    stacks,
-    logs,
-    evidence,
-    source,
-    definition,
-    callers,
-    control_flow,
-    why_differs,
-    git_blame,
-    git_log,
-    hypotheses,
-    test_hypothesis,
-    propose_verdict,
-    remedies,
-)
-
-TOOLS: dict[str, Tool] = {module.TOOL.name: module.TOOL for module in _MODULES}
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in listing.members(f"{__package__}.tools", "TOOL", Tool)}
 
 
 def call(bench: Bench, name: str, arguments: dict[str, Any]) -> Page:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.source.git import git
+from rankandfile.source.files.git import git
 
 from .bench import Bench
 from .tool import ToolError

@@ -1,46 +1,34 @@
-"""The formats of a diagnosis, and the one place that chooses among them."""
+"""The formats of a diagnosis: which there are, and one written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rankandfile import listing
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
 
 
 class Format(str, Enum):
+    """`text` is the card on the terminal. Every other one is a file in `render/formats/`, named after it."""
+
+    _ignore_ = "others word"
+
     text = "text"
-    json = "json"
-    sarif = "sarif"
-    github = "github"
-    markdown = "markdown"
-    junit = "junit"
+    others = vars()
+    for word in listing.names("rankandfile.render.formats"):
+        others[word] = word
 
 
 def formatted(diagnosis: Diagnosis, format: Format, root: Path) -> str:
-    """The diagnosis in a machine format. Files that are found under `root` are named as they are there."""
-    if format is Format.sarif:
-        from rankandfile.render.sarif import sarif
-
-        return sarif(diagnosis, in_tree(root))
-    if format is Format.github:
-        from rankandfile.render.github import github
-
-        return github(diagnosis, in_tree(root))
-    if format is Format.markdown:
-        from rankandfile.render.markdown import markdown
-
-        return markdown(diagnosis).rstrip("\n")
-    if format is Format.junit:
-        from rankandfile.render.junit import junit
-
-        return junit(diagnosis)
-    from rankandfile.model.diagnosis import to_json
-
-    return to_json(diagnosis).decode()
+    """The diagnosis in a format for other tools. Files that are found under `root` are named as they are there."""
+    written: str = import_module(f"rankandfile.render.formats.{format.value}").write(diagnosis, in_tree(root))
+    return written.rstrip("\n")
 
 
 def in_tree(root: Path) -> Callable[[str], str | None]:

@@ -12,10 +12,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from .console import err
 from .errors import UserError
+from .progress import working
 
 if TYPE_CHECKING:
     from rankandfile.evidence.reading import Reading
     from rankandfile.model.case import Case
+    from rankandfile.reason import Facts
 
 Paths = Annotated[
     list[Path],
@@ -83,6 +85,16 @@ def load_case(paths: Sequence[Path], jobs: int | None = None, reading: Reading |
     ):
         raise UserError(_nothing_found(paths, [str(note) for note in case.notes]))
     return case
+
+
+def load_facts(paths: Sequence[Path], attempt: int | None, jobs: int | None) -> Facts:
+    """The case in these paths, and what follows from it."""
+    from rankandfile.evidence.reading import Reading
+    from rankandfile.reason import gather
+
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    with working("reasoning"):
+        return gather(case)
 
 
 def _is_a_jobs_log(case: Case) -> bool:

@@ -1,4 +1,4 @@
-"""The command `raf`: the list of commands, and the one place that turns errors into a line and a status."""
+"""The command `raf`: the commands of a folder, and the one place that turns errors into a line and a status."""
 
 from __future__ import annotations
 
@@ -9,25 +9,8 @@ from typing import Annotated
 
 import typer
 
-from rankandfile import __version__
+from rankandfile import __version__, listing
 
-from . import (
-    attach,
-    case,
-    convert,
-    diagnose,
-    doctor,
-    explore,
-    fix,
-    fr_trace,
-    investigate,
-    lab,
-    mcp,
-    report,
-    run,
-    show,
-    skill,
-)
 from .console import complain
 from .errors import USAGE, UserError
 
@@ -39,21 +22,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
-app.command("run", epilog=run.EXAMPLES, context_settings=run.CONTEXT)(run.run)
-app.command("investigate", epilog=investigate.EXAMPLES)(investigate.investigate)
-app.command("mcp", epilog=mcp.EXAMPLES)(mcp.mcp)
-app.command("attach", epilog=attach.EXAMPLES)(attach.attach)
-app.command("report", epilog=report.EXAMPLES)(report.report)
-app.command("fix", epilog=fix.EXAMPLES)(fix.fix)
-app.add_typer(show.app, name="show")
-app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
-app.add_typer(skill.app, name="skill")
-app.add_typer(case.app, name="case")
-app.add_typer(lab.app, name="lab")
-app.command("fr-trace", context_settings=fr_trace.CONTEXT)(fr_trace.fr_trace)
-app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
-app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
+
+
+def _add(package: str, to: typer.Typer) -> None:
+    """Every command of a folder, under the name of its file. A folder in it is a group of commands."""
+    for module in listing.modules(package):
+        name = module.__name__.rpartition(".")[2]
+        word = name.replace("_", "-")
+        if hasattr(module, "__path__"):
+            group = typer.Typer(help=" ".join((module.__doc__ or "").split()), no_args_is_help=True)
+            _add(module.__name__, group)
+            to.add_typer(group, name=word)
+            continue
+        function = getattr(module, name, None) or getattr(module, f"{name}_")
+        epilog, context = getattr(module, "EXAMPLES", None), getattr(module, "CONTEXT", None)
+        to.command(word, epilog=epilog, context_settings=context)(function)
+
+
+_add("rankandfile.cli.commands", app)
 
 
 def _version(value: bool) -> None:

@@ -12,7 +12,7 @@ from .errors import UserError
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
     from rankandfile.model.diagnosis import Diagnosis
-    from rankandfile.source.tree import SourceTree
+    from rankandfile.source.files.tree import SourceTree
 
 Sources = Annotated[
     list[Path] | None,
@@ -45,8 +45,8 @@ Revision = Annotated[
 
 def source_tree(sources: list[Path] | None, revision: str | None) -> SourceTree | None:
     """The tree that was asked for; None if none was."""
-    from rankandfile.source.git import NoSuchCommit
-    from rankandfile.source.tree import open_tree
+    from rankandfile.source.files.git import NoSuchCommit
+    from rankandfile.source.files.tree import open_tree
 
     if not sources:
         if revision is not None:
@@ -68,7 +68,7 @@ def as_it_ran(tree: SourceTree | None, case: Case) -> SourceTree | None:
     """The tree as the job's recorder saw it; the recorder's own copies where none was given."""
     if not case.sources:
         return tree
-    from rankandfile.source.recorded import as_it_ran
+    from rankandfile.source.files.recorded import as_it_ran
 
     return as_it_ran(tree, case.sources)
 
@@ -77,8 +77,8 @@ def located(case: Case, diagnosis: Diagnosis, tree: SourceTree | None) -> Diagno
     """The diagnosis with what the source adds to it."""
     if tree is None:
         return diagnosis
-    from rankandfile.reason.remedies import ANTI_ADVICE, PROBES, REMEDIES
-    from rankandfile.source.locate import locate
+    from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+    from rankandfile.source.lines.locate import locate
 
     found = locate(case, diagnosis, tree)
     for before, verdict in zip(diagnosis.verdicts, found.verdicts, strict=True):

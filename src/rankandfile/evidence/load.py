@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankandfile.evidence.decoded import Decoded
-from rankandfile.evidence.pool import Task, decode_all
+from rankandfile.evidence.files.blobs import Blob
+from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.pool import Task, decode_all
+from rankandfile.evidence.files.walk import walk
 from rankandfile.evidence.reading import Reading
-from rankandfile.evidence.unpack.blobs import Blob
-from rankandfile.evidence.unpack.files import walk
-from rankandfile.evidence.unpack.limits import Limits
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
@@ -43,7 +43,7 @@ def load(
     Raises `reading.NotACase` only for a case directory, or a pack of one, that this version cannot read.
     """
     if len(paths) == 1 and (paths[0] / "case.json").is_file():
-        from rankandfile.evidence import case_dir
+        from rankandfile.evidence.tables import case_dir
 
         if case_dir.is_case_dir(paths[0]):
             return case_dir.read(paths[0])

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rankandfile.evidence import exits, leftovers
-from rankandfile.evidence.decoded import Decoded
-from rankandfile.evidence.logs.assemble import LogPart
+from rankandfile.evidence.exits import table as exits
+from rankandfile.evidence.exits.ends import End
+from rankandfile.evidence.files.blobs import Blob
+from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.owners.attempts import attempts
 from rankandfile.evidence.owners.ranks import give_ranks
 from rankandfile.evidence.owners.whose import whose
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.ring import sources
-from rankandfile.evidence.stacks.ownership import StackPart
-from rankandfile.evidence.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.evidence.tables.part import Part
-from rankandfile.evidence.unpack.blobs import Blob
+from rankandfile.evidence.text.logs.assemble import LogPart
+from rankandfile.evidence.text.stacks.ownership import StackPart
+from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
 
@@ -29,10 +30,16 @@ class Found:
     dumps: list[Part] = field(default_factory=list)
     stacks: list[StackPart] = field(default_factory=list)
     logs: list[LogPart] = field(default_factory=list)
-    left: list[exits.Row] = field(default_factory=list)
-    exits: list[exits.Row] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    """What lists and error files say."""
+    left: list[End] = field(default_factory=list)
+    """What the system left behind: whose it is only its place can tell."""
     notes: list[Note] = field(default_factory=list)
     sources: list[tuple[Part, list[tuple[str, str]]]] = field(default_factory=list)
+
+
+#: Kinds of ends that the system left behind.
+_LEFT = ("cgroup", "core", "core_pattern")
 
 
 def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], reading: Reading) -> Case:
@@ -42,15 +49,15 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
         _take(found, blob, decoded)
     found.notes += give_ranks(found.dumps, reading)
     found.notes += keep_one_attempt(found.dumps, reading.attempt)
-    give_ranks_to_stacks(found.stacks, exits.ranks_of_processes(found.exits))
+    give_ranks_to_stacks(found.stacks, exits.ranks_of_processes(found.ends))
     for log, owner in zip(found.logs, whose([log.source for log in found.logs], lone=False), strict=True):
         log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
-    for row, owner in zip(found.left, whose([row["source"] for row in found.left]), strict=True):
-        row["rank"], row["host"] = owner.rank if row["kind"] == "cgroup" else None, owner.host
+    for end, owner in zip(found.left, whose([end.source for end in found.left]), strict=True):
+        end.rank, end.host = owner.rank if end.kind == "cgroup" else None, owner.host
     recorded = {one for part, ran in found.sources if part.set_aside is None for one in ran}
     ran, more = sources.sources(recorded, sources.copies(blob for blob, _ in files) if recorded else {})
     found.notes += more
-    case = assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.exits, *found.left])
+    case = assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.ends, *found.left])
     return replace(case, sources=ran)
 
 
@@ -75,11 +82,7 @@ def _take(found: Found, blob: Blob, decoded: Decoded) -> None:
         notes = decoded.stacks.notes
         found.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in notes]
         found.stacks.append(StackPart(decoded.stacks, blob.source, blob.written_ns))
-    if decoded.kind in ("exit_list", "elastic_error"):
-        rows, more = exits.read(blob.path, blob.source)
-        found.exits += rows
-        found.notes += more
-    elif decoded.kind in ("memory_counters", "core", "core_pattern"):
-        found.left += leftovers.read(blob.path, blob.source)
-    elif decoded.log is not None:
+    for end in decoded.ends:
+        (found.left if end.kind in _LEFT else found.ends).append(end)
+    if decoded.log is not None:
         found.logs.append(LogPart(decoded.log, blob.source, blob.written_ns))

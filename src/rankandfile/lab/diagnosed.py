@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankandfile.model.case import Case
     from rankandfile.model.diagnosis import Diagnosis
     from rankandfile.reason import Facts
-    from rankandfile.source.tree import SourceTree
+    from rankandfile.source.files.tree import SourceTree
 
 
 class Worked(NamedTuple):
@@ -30,11 +30,11 @@ def diagnosed(paths: Sequence[Path], src: Sequence[Path] = ()) -> Diagnosis:
 def worked_out(paths: Sequence[Path], src: Sequence[Path] = ()) -> Worked:
     """The diagnosis, and what it was made of: as `raf diagnose` makes it."""
     from rankandfile.reason import conclude, gather
-    from rankandfile.reason.remedies import ANTI_ADVICE, PROBES, REMEDIES
-    from rankandfile.source.locate import locate
-    from rankandfile.source.recorded import as_it_ran
+    from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+    from rankandfile.source.files.recorded import as_it_ran
+    from rankandfile.source.files.tree import open_tree
+    from rankandfile.source.lines.locate import locate
     from rankandfile.source.remedies import advise
-    from rankandfile.source.tree import open_tree
 
     case = _loaded(tuple(paths))
     tree = open_tree(src) if src else None

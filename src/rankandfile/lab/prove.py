@@ -20,9 +20,9 @@ from rankandfile.lab.run import ScenarioError, lacking, run_scenario
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import build
 from rankandfile.model.diagnosis import CAUSES
+from rankandfile.source.files.tree import SourceTree, open_tree
 from rankandfile.source.probes import probes
 from rankandfile.source.remedies import Patch, Problem, Refusal, patched
-from rankandfile.source.tree import SourceTree, open_tree
 
 What = Literal["remedy", "probe"]
 Origin = Literal["diagnosis", "truth"]

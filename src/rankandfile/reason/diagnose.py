@@ -10,15 +10,15 @@ from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .causes import broke_off
-from .causes.finding import Finding
-from .checks import checked
 from .facts import Facts, OnStep, gather
-from .logs_only import logs_only
-from .quiet import quiet
-from .ras_joined import with_ras
-from .verdict import findings, verdict
-from .waits import Root
-from .without_waits import settled
+from .verdict.choose import findings, verdict
+from .verdict.finding import Finding
+from .verdict.named_by_checks import checked
+from .verdict.nothing_waits import quiet
+from .verdict.ras_agrees import with_ras
+from .verdict.without_calls import settled
+from .waits.from_logs.verdict import logs_only
+from .waits.graph import WaitEnd
 from .words import ranks_words
 
 _MOST_VERDICTS = 5
@@ -57,7 +57,7 @@ def _unknown_operations(facts: Facts) -> list[Note]:
             where=UNKNOWN_OPERATION,
             what="not known: calls of it were compared by its name only, not by what they asked for",
         )
-        for op in facts.working.unknown_ops[:_MOST_GROUPS]
+        for op in facts.call_table.unknown_ops[:_MOST_GROUPS]
     ]
 
 
@@ -82,10 +82,10 @@ def _verdicts(facts: Facts) -> list[Verdict]:
     if ended is not None:
         return [_of(facts, ended)]
     out: list[Verdict] = []
-    for root in facts.roots[:_MOST_VERDICTS]:
-        found = findings(facts, root)
+    for wait_end in facts.wait_ends[:_MOST_VERDICTS]:
+        found = findings(facts, wait_end)
         if found:
-            candidate = verdict(facts, root, found)
+            candidate = verdict(facts, wait_end, found)
             twin = next((i for i, other in enumerate(out) if _same(candidate, other)), None)
             if twin is None:
                 out.append(candidate)
@@ -111,7 +111,7 @@ def _of(facts: Facts, finding: Finding) -> Verdict:
     """The verdict of a finding that no recorded call is about: all others are its victims."""
     others = tuple(sorted(set(range(facts.case.world_size or 0)) - set(finding.culprits)))
     victims = others if finding.cause != "teardown_only" else ()
-    return verdict(facts, Root(finding.culprits, (), "absent", victims), [finding])
+    return verdict(facts, WaitEnd(finding.culprits, (), "absent", victims), [finding])
 
 
 def _same(one: Verdict, other: Verdict) -> bool:

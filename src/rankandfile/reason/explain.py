@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.model.ranks import parse_ranks
 
-from . import look
-from .absence import absent_ranks, reasons
-from .causes.finding import Finding
+from . import lookup
 from .facts import Facts
-from .verdict import findings
-from .waiting import call_phrase, pending_row
-from .waits import Pending, Root
+from .ranks.missing_dumps import absent_ranks, reasons
+from .verdict.choose import findings
+from .verdict.finding import Finding
+from .waits.graph import Pending, WaitEnd
+from .waits.in_words import call_phrase, pending_row
 from .words import ranks_words, upper, verb
 
 _UNKNOWN = "which all others joined; of {} nothing is known"
@@ -51,9 +51,9 @@ class _Blame(NamedTuple):
 def explain(facts: Facts, rank: int, diagnosis: Diagnosis | None = None) -> Explanation:
     """`diagnosis` is what was concluded in the end: with the source, it can name others than the dumps alone."""
     blames = [
-        _of_finding(best, root)
-        for root in facts.roots
-        if (best := next(iter(findings(facts, root)), None)) is not None
+        _of_finding(best, wait_end)
+        for wait_end in facts.wait_ends
+        if (best := next(iter(findings(facts, wait_end)), None)) is not None
     ]
     if diagnosis is not None:
         overturned = {blame.culprits: blame.overturned_by for blame in blames}
@@ -70,10 +70,10 @@ def explain(facts: Facts, rank: int, diagnosis: Diagnosis | None = None) -> Expl
     return _bystander(facts, rank, behind_it)
 
 
-def _of_finding(finding: Finding, root: Root) -> _Blame:
+def _of_finding(finding: Finding, wait_end: WaitEnd) -> _Blame:
     return _Blame(
         frozenset(finding.culprits),
-        frozenset({*root.victims, *root.ranks} - set(finding.culprits)),
+        frozenset({*wait_end.victims, *wait_end.ranks} - set(finding.culprits)),
         finding.confidence,
         finding.sentence,
         dict(finding.doing),
@@ -142,11 +142,11 @@ def _link(facts: Facts, rank: int, call: Pending) -> str:
 def _evidence(facts: Facts, links: list[tuple[int, Pending]]) -> tuple[str, ...]:
     ids: list[str] = []
     for rank, call in links:
-        row = look.call_at(facts, rank, call.group, call.slot) if call.slot is not None else None
+        row = lookup.call_at(facts, rank, call.group, call.slot) if call.slot is not None else None
         row = row or pending_row(facts, call)
-        ids += [look.evidence_of(row)] if row else []
+        ids += [lookup.evidence_of(row)] if row else []
         for other in (*call.lacking, *call.behind, *call.busy)[:2]:
-            ids += look.standing_evidence(facts, other, call.group)
+            ids += lookup.standing_evidence(facts, other, call.group)
     return tuple(dict.fromkeys(ids))
 
 
@@ -186,7 +186,7 @@ def _blamed(blame: _Blame) -> str:
 
 
 def _bystander(facts: Facts, rank: int, behind_it: _Blame | None) -> Explanation:
-    last = look.last_call(facts, rank)
+    last = lookup.last_call(facts, rank)
     waited_for = [call for call in facts.waits.pending if rank in call.lacking]
     doubtful = [call for call in facts.waits.pending if rank in call.unknown]
     lines = [f"Rank {rank} waits in no call."] if last is None or not last["open"] else []
@@ -196,7 +196,7 @@ def _bystander(facts: Facts, rank: int, behind_it: _Blame | None) -> Explanation
             if last["open"]
             else "has ended"
         )
-        lines.append(f"Its last call, the {look.call_words(facts, last)}, {how}.")
+        lines.append(f"Its last call, the {lookup.call_words(facts, last)}, {how}.")
     if waited_for:
         lines.append(f"It has not issued the {call_phrase(facts, waited_for[0])} that others wait in.")
     elif doubtful:
@@ -208,7 +208,7 @@ def _bystander(facts: Facts, rank: int, behind_it: _Blame | None) -> Explanation
         lines.append("Nobody waits for it, so it is not blamed.")
     if behind_it is not None:
         lines.append(f"Of those that its group waits for, {_blamed(behind_it)}")
-    return Explanation(rank, "bystander", tuple(lines), tuple([look.evidence_of(last)] if last else []))
+    return Explanation(rank, "bystander", tuple(lines), tuple([lookup.evidence_of(last)] if last else []))
 
 
 def _unseen(facts: Facts, rank: int) -> Explanation:

@@ -10,29 +10,34 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .contradiction import Contradiction
-from .contradictions import contradictions
-from .counters import stand_in, users_by_log
-from .deaths import with_deaths
-from .failed_waits import with_failed_waits
-from .hidden import hidden_transfers
-from .host import Stand, stands
-from .kept import lost_words
-from .matching import mismatched
-from .membership import Membership, membership
-from .order import Order
-from .pairing import Pairing, pair
-from .paths import Parting, part
-from .programs import Programs
-from .progress import progress, standing
-from .roots import settle
-from .skew import ahead, on_one_clock
-from .testify import testify
-from .testimony import Testimony
-from .unasked import without_unasked
-from .unseen import unseen
-from .waits import Root, Waits, build, find_pending
-from .working import Working, work_on
+from .calls.call_table import CallTable, read_calls
+from .calls.clock_skew import ahead, on_one_clock
+from .calls.failed_waits import with_failed_waits
+from .calls.looks_open import without_unasked
+from .calls.lost_history import lost_words
+from .calls.matching import mismatched
+from .calls.membership import Membership, membership
+from .calls.order_across_groups import Order
+from .calls.pairing import Pairing, pair
+from .calls.programs import Programs
+from .calls.progress import progress, standing
+from .calls.unrecorded_transfers import hidden_transfers
+from .divergence.paths import GroupPaths, paths_of_group
+from .ranks.accounts import Accounts
+from .ranks.host import Stand, stands
+from .ranks.read_accounts import read_accounts
+from .ranks.watchdog_counters import stand_in, users_by_log
+from .verdict.contradiction import Contradiction
+from .verdict.contradictions import contradictions
+from .waits.ended_ranks import with_deaths
+from .waits.ends import settled_ends
+from .waits.graph import (
+    WaitEnd,
+    Waits,
+    build,
+    find_pending,
+)
+from .waits.unrecorded_waits import unseen
 
 OnStep = Callable[[str], None]
 
@@ -40,7 +45,7 @@ OnStep = Callable[[str], None]
 @dataclass(frozen=True)
 class Facts:
     case: Case
-    working: Working
+    call_table: CallTable
     progress: pl.DataFrame
     """Per rank and group: first kept, last enqueued, oldest unfinished, last completed."""
     standing: pl.DataFrame
@@ -49,19 +54,19 @@ class Facts:
     mismatched: pl.DataFrame
     pairing: Pairing
     waits: Waits
-    roots: tuple[Root, ...]
+    wait_ends: tuple[WaitEnd, ...]
     """What the waits end in, those that need no guessing first."""
-    partings: dict[int, Parting]
+    paths_of_groups: dict[int, GroupPaths]
     """Per group that a root is about: the paths its ranks took."""
     order: Order
     programs: Programs
     hidden: dict[int, int]
     """Rank that may wait in one -> sends and receives it made that were not recorded, as far as they can be counted."""
-    parted: dict[Root, Any]
+    divergences: dict[WaitEnd, Any]
     """What `parted.parted` found, by root: every cause asks for it."""
     steps: tuple[str, ...]
     """The trail: one line per step, with its numbers."""
-    testimony: Testimony = field(default_factory=Testimony)
+    accounts: Accounts = field(default_factory=Accounts)
     """What logs and exit lists say of each rank."""
     hosts: dict[int, Stand] = field(default_factory=dict)
     """Where each rank's host is, by its stack."""
@@ -81,81 +86,81 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         if on_step is not None:
             on_step(line)
 
-    working = work_on(case)
-    clocks = ahead(case, working)
+    call_table = read_calls(case)
+    clocks = ahead(case, call_table)
     if clocks:
-        working = on_one_clock(working, clocks)
+        call_table = on_one_clock(call_table, clocks)
         off = max(abs(ns) for ns in clocks.values()) // 1_000_000_000
         step(
             f"Clocks: up to {off:,} s apart; {sum(ns != 0 for ns in clocks.values()):,} ranks set to the others'"
         )
-    table = progress(working)
+    table = progress(call_table)
     users: dict[int, set[int]] = {}
-    for rank, group in working.calls.select("rank", "group").unique().iter_rows():
+    for rank, group in call_table.calls.select("rank", "group").unique().iter_rows():
         users.setdefault(group, set()).add(rank)
-    testimony = testify(case)
-    for rank, group in users_by_log(testimony, case):
+    accounts = read_accounts(case)
+    for rank, group in users_by_log(accounts, case):
         users.setdefault(group, set()).add(rank)
     belongs = membership(case, users)
-    standings = standing(case, working, table, belongs.members)
-    told = with_failed_waits(case, working, standings)
-    if told is not working:
-        working, table = told, progress(told)
-        standings = standing(case, working, table, belongs.members)
-    standings = stand_in(standings, testimony, case, working, belongs)
+    standings = standing(case, call_table, table, belongs.members)
+    told = with_failed_waits(case, call_table, standings)
+    if told is not call_table:
+        call_table, table = told, progress(told)
+        standings = standing(case, call_table, table, belongs.members)
+    standings = stand_in(standings, accounts, case, call_table, belongs)
     step(
-        f"Progress: {working.calls.height:,} calls of {len(case.ranks_seen):,} ranks in {case.groups.height:,} groups"
+        f"Progress: {call_table.calls.height:,} calls of {len(case.ranks_seen):,} ranks in "
+        f"{case.groups.height:,} groups"
     )
-    mismatches = mismatched(working)
+    mismatches = mismatched(call_table)
     step(f"Matching: {mismatches.height:,} collectives whose members asked for different things")
-    pairs = pair(case, working)
+    pairs = pair(case, call_table)
     step(
         f"Pairing: {len(pairs.heads):,} unfinished sends and receives, {len(pairs.ambiguous):,} pairs ambiguous"
     )
     hosts = stands(case)
     standings = without_unasked(case, standings, hosts)
     pending = find_pending(standings, pairs.heads, _keys(mismatches))
-    waits = build(pending, _unseen(case, standings, testimony, hosts))
+    waits = build(pending, _unseen(case, standings, accounts, hosts))
     step(
-        f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in {len(waits.roots):,} roots"
+        f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in "
+        f"{len(waits.wait_ends):,} places"
     )
-    roots = with_deaths(settle(waits, standings, mismatches), waits, testimony)
-    groups = sorted({g for root in roots for g in _groups_of(root, waits)})
-    partings = {g: parting for g in groups if (parting := part(working, g)) is not None}
-    for group, parting in partings.items():
-        step(
-            f"Paths: {len(parting.paths)} in group {case.group_label(group)}, normal by {parting.decided_by}"
-        )
+    wait_ends = with_deaths(settled_ends(waits, standings, mismatches), waits, accounts)
+    groups = sorted({g for wait_end in wait_ends for g in _groups_of(wait_end, waits)})
+    paths_of_groups = {g: paths for g in groups if (paths := paths_of_group(call_table, g)) is not None}
+    for group, paths in paths_of_groups.items():
+        step(f"Paths: {len(paths.paths)} in group {case.group_label(group)}, normal by {paths.decided_by}")
     for group in groups:
-        if history := lost_words(case, working, group):
+        if history := lost_words(case, call_table, group):
             step(f"Rings: {history}, in group {case.group_label(group)}")
-    hidden = unseen(hidden_transfers(case, working), roots, waits, hosts, testimony, case)
+    hidden = unseen(hidden_transfers(case, call_table), wait_ends, waits, hosts, accounts, case)
     if hidden:
         step(
             f"Hidden: {sum(hidden.values()):,} sends and receives known that were not recorded; {len(hidden):,} ranks "
             "may wait in one"
         )
-    against = contradictions(case, working, belongs, testimony, hosts, hidden, standings, mismatches)
+    against = contradictions(case, call_table, belongs, accounts, hosts, hidden, standings, mismatches)
     for one in against:
         step(f"Contradiction: {one}")
-    order = Order(working, belongs.families)
+    order = Order(call_table, belongs.families)
     return Facts(
         case,
-        working,
+        call_table,
         table,
         standings,
         belongs,
         mismatches,
         pairs,
         waits,
-        roots,
-        partings,
+        wait_ends,
+        paths_of_groups,
         order,
-        Programs(working, belongs.families),
+        Programs(call_table, belongs.families),
         hidden,
         {},
         tuple(steps),
-        testimony,
+        accounts,
         hosts,
         clocks,
         against,
@@ -163,13 +168,11 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
     )
 
 
-def _unseen(
-    case: Case, stands: pl.DataFrame, testimony: Testimony, hosts: dict[int, Stand]
-) -> frozenset[int]:
+def _unseen(case: Case, stands: pl.DataFrame, accounts: Accounts, hosts: dict[int, Stand]) -> frozenset[int]:
     """Ranks without a whole dump that may wait in turn: neither gone, nor seen in something else than a wait."""
     whole = case.dumps_used.filter(~pl.col("truncated").fill_null(False))["rank"].drop_nulls()
     elsewhere = {rank for rank, stand in hosts.items() if stand.died or stand.waits == "no"}
-    gone = {rank for rank in testimony.ends if testimony.gone(rank)}
+    gone = {rank for rank in accounts.ends if accounts.gone(rank)}
     return frozenset(stands["rank"].to_list()) - {*whole.to_list(), *elsewhere, *gone}
 
 
@@ -177,5 +180,5 @@ def _keys(mismatches: pl.DataFrame) -> set[tuple[int, int]]:
     return {(group, slot) for group, slot in mismatches.select("group", "slot").iter_rows()}
 
 
-def _groups_of(root: Root, waits: Waits) -> set[int]:
-    return {waits.pending[i].group for i in root.pending} | set(root.groups)
+def _groups_of(wait_end: WaitEnd, waits: Waits) -> set[int]:
+    return {waits.pending[i].group for i in wait_end.pending} | set(wait_end.groups)

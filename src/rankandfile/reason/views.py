@@ -9,10 +9,10 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.ranks import format_ranks
 
-from . import look
-from .cohorts import Track, tracks
+from . import lookup
+from .divergence.cohorts import Track, tracks
 from .facts import Facts
-from .waits import Pending
+from .waits.graph import Pending
 
 _WAITS = [
     "ranks",
@@ -54,28 +54,28 @@ def waits_table(facts: Facts) -> pl.DataFrame:
                 format_ranks(pending.busy + pending.behind),
                 facts.case.group_label(pending.group),
                 None if call is None else call["seq"],
-                None if call is None else look.op_of(facts, call),
-                None if call is None else look.place_words(facts.case, call["site"]),
+                None if call is None else lookup.op_of(facts, call),
+                None if call is None else lookup.place_words(facts.case, call["site"]),
                 pending.mismatched,
             )
         )
     return pl.DataFrame(rows, schema=_WAITS, orient="row", infer_schema_length=None)
 
 
-def _call_of(facts: Facts, pending: Pending) -> look.Row | None:
+def _call_of(facts: Facts, pending: Pending) -> lookup.Row | None:
     if not pending.waiting:
         return None
     rank = pending.waiting[0]
     if pending.slot is not None:
-        return look.call_at(facts, rank, pending.group, pending.slot)
-    return None if pending.record is None else look.call_of_record(facts, rank, pending.record)
+        return lookup.call_at(facts, rank, pending.group, pending.slot)
+    return None if pending.record is None else lookup.call_of_record(facts, rank, pending.record)
 
 
 def cohorts_table(facts: Facts, groups: Iterable[int]) -> pl.DataFrame:
     """One row per cohort of each group: ranks that made the same calls, as far as their rings go back."""
     rows = []
     for group in groups:
-        for number, track in enumerate(tracks(facts.working, group), 1):
+        for number, track in enumerate(tracks(facts.call_table, group), 1):
             rows.append(
                 (
                     facts.case.group_label(group),
@@ -91,14 +91,14 @@ def cohorts_table(facts: Facts, groups: Iterable[int]) -> pl.DataFrame:
 
 
 def _last_call(facts: Facts, group: int, track: Track) -> str | None:
-    call = look.last_call(facts, track.ranks[0], group)
-    return None if call is None else look.call_words(facts, call)
+    call = lookup.last_call(facts, track.ranks[0], group)
+    return None if call is None else lookup.call_words(facts, call)
 
 
 def groups_that_parted(facts: Facts) -> list[int]:
     """Groups whose ranks did not all make the same calls."""
-    groups = facts.working.calls["group"].unique().sort()
-    return [group for group in groups if len(tracks(facts.working, group)) > 1]
+    groups = facts.call_table.calls["group"].unique().sort()
+    return [group for group in groups if len(tracks(facts.call_table, group)) > 1]
 
 
 def divergence_table(diagnosis: Diagnosis) -> pl.DataFrame:

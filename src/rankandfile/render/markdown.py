@@ -1,18 +1,11 @@
-"""Markdown for a ticket or a pull request. Text from evidence stays text: no mention, link, image or tag."""
+"""Words from anywhere as Markdown in which they stay text: no mention, link, image or tag."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from rankandfile.model.diagnosis import Diagnosis, Verdict
-
-from .words import call_text, culprit_ranks, headline, job_size, place_text, plain, short
-
-MAX_EVIDENCE = 12
-MAX_NOTES = 10
-MAX_COHORTS = 8
-MAX_CULPRITS = 8
+from .words import plain
 
 #: What Markdown acts on; an underscore within a word is none of it.
 _PUNCTUATION = re.compile(r"([\\`*\[\]<>|~]|\b_|_\b|(?<!\w)_)")
@@ -23,96 +16,6 @@ _REFERENCE = re.compile(r"(@|#(?=\d)|&(?=[A-Za-z#])|:(?=//)|/(?=/)|(?i:\bwww)(?=
 _PLACE = re.compile(r"([\w./-]*\w\.(?:py\b(?::\d+)?|\w+:\d+))\b")
 #: What would begin a list, a heading or a rule at the start of a line.
 _BLOCK = re.compile(r"^(\s*\d*)([-+=#.])")
-
-
-def markdown(diagnosis: Diagnosis) -> str:
-    parts: list[str] = []
-    for number, verdict in enumerate(diagnosis.verdicts):
-        if number:
-            parts += ["", "---", ""]
-        parts += list(_verdict(verdict, diagnosis))
-    if diagnosis.notes:
-        parts += ["", "### What could not be read", ""]
-        parts += [f"- {code(str(note))}" for note in diagnosis.notes[:MAX_NOTES]]
-        if len(diagnosis.notes) > MAX_NOTES:
-            parts.append(f"- and {len(diagnosis.notes) - MAX_NOTES} more")
-    return "\n".join(parts) + "\n"
-
-
-def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
-    yield f"## {text(headline(verdict))} ({verdict.confidence})"
-    yield f"\n{text(verdict.sentence)}\n"
-    yield f"| | |\n| --- | --- |\n| job | {job_size(diagnosis)} |"
-    if verdict.culprits:
-        yield f"| culprits | {cell(short(culprit_ranks(verdict)))} |"
-    if verdict.victims:
-        yield f"| victims | {cell(short(verdict.victims))} |"
-    where = verdict.location
-    if where is not None:
-        inside = f" in {cell(where.function)}" if where.function else ""
-        yield f"| where | {cell(place_text(where.file, where.line))}{inside} |"
-        if where.condition:
-            yield f"| condition | {cell(where.condition)} |"
-        if where.why_it_can_differ:
-            yield f"| why | {text(where.why_it_can_differ)} |"
-    parted = verdict.divergence
-    if parted is not None:
-        number = "" if parted.seq is None else f" #{parted.seq}"
-        yield f"| parted | {cell(f'group {parted.group}{number}')}{_tail(parted.place)} |"
-        yield "\n| ranks | call |\n| --- | --- |"
-        for cohort in parted.cohorts[:MAX_COHORTS]:
-            yield f"| {cell(short(cohort.ranks))} | {cell(call_text(cohort.call))} |"
-        if len(parted.cohorts) > MAX_COHORTS:
-            yield f"| | and {len(parted.cohorts) - MAX_COHORTS} more cohorts |"
-    yield from _section(
-        "What the culprits did",
-        (f"rank {one.rank}: {code(one.doing)}" for one in verdict.culprits[:MAX_CULPRITS] if one.doing),
-    )
-    for excerpt in verdict.excerpts:
-        marks = [f"{'>' if line.mark else ' '} {line.number:>5}  {line.text}" for line in excerpt.lines]
-        yield f"\n### {text(excerpt.file)}\n\n{fenced(marks)}"
-    yield from _section(
-        "What to do", (f"**{text(one.title)}**: {text(one.text)}" for one in verdict.remedies)
-    )
-    for remedy in verdict.remedies:
-        if remedy.diff:
-            yield f"\n{fenced(remedy.diff.splitlines(), 'diff')}"
-    yield from _section("What not to do", (text(line) for line in verdict.anti_advice))
-    yield from _section(
-        "What would confirm it", (f"**{text(one.title)}**: {text(one.text)}" for one in verdict.probes)
-    )
-    yield from _section(
-        "What else it may be", (f"{text(one.cause)}: {text(one.sentence)}" for one in verdict.alternatives)
-    )
-    yield from _section(
-        "What is missing", (f"{text(one.what)}: {text(one.how)}" for one in verdict.missing_evidence)
-    )
-    yield from _proof(verdict, diagnosis)
-
-
-def _tail(place: str | None) -> str:
-    return f", {text(place)}" if place else ""
-
-
-def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
-    listed = list(lines)
-    if listed:
-        yield f"\n### {title}\n"
-        yield from (f"- {line}" for line in listed)
-
-
-def _proof(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
-    quotes = {one.id: one for one in diagnosis.evidence}
-    cited = [quotes[i] for i in verdict.evidence if i in quotes]
-    yield from _section(
-        "Proof",
-        (
-            f"{code(one.id)} {code(one.source)}, {text(one.where)}: {code(one.quote)}"
-            for one in cited[:MAX_EVIDENCE]
-        ),
-    )
-    if len(cited) > MAX_EVIDENCE:
-        yield f"- and {len(cited) - MAX_EVIDENCE} more"
 
 
 def text(words: str) -> str:

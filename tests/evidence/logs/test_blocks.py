@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reading_logs import events_of, kinds_of
+from support.evidence.reading_logs import events_of, kinds_of
 
 TABLE = """\
 E1120 12:51:51.910000 29335 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 3) local_rank: 1 (pid: 29339) of binary: /usr/bin/python3  # noqa: E501

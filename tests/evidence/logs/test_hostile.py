@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from log_examples import EXAMPLES, MACHINE
-from reading_logs import log_of, rows_of
+from support.evidence.log_examples import EXAMPLES, MACHINE
+from support.evidence.reading_logs import log_of, rows_of
 
-from rankandfile.evidence import exits
-from rankandfile.evidence.logs.assemble import LogPart, tables
-from rankandfile.evidence.logs.event import TEXT
-from rankandfile.evidence.logs.pieces import pieces
-from rankandfile.evidence.logs.prefixes import peel
-from rankandfile.evidence.logs.raw import COLUMNS
-from rankandfile.evidence.logs.scan import LINE
-from rankandfile.evidence.logs.shapes import SHAPES
+from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.text.logs.assemble import LogPart, tables
+from rankandfile.evidence.text.logs.event import TEXT
+from rankandfile.evidence.text.logs.raw import COLUMNS
+from rankandfile.evidence.text.logs.shapes import SHAPES
+from rankandfile.evidence.text.pieces import pieces
+from rankandfile.evidence.text.prefixes import peel
+from rankandfile.evidence.text.scan import LINE
 
 TEXTS = [example.text for example in [*EXAMPLES, *MACHINE]]
 PREFIXES = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reading_logs import events_of
+from support.evidence.reading_logs import events_of
 
 WORDS = "bad sample, batch skipped: token 7"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankandfile.evidence.logs.prefixes import peel
-from rankandfile.evidence.logs.stamps import stamp
+from rankandfile.evidence.text.prefixes import peel
+from rankandfile.evidence.text.stamps import stamp
 
 _rank = st.integers(0, 99_999)
 _host = st.sampled_from(["node07", "gpu-12.cluster", "ip-10-1-2-3", "w-3"])

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading_logs import kinds_of, log_of, rows_of
+from support.evidence.reading_logs import kinds_of, log_of, rows_of
 
-from rankandfile.evidence.logs.ras_json import is_one, read
+from rankandfile.evidence.text.logs.ras_json import is_one, read
 
 STATUS = {
     "init_state": 0,

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_examples import EXAMPLES
-from reading_logs import events_of, log_of, rows_of
+from support.evidence.log_examples import EXAMPLES
+from support.evidence.reading_logs import events_of, log_of, rows_of
 
-from rankandfile.evidence.logs import collect, reading, scan
-from rankandfile.evidence.logs.needles import SMALL, finder, plain, sampled
-from rankandfile.evidence.logs.shape import SHORTEST
-from rankandfile.evidence.logs.shapes import SHAPES, by_needle
+from rankandfile.evidence.text import scan
+from rankandfile.evidence.text.logs import collect, reading
+from rankandfile.evidence.text.logs.needles import SMALL, finder, plain, sampled
+from rankandfile.evidence.text.logs.shape import SHORTEST
+from rankandfile.evidence.text.logs.shapes import SHAPES, by_needle
 
 LITERALS = tuple(literal.encode() for literal, _ in by_needle())
 W1 = (

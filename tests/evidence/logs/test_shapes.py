@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from log_examples import EXAMPLES, MACHINE, Example
-from reading_logs import events_of
+from support.evidence.log_examples import EXAMPLES, MACHINE, Example
+from support.evidence.reading_logs import events_of
 
-from rankandfile.evidence.logs.raw import COLUMNS
-from rankandfile.evidence.logs.shapes import SHAPES
+from rankandfile.evidence.text.logs.raw import COLUMNS
+from rankandfile.evidence.text.logs.shapes import SHAPES
 
 Read = Callable[[str], list[dict[str, Any]]]
 

@@ -6,11 +6,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from log_examples import EXAMPLES, MACHINE
-from reading_logs import log_of
+from support.evidence.log_examples import EXAMPLES, MACHINE
+from support.evidence.reading_logs import log_of
 
-from rankandfile.evidence.logs import clock
-from rankandfile.evidence.logs.assemble import LogPart, LogTables, tables
+from rankandfile.evidence.text.logs import clock
+from rankandfile.evidence.text.logs.assemble import LogPart, LogTables, tables
 from rankandfile.model.events import EVENTS, LOGS, event_id
 
 WRITTEN = int(datetime(2026, 3, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000_000

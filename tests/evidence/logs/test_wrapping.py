@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_examples import EXAMPLES, MACHINE
-from reading_logs import events_of, kinds_of
+from support.evidence.log_examples import EXAMPLES, MACHINE
+from support.evidence.reading_logs import events_of, kinds_of
 
-from rankandfile.evidence.logs.pieces import pieces
+from rankandfile.evidence.text.pieces import pieces
 
 HEAD = "[rank{r}]:[E1103 04:12:55.118264031 ProcessGroupNCCL.cpp:616] "
 W1 = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from stack_reading import read
+from support.evidence.stack_reading import read
 
 from rankandfile.evidence.raw import Frame
-from rankandfile.evidence.stacks import RawStacks
-from rankandfile.evidence.stacks.assemble import snapshot_tables
-from rankandfile.evidence.stacks.ownership import StackPart, give_ranks
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, stack_table
+from rankandfile.evidence.text.stacks import RawStacks
+from rankandfile.evidence.text.stacks.assemble import snapshot_tables
+from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
 from rankandfile.model.snapshots import empty_snapshots, snapshot_schema
 
 PYSPY = """Process {pid}: python train.py

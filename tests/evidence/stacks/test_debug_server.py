@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stack_reading import read, seen
+from support.evidence.stack_reading import read, seen
 
 STACKS = """PARTIAL DATA: 2/4 workers responded
   Rank 3: timed out

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stack_reading import read, read_log, seen
+from support.evidence.stack_reading import read, read_log, seen
 
 PROGRAM = """
 import faulthandler, gc, os, signal, threading, time

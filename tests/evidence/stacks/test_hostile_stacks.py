@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stack_reading import read, read_log
+from support.evidence.stack_reading import read, read_log
 
 from rankandfile.evidence.raw import pack
-from rankandfile.evidence.stacks import RawStacks
-from rankandfile.evidence.stacks.assemble import snapshot_tables
-from rankandfile.evidence.stacks.ownership import StackPart, give_ranks
-from rankandfile.evidence.stacks.prefixes import instant, peel
 from rankandfile.evidence.tables.repeated import Repeated
+from rankandfile.evidence.text.stacks import RawStacks
+from rankandfile.evidence.text.stacks.assemble import snapshot_tables
+from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
+from rankandfile.evidence.text.stacks.prefixes import instant, peel
 
 PIECES = [
     "Fatal Python error: Aborted", "Current thread 0x01 (most recent call first):", "Stack (most recent call first):",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stack_reading import read, seen
+from support.evidence.stack_reading import read, seen
 
 PROGRAM = """
 import multiprocessing, sys, threading, time

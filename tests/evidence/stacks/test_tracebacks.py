@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stack_reading import read, read_log, seen
+from support.evidence.stack_reading import read, read_log, seen
 
-from rankandfile.evidence.stacks import bounds
+from rankandfile.evidence.text.stacks import bounds
 
 CHAIN = """Traceback (most recent call last):
   File "/job/data.py", line 31, in fetch

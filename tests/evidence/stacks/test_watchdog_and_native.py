@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stack_reading import read, read_log, seen
+from support.evidence.stack_reading import read, read_log, seen
 
 ISSUED = """[rank3]:[E511 17:02:13.640171617 ProcessGroupNCCL.cpp:733] Stack trace of the failed collective: 
 #0 broadcast from /venv/lib/python3.12/site-packages/torch/distributed/distributed_c10d.py:3145

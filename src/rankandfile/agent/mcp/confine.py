@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankandfile.agent.tool import ToolError
-from rankandfile.source.git import git
+from rankandfile.source.files.git import git
 
 _MOST_ENTRIES = 200_000
 

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from rankandfile.agent.tool import ToolError
 from rankandfile.model.diagnosis import to_json
-from rankandfile.render.markdown import markdown
+from rankandfile.render.formats import markdown
 from rankandfile.render.words import plain
 
 from .cases import Cases, Opened
@@ -35,7 +35,7 @@ DOCUMENTS = {
         lambda case: to_json(case.bench.diagnosis).decode(),
     ),
     "report.md": Document(
-        _MARKDOWN, "The verdict as a text for a ticket.", lambda case: markdown(case.bench.diagnosis)
+        _MARKDOWN, "The verdict as a text for a ticket.", lambda case: markdown.write(case.bench.diagnosis)
     ),
     "investigation.md": Document(
         _MARKDOWN,

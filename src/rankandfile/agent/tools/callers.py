@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Tool
-from rankandfile.source.arguments import called_name
+from rankandfile.source.lines.arguments import called_name
 
 from .definition import Name, modules_with
+
+ORDER = 130
 
 
 def callers(bench: Bench, asked: Name) -> Iterator[Line]:

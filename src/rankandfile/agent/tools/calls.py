@@ -12,7 +12,9 @@ from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.model.ledger import call_id
 from rankandfile.model.tables import STATES
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
+
+ORDER = 70
 
 _ALIKE = ["group", "number", "op", "shape", "root", "src", "dst", "state", "site"]
 

@@ -8,9 +8,11 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import groups_of
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
-from rankandfile.reason import look
-from rankandfile.reason.cohorts import tracks
+from rankandfile.reason import lookup as look
+from rankandfile.reason.divergence.cohorts import tracks
 from rankandfile.reason.views import groups_that_parted
+
+ORDER = 30
 
 
 class Cohorts(Arguments, frozen=True):
@@ -24,7 +26,7 @@ def cohorts(bench: Bench, asked: Cohorts) -> Iterator[Line]:
     if not groups:
         yield line("The ranks of every group made the same calls, as far as their rings go back.")
     for group in groups:
-        for number, track in enumerate(tracks(facts.working, group), 1):
+        for number, track in enumerate(tracks(facts.call_table, group), 1):
             last = look.last_call(facts, track.ranks[0], group)
             words = (
                 f"its last call is #{last['seq']} {look.call_words(facts, last)}" if last else "no call kept"

@@ -9,10 +9,12 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.source.flow import Exit, deciding
-from rankandfile.source.names import own_nodes
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import own_nodes
 
 from .source import file_of
+
+ORDER = 140
 
 _STEERING = (
     ast.If,

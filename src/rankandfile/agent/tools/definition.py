@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
-from rankandfile.source.program import Module
+from rankandfile.source.program.modules import Module
+
+ORDER = 120
 
 MOST_FILES = 2_000
 _MOST_LINES = 60

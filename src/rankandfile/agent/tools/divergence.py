@@ -11,6 +11,8 @@ from rankandfile.model.diagnosis import Call
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.words import upper
 
+ORDER = 50
+
 
 class Where(Arguments, frozen=True):
     pass

@@ -8,6 +8,8 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import NO_SUCH, Line, line
 from rankandfile.agent.tool import Arguments, Tool
 
+ORDER = 100
+
 
 class Ids(Arguments, frozen=True):
     ids: list[str]

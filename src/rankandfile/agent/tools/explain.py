@@ -9,6 +9,8 @@ from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.reason.explain import explain as explain_rank
 
+ORDER = 60
+
 
 class Explain(Arguments, frozen=True):
     rank: int

@@ -11,6 +11,8 @@ from rankandfile.agent.tool import Arguments, Tool, ToolError
 
 from .source import file_of
 
+ORDER = 170
+
 _MOST = 100
 
 

@@ -10,6 +10,8 @@ from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
 
+ORDER = 180
+
 
 class Hypotheses(Arguments, frozen=True):
     pass

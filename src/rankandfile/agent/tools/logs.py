@@ -15,6 +15,8 @@ from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.model.events import ROLES, event_id
 
+ORDER = 90
+
 _ID = re.compile(r"([LS])(\d+):(\d+)$")
 _MOST_LINES = 200
 _LONGEST = 2_000

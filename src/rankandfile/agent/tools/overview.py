@@ -12,6 +12,8 @@ from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import dump_id
 
+ORDER = 10
+
 _MOST_KINDS = 8
 _MOST_NOTES = 20
 _MOST_EXITS = 8

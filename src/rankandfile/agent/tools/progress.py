@@ -11,7 +11,9 @@ from rankandfile.agent.choose import groups_of
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.progress import progress as progress_table
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
+
+ORDER = 20
 
 _ALIKE = ["group", "kind", "last_enqueued", "last_completed", "oldest_unfinished"]
 

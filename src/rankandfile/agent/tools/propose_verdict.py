@@ -10,7 +10,9 @@ from rankandfile.agent.kin import ranks_of_evidence
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.diagnosis import CAUSES, Confidence, Verdict
-from rankandfile.source.text import without_comment
+from rankandfile.source.files.text import without_comment
+
+ORDER = 200
 
 _STRENGTH: dict[Confidence, int] = {"hypothesis": 0, "supported": 1, "established": 2}
 
@@ -97,7 +99,7 @@ def _only_waits(bench: Bench, rank: int) -> bool:
     """Whether it waits for others, whom nothing holds: not for itself, not in a circle, in no disputed call."""
     waits = bench.facts.waits
     calls = [waits.pending[index] for index in waits.of_rank.get(rank, ())]
-    in_root = any(rank in root.ranks for root in bench.facts.roots)
+    in_root = any(rank in root.ranks for root in bench.facts.wait_ends)
     waited_for = any(rank in (*one.lacking, *one.behind, *one.unknown) for one in waits.pending)
     lacks = any({*one.lacking, *one.behind} - {rank} for one in calls)
     return lacks and not in_root and not waited_for and not any(one.mismatched for one in calls)

@@ -8,6 +8,8 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool
 
+ORDER = 210
+
 
 class Remedies(Arguments, frozen=True):
     pass

@@ -8,6 +8,8 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 
+ORDER = 110
+
 
 class Source(Arguments, frozen=True):
     file: str

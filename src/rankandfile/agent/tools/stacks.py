@@ -12,9 +12,11 @@ from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.ledger import call_id
 from rankandfile.model.snapshots import stack_id
-from rankandfile.reason.activity import Place, is_library
-from rankandfile.reason.merged_stacks import cohorts_of
+from rankandfile.reason.ranks.activity import CodePlace, is_library
+from rankandfile.reason.ranks.merged_stacks import cohorts_of
 from rankandfile.reason.words import upper
+
+ORDER = 80
 
 _MOST_FRAMES = 24
 
@@ -48,12 +50,12 @@ def _rows(bench: Bench, wanted: list[int] | None) -> tuple[pl.DataFrame, str]:
     taken = bench.stands.filter(chosen)
     if taken.height:
         return taken.select("rank", "stack", "file", "line"), "the stacks that were taken while it hung"
-    calls = bench.facts.working.calls.filter(pl.col("open") & pl.col("stack").is_not_null() & chosen)
+    calls = bench.facts.call_table.calls.filter(pl.col("open") & pl.col("stack").is_not_null() & chosen)
     oldest = calls.sort("rank", "record").unique("rank", keep="first", maintain_order=True)
     return oldest.select("rank", "stack", "dump", "record"), "where their oldest unfinished calls were made"
 
 
-def _frame(place: Place) -> str:
+def _frame(place: CodePlace) -> str:
     return f"{place.function} ({place.file}:{place.line})"
 
 

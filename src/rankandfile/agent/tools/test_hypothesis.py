@@ -14,7 +14,9 @@ from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import call_id
 from rankandfile.model.snapshots import stack_id
-from rankandfile.reason import look
+from rankandfile.reason import lookup as look
+
+ORDER = 190
 
 _MOST_CITED = 4
 

@@ -8,10 +8,12 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import ranks_of
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
-from rankandfile.reason import look
-from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Pending
+from rankandfile.reason import lookup as look
+from rankandfile.reason.waits.graph import Pending
+from rankandfile.reason.waits.in_words import call_phrase, pending_row
 from rankandfile.reason.words import upper, verb
+
+ORDER = 40
 
 
 class Waits(Arguments, frozen=True):

@@ -10,9 +10,11 @@ from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import conditions_at
-from rankandfile.source.program import Function, Program
+from rankandfile.source.program.modules import Function, Program
 
 from .control_flow import function_at
+
+ORDER = 150
 
 _LEVELS = {
     "uniform": "is the same on all ranks, as far as the source tells",

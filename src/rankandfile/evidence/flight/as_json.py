@@ -9,8 +9,13 @@ from typing import Any
 
 import msgspec
 
+from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.flight import header
 from rankandfile.evidence.flight.as_pickle import EMPTY
 from rankandfile.evidence.raw import RawNote
+
+#: Keys by which a dump is known.
+KEYS = {"entries", "pg_config", "pg_status", "comm_lib_version", "nccl_version", "nccl_comm_state"}
 
 #: torch writes its keys in order, so `entries` comes before `pg_config`: a cut file has entries only.
 _ENTRIES = re.compile(rb'"entries"\s*:\s*\[')
@@ -19,6 +24,16 @@ _KEYS_OF_A_DUMP = {"entries", "pg_config", "pg_status", "version"}
 
 #: Keys under which collectors put the dump that a rank answered with.
 _WRAPPERS = ("result", "response", "body", "dump", "text")
+
+
+def decode(path: Path, _name: str) -> Decoded:
+    """The dumps in the file, each with its rank where the document tells it."""
+    value, truncated, notes = load(path)
+    found = dumps_in(value)
+    if value is not None and not found:
+        return Decoded("other_json", notes=notes)
+    dumps, more = header.decode_all(found, "json", truncated)
+    return Decoded(dumps=dumps, notes=[*notes, *more])
 
 
 def load(path: Path) -> tuple[Any, bool, list[RawNote]]:

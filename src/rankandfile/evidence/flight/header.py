@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -30,6 +31,21 @@ _TOP_LEVEL = {
     "world_size",
     "host_name",
 }
+
+
+def decode_all(
+    ranked: Iterable[tuple[int | None, Any]], format: str, truncated: bool = False
+) -> tuple[list[RawDump], list[RawNote]]:
+    """The dumps in these values, each with the rank that the file tells of it, and what could not be kept."""
+    dumps: list[RawDump] = []
+    notes: list[RawNote] = []
+    for rank, value in ranked:
+        dump, more = decode(value, format, truncated)
+        notes += more
+        if dump is not None:
+            dump.rank = rank
+            dumps.append(dump)
+    return dumps, notes
 
 
 def decode(value: Any, format: str, truncated: bool = False) -> tuple[RawDump | None, list[RawNote]]:

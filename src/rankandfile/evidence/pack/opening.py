@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from rankandfile.evidence import case_dir
+from rankandfile.evidence.files.blobs import shown
+from rankandfile.evidence.files.inflate import Unavailable
+from rankandfile.evidence.files.limits import MIB, Limits
+from rankandfile.evidence.files.members import Members, inside
+from rankandfile.evidence.files.purse import Full, Purse, Stop, TooMuch
+from rankandfile.evidence.files.zip import Unsupported, Zip
 from rankandfile.evidence.reading import NotACase
-from rankandfile.evidence.unpack.blobs import shown
-from rankandfile.evidence.unpack.inflate import Unavailable
-from rankandfile.evidence.unpack.limits import MIB, Limits
-from rankandfile.evidence.unpack.members import Members, inside
-from rankandfile.evidence.unpack.purse import Full, Purse, Stop, TooMuch
-from rankandfile.evidence.unpack.zip import Unsupported, Zip
+from rankandfile.evidence.tables import case_dir
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
 

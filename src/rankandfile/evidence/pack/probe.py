@@ -15,9 +15,9 @@ def main() -> None:
     folder = Path(sys.argv[1])
     # Each thread of the tables' library reserves address space of its own, which counts here.
     os.environ.setdefault("POLARS_MAX_THREADS", "2")
-    from rankandfile.evidence import case_dir
+    from rankandfile.evidence.files.worker import limit_memory
     from rankandfile.evidence.reading import NotACase
-    from rankandfile.evidence.worker import limit_memory
+    from rankandfile.evidence.tables import case_dir
 
     size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
     limit_memory(_ALWAYS + _PER_BYTE * size)

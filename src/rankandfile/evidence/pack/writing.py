@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from rankandfile.evidence import case_dir
-from rankandfile.evidence.unpack.members import inside, is_junk
+from rankandfile.evidence.files.members import inside, is_junk
+from rankandfile.evidence.tables import case_dir
 from rankandfile.model.case import Case
 
 from .manifest import MANIFEST, Pack

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.ring.pulses import pulses
-from rankandfile.evidence.stacks.raw import RawStacks
+from rankandfile.evidence.text.stacks.raw import RawStacks
 from rankandfile.wire import flight, layout, reading
 from rankandfile.wire.reading import Contents
 

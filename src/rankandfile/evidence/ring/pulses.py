@@ -6,7 +6,7 @@ from typing import Any
 
 from rankandfile.evidence.flight.interning import MAX_FRAMES, Malformed, text
 from rankandfile.evidence.raw import Frame, Repeats, pack
-from rankandfile.evidence.stacks.raw import RawProcess, RawStacks, RawThread
+from rankandfile.evidence.text.stacks.raw import RawProcess, RawStacks, RawThread
 from rankandfile.wire import layout
 from rankandfile.wire.layout import Record
 from rankandfile.wire.reading import Contents

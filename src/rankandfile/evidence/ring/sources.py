@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rankandfile.evidence.unpack.blobs import Blob, shown
+from rankandfile.evidence.files.blobs import Blob, shown
 from rankandfile.model.ledger import Note
 from rankandfile.model.sources import SourceFile
 

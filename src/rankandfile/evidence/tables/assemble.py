@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from rankandfile.evidence import exits
+from rankandfile.evidence.exits import table as exits
+from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.flight.states import settle_batches
 from rankandfile.evidence.flight.versions import mixed_versions
-from rankandfile.evidence.logs.assemble import LogPart
-from rankandfile.evidence.logs.assemble import tables as log_tables
-from rankandfile.evidence.stacks.assemble import snapshot_tables
-from rankandfile.evidence.stacks.ownership import StackPart
 from rankandfile.evidence.tables.calls import call_table
 from rankandfile.evidence.tables.groups import Group, membership, world_size
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, shape_table, stack_table
+from rankandfile.evidence.text.logs.assemble import LogPart
+from rankandfile.evidence.text.logs.assemble import tables as log_tables
+from rankandfile.evidence.text.stacks.assemble import snapshot_tables
+from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
 from rankandfile.model.tables import MEMBERS_FROM, schema
@@ -27,11 +28,11 @@ def assemble(
     notes: Sequence[Note] = (),
     stack_parts: Sequence[StackPart] = (),
     log_parts: Sequence[LogPart] = (),
-    exit_rows: Sequence[exits.Row] = (),
+    ends: Sequence[End] = (),
 ) -> Case:
     """The case of these files. Dumps set aside are listed in `dumps` and leave no call."""
     used = [part for part in parts if part.set_aside is None and part.rank is not None]
-    world = world_size(used, exits.listed(exit_rows))
+    world = world_size(used, exits.listed(ends))
     members = membership(used, world)
     tables = Repeated()
     numbers = {id(part): number for number, part in enumerate(parts)}
@@ -51,7 +52,7 @@ def assemble(
         stack_files=stack_files,
         events=logged.events,
         logs=logged.logs,
-        exits=exits.of_case(exit_rows, logged.events, logged.logs),
+        exits=exits.of_case(ends, logged.events, logged.logs),
         notes=(*notes, *logged.notes, *mixed_versions(used)),
         world_size=world or max(logged.logs["world_size"].drop_nulls().to_list(), default=None),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
 
 from . import (
     all_gave_up,
@@ -40,10 +41,9 @@ from . import (
     transfer_mismatch,
     undecided,
 )
-from .finding import Finding
 
 #: In the order in which they are preferred where two are equally sure.
-FIND: tuple[Callable[[Facts, Root], Finding | None], ...] = tuple(
+FIND: tuple[Callable[[Facts, WaitEnd], Finding | None], ...] = tuple(
     module.find
     for module in (
         too_short_timeout,

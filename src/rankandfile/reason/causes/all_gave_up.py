@@ -7,23 +7,22 @@ root, they do not say whom each believes to be it.
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
-from rankandfile.reason.claims import claims_at, sides
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.calls.requests import claims_at, sides
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper
-
-from .finding import Finding
 
 CAUSE = "network_stalled"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "joined" or len(root.pending) != 1:
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "joined" or len(wait_end.pending) != 1:
         return None
-    call = facts.waits.pending[root.pending[0]]
+    call = facts.waits.pending[wait_end.pending[0]]
     members = facts.membership.members[call.group]
     if call.slot is None or call.group in facts.membership.unsure or set(call.waiting) != set(members):
         return None
@@ -32,7 +31,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     claims = claims_at(facts, call.group, call.slot)
     if len(sides(claims)) != 1 or patience(facts, call) is not Patience.OVER:
         return None
-    if not set(members) <= facts.testimony.gave_up:
+    if not set(members) <= facts.accounts.gave_up:
         return None
     contract = contract_of(claims[0].asked[0])
     if contract.agree in ("sums", "parts", "name"):
@@ -41,9 +40,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     others = [("gpu_stuck", "One member's device may never have come to it.", "TORCH_NCCL_ENABLE_TIMING=1")]
     if contract.early != "nobody":
         others.insert(0, ("root_mismatch", "The members may not agree on the root.", "NCCL's own call log"))
-    reports = [
-        r.evidence for rank in members[:4] for r in facts.testimony.of_rank[rank] if r.seq == call.slot
-    ]
+    reports = [r.evidence for rank in members[:4] for r in facts.accounts.of_rank[rank] if r.seq == call.slot]
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
@@ -63,5 +60,5 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 how="TORCH_NCCL_ENABLE_TIMING=1 records which device began the call; dmesg shows Xid and link errors",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

@@ -6,23 +6,23 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.contracts import contract_of
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 
-def difference(facts: Facts, p: Parted) -> str | None:
+def difference(facts: Facts, p: DivergencePoint) -> str | None:
     """size, dtype or split: what the two sides of an argument departure disagree on."""
     if p.kind != "argument" or p.expected is None or p.came is None:
         return None
-    ours, theirs = (facts.working.terms[row["terms"]] for row in (p.expected, p.came))
+    ours, theirs = (facts.call_table.terms[row["terms"]] for row in (p.expected, p.came))
     if ours.op != theirs.op:
         return "op"
     if contract_of(ours.op).agree == "sums" and ours.dtype == theirs.dtype:
@@ -30,11 +30,11 @@ def difference(facts: Facts, p: Parted) -> str | None:
     return "size" if ours.size != theirs.size else "dtype"
 
 
-def finding(facts: Facts, root: Root, p: Parted, cause: str, what: str) -> Finding:
+def finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, what: str) -> Finding:
     assert p.expected is not None and p.came is not None
-    ours, theirs = look.size_words(facts, p.expected), look.size_words(facts, p.came)
+    ours, theirs = lookup.size_words(facts, p.expected), lookup.size_words(facts, p.came)
     where = p.place
-    call = look.call_words(facts, p.came)
+    call = lookup.call_words(facts, p.came)
     one, other = p.normal, p.other
     if p.culprits:
         sentence = (
@@ -46,7 +46,7 @@ def finding(facts: Facts, root: Root, p: Parted, cause: str, what: str) -> Findi
             f"{upper(ranks_words(one))} called the {call} with {what} {ours} and {ranks_words(other)} with {theirs}"
             f"{f', in {where}' if where else ''}; which of them is right the calls do not tell."
         )
-    waits = waiting_sentence(facts, root, p.culprits)
+    waits = waiting_sentence(facts, wait_end, p.culprits)
     several = not p.culprits and _of_several_sizes(facts, p)
     if several:
         sentence += (
@@ -59,26 +59,26 @@ def finding(facts: Facts, root: Root, p: Parted, cause: str, what: str) -> Findi
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"asked for {theirs}"),
         divergence=shown.divergence(facts, p, "argument", detail=True),
-        location=look.location_of(facts, p.came),
+        location=lookup.location_of(facts, p.came),
         evidence=shown.evidence(facts, p),
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
         alternatives=() if p.culprits else _both(p, cause),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _of_several_sizes(facts: Facts, p: Parted) -> bool:
+def _of_several_sizes(facts: Facts, p: DivergencePoint) -> bool:
     """Whether this place made calls of different sizes before: then one side may be a call ahead of the other."""
     assert p.expected is not None and p.came is not None
     if p.expected["stack"] is None or p.expected["stack"] != p.came["stack"] or p.slot is None:
         return False
-    calls = facts.working.of_group(p.group).filter(
+    calls = facts.call_table.of_group(p.group).filter(
         (pl.col("slot") < p.slot) & (pl.col("stack") == p.expected["stack"])
     )
     return calls["terms"].n_unique() > 1
 
 
-def _both(p: Parted, cause: str) -> tuple[Alternative, ...]:
+def _both(p: DivergencePoint, cause: str) -> tuple[Alternative, ...]:
     return tuple(
         Alternative(
             cause=cause,

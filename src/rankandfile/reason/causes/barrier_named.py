@@ -6,10 +6,10 @@ import polars as pl
 
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Subject
+from rankandfile.reason.ranks.did_instead import Subject
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
 from .told import story_of
 
 

@@ -10,13 +10,13 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.clock import written_ns
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.dump_times import written_ns
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
 from .told import story_of
 
 _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer", "Broken pipe")
@@ -26,11 +26,11 @@ _AT_ONCE_NS = 60_000_000_000
 
 
 def settle(facts: Facts) -> Finding | None:
-    testimony, world = facts.testimony, facts.case.world_size or 0
+    accounts, world = facts.accounts, facts.case.world_size or 0
     everyone = set(range(world))
-    if world < 2 or not everyone <= {rank for rank in testimony.ends if testimony.gone(rank)}:
+    if world < 2 or not everyone <= {rank for rank in accounts.ends if accounts.gone(rank)}:
         return None
-    if all(testimony.ends[rank].kind == "finished" for rank in everyone):
+    if all(accounts.ends[rank].kind == "finished" for rank in everyone):
         return None
     noticed = {r for r in everyone if _said(facts, r, *_LOST_A_PEER)}
     gave_up = {r for r in everyone if _said(facts, r, _TIMED_OUT)}
@@ -40,15 +40,15 @@ def settle(facts: Facts) -> Finding | None:
 
 
 def _said(facts: Facts, rank: int, *words: str) -> bool:
-    error = facts.testimony.echoes.get(rank)
+    error = facts.accounts.echoes.get(rank)
     return error is not None and any(one in error.words for one in words)
 
 
 def _noticed_at_once(facts: Facts, everyone: set[int], noticed: set[int]) -> Finding | None:
     """All but those that failed first lost a connection, and the last call was made just before."""
     first = tuple(sorted(everyone - noticed))
-    last, written = facts.working.calls["created_ns"].max(), written_ns(facts.case, facts.clocks)
-    if not noticed or not first or len(first) >= len(noticed) or facts.testimony.gave_up:
+    last, written = facts.call_table.calls["created_ns"].max(), written_ns(facts.case, facts.clocks)
+    if not noticed or not first or len(first) >= len(noticed) or facts.accounts.gave_up:
         return None
     if not isinstance(last, int) or written is None or written - last > _AT_ONCE_NS:
         return None
@@ -72,7 +72,7 @@ def _noticed_at_once(facts: Facts, everyone: set[int], noticed: set[int]) -> Fin
         location=story.location,
         evidence=(
             *(i for one in stories.values() for i in one.evidence),
-            *(i for rank in those[:3] for i in facts.testimony.echoes[rank].evidence[:1]),
+            *(i for rank in those[:3] for i in facts.accounts.echoes[rank].evidence[:1]),
         ),
         contradicted_by="a process that is still there, or a rank that waited long before it ended",
         alternatives=story.alternatives,
@@ -86,7 +86,7 @@ def _told(stories: dict[int, Story]) -> str:
 
 def _too_late(facts: Facts, everyone: set[int], noticed: set[int], gave_up: set[int]) -> Finding | None:
     """All came to one call; those that came last came after the others' time was over."""
-    if not everyone <= noticed | gave_up or len(set(facts.testimony.hosts.values())) > 1:
+    if not everyone <= noticed | gave_up or len(set(facts.accounts.hosts.values())) > 1:
         return None
     for group, slot in _last_calls(facts, everyone):
         late, limit_ms = _late(facts, group, slot, everyone)
@@ -108,7 +108,7 @@ def _last_calls(facts: Facts, everyone: set[int]) -> list[tuple[int, int]]:
 
 
 def _late(facts: Facts, group: int, slot: int, everyone: set[int]) -> tuple[tuple[int, ...], int]:
-    made = facts.working.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
+    made = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
     timeouts = facts.case.calls.filter(pl.col("group") == group)["timeout_ms"].drop_nulls()
     if not timeouts.len() or made["created_ns"].null_count() or set(made["rank"].to_list()) != everyone:
         return (), 0
@@ -121,23 +121,23 @@ def _late(facts: Facts, group: int, slot: int, everyone: set[int]) -> tuple[tupl
 def _finding(
     facts: Facts, group: int, slot: int, late: tuple[int, ...], limit_ms: int, gave_up: list[int]
 ) -> Finding:
-    row, other = look.call_at(facts, late[0], group, slot), look.call_at(facts, gave_up[0], group, slot)
-    words = look.call_words(facts, row) if row else "call"
+    row, other = lookup.call_at(facts, late[0], group, slot), lookup.call_at(facts, gave_up[0], group, slot)
+    words = lookup.call_words(facts, row) if row else "call"
     return Finding(
         cause="too_short_timeout",
         confidence="supported",
         hang=False,
         sentence=(
             f"The job did not hang, it broke off: {ranks_words(late)} came to the {words} (group "
-            f"{look.group_words(facts, group)}) after the {limit_ms / 1000:g} s that the group allows, when "
+            f"{lookup.group_words(facts, group)}) after the {limit_ms / 1000:g} s that the group allows, when "
             f"{ranks_words(gave_up)} had given up. The timeout is shorter than the work before the call."
         ),
         culprits=late,
         doing=dict.fromkeys(late, "came, only later than the timeout allows"),
-        location=look.location_of(facts, row),
+        location=lookup.location_of(facts, row),
         evidence=(
-            *(look.evidence_of(one) for one in (row, other) if one),
-            *(i for rank in gave_up[:2] for i in facts.testimony.echoes[rank].evidence[:1]),
+            *(lookup.evidence_of(one) for one in (row, other) if one),
+            *(i for rank in gave_up[:2] for i in facts.accounts.echoes[rank].evidence[:1]),
         ),
         contradicted_by="clocks that are apart by more than the timeout",
         alternatives=(

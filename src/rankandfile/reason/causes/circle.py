@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, pending_row
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "cycle":
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "cycle":
         return None
-    calls = [facts.waits.pending[i] for i in root.pending[:4]]
+    calls = [facts.waits.pending[i] for i in wait_end.pending[:4]]
     edges = "; ".join(
         f"{ranks_words(c.waiting)} {verb(c.waiting, 'waits', 'wait')} in the {call_phrase(facts, c)}"
         for c in calls
@@ -28,18 +27,18 @@ def find(facts: Facts, root: Root) -> Finding | None:
         cause=CAUSE,
         confidence="hypothesis",
         sentence=(
-            f"{upper(ranks_words(root.ranks))} wait for each other in a circle: {edges}. They took different "
+            f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}. They took different "
             "paths to it, and nothing says which of them is the right one."
         ),
-        location=look.location_of(facts, rows[0]) if rows else None,
-        evidence=tuple(look.evidence_of(row) for row in rows),
+        location=lookup.location_of(facts, rows[0]) if rows else None,
+        evidence=tuple(lookup.evidence_of(row) for row in rows),
         contradicted_by="the source, or a longer history",
         alternatives=tuple(
             Alternative(
                 cause=cause,
                 confidence="hypothesis",
                 sentence=words,
-                culprits=format_ranks(root.ranks),
+                culprits=format_ranks(wait_end.ranks),
                 decided_by="the source around the calls",
             )
             for cause, words in (
@@ -47,5 +46,5 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 ("skipped_collective", "Some of the ranks may have left out a call."),
             )
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

@@ -5,43 +5,44 @@ common."""
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Location
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import pending_row
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import pending_row
 from rankandfile.reason.words import ranks_words, upper
-
-from .finding import Finding
 
 _FIRST = "receives before it sends"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    own = _receives(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    own = _receives(facts, wait_end)
     if own is None:
         return None
-    circles = {other.ranks: rows for other in facts.roots if (rows := _receives(facts, other)) is not None}
-    sites = [look.location_of(facts, row) for row in own.values()]
+    circles = {
+        other.ranks: rows for other in facts.wait_ends if (rows := _receives(facts, other)) is not None
+    }
+    sites = [lookup.location_of(facts, row) for row in own.values()]
     alike = all(_same(site, sites[0]) for site in sites)
     ranks = sorted({rank for circle in circles for rank in circle})
     everywhere = all(
-        _same(look.location_of(facts, row), sites[0]) for rows in circles.values() for row in rows.values()
+        _same(lookup.location_of(facts, row), sites[0]) for rows in circles.values() for row in rows.values()
     )
     proved = everywhere and len(circles) > 1 and len(ranks) == sum(map(len, circles))
     where = "; ".join(
-        f"rank {rank} in the {look.call_words(facts, row)} for one of rank {peer}"
+        f"rank {rank} in the {lookup.call_words(facts, row)} for one of rank {peer}"
         for (rank, peer), row in list(own.items())[:4]
     )
     sentence = (
-        f"{upper(ranks_words(root.ranks))} each wait for a message that the other has not sent: {where}."
+        f"{upper(ranks_words(wait_end.ranks))} each wait for a message that the other has not sent: {where}."
     )
-    behind = all(facts.waits.pending[index].busy for index in root.pending)
+    behind = all(facts.waits.pending[index].busy for index in wait_end.pending)
     if behind:
         sentence += " Each has its send behind its receive."
     elif alike:
         sentence += " All of them wait at the same line: each may receive before it sends."
     if proved:
-        sentence += f" So do {ranks_words([rank for rank in ranks if rank not in root.ranks])}."
+        sentence += f" So do {ranks_words([rank for rank in ranks if rank not in wait_end.ranks])}."
     return Finding(
         cause="order_inversion" if alike or behind else "skipped_collective",
         confidence="supported" if proved else "hypothesis",
@@ -49,7 +50,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         culprits=tuple(ranks) if proved else (),
         doing=dict.fromkeys(ranks, _FIRST) if proved else {},
         location=sites[0] if proved else None,
-        evidence=tuple(look.evidence_of(row) for rows in circles.values() for row in rows.values())[:16],
+        evidence=tuple(lookup.evidence_of(row) for rows in circles.values() for row in rows.values())[:16],
         contradicted_by="a send of theirs that the recorder did not see",
         alternatives=(
             Alternative(
@@ -61,19 +62,19 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 decided_by="the source at these lines: who sends to whom, and when",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _receives(facts: Facts, root: Root) -> dict[tuple[int, int], look.Row] | None:
+def _receives(facts: Facts, wait_end: WaitEnd) -> dict[tuple[int, int], lookup.Row] | None:
     """(rank, peer) -> its receive; None for a circle in which anybody waits in something else."""
-    if root.kind != "cycle":
+    if wait_end.kind != "cycle":
         return None
-    found: dict[tuple[int, int], look.Row] = {}
-    for call in (facts.waits.pending[index] for index in root.pending):
+    found: dict[tuple[int, int], lookup.Row] = {}
+    for call in (facts.waits.pending[index] for index in wait_end.pending):
         row = pending_row(facts, call)
         peers = call.lacking or call.unknown or call.busy
-        if row is None or call.slot is not None or look.op_of(facts, row) != "recv" or len(peers) != 1:
+        if row is None or call.slot is not None or lookup.op_of(facts, row) != "recv" or len(peers) != 1:
             return None
         found[call.waiting[0], peers[0]] = row
     return found or None

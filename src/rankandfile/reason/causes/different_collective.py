@@ -8,28 +8,28 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup
+from rankandfile.reason.divergence.find import find_divergence
+from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "different_collective"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    p = parted(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
     if p is None or p.kind != "substituted" or not p.culprits:
         return None
     if p.how == "left":
         return None
-    came = f"the {look.call_words(facts, p.came)}" if p.came else "another call"
-    expected = f"the {look.call_words(facts, p.expected)}" if p.expected else "another"
+    came = f"the {lookup.call_words(facts, p.came)}" if p.came else "another call"
+    expected = f"the {lookup.call_words(facts, p.expected)}" if p.expected else "another"
     where = p.place
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
@@ -38,7 +38,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     ways = shown.ways_of(facts, p)
     if ways is not None:
         sentence += f" {shown.ways_words(ways)}"
-    waits = waiting_sentence(facts, root, p.culprits)
+    waits = waiting_sentence(facts, wait_end, p.culprits)
     return Finding(
         cause="rank_conditional" if ways is not None and p.how != "before" else CAUSE,
         confidence="established",
@@ -46,15 +46,15 @@ def find(facts: Facts, root: Root) -> Finding | None:
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} instead"),
         divergence=shown.divergence(facts, p, p.kind),
-        location=look.location_of(facts, p.came),
+        location=lookup.location_of(facts, p.came),
         evidence=shown.evidence(facts, p),
         contradicted_by="a branch on which the minority's call is the right one",
         alternatives=_alternatives(p, ways is not None),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _alternatives(p: Parted, by_condition: bool) -> tuple[Alternative, ...]:
+def _alternatives(p: DivergencePoint, by_condition: bool) -> tuple[Alternative, ...]:
     others = (
         ("different_collective", "The two calls may stand for each other, on two branches.", by_condition),
         (

@@ -9,33 +9,41 @@ import re
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.claims import Claim, as_call, asked, claims_at, history, majority, relation, sides
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.requests import (
+    Request,
+    as_call,
+    asked,
+    claims_at,
+    history,
+    majority,
+    relation,
+    sides,
+)
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import location_of
-from rankandfile.reason.waiting import call_phrase, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 _LEAVING = re.compile(r"shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE)
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind not in ("joined", "behind"):
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind not in ("joined", "behind"):
         return None
-    for index in root.pending:
+    for index in wait_end.pending:
         call = facts.waits.pending[index]
         if call.slot is None:
             continue
         parts = sides(claims_at(facts, call.group, call.slot))
         if len(parts) > 1:
-            return _finding(facts, root, call, parts)
+            return _finding(facts, wait_end, call, parts)
     return None
 
 
-def _finding(facts: Facts, root: Root, call: Pending, parts: list[list[Claim]]) -> Finding:
+def _finding(facts: Facts, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]) -> Finding:
     # Only numbers count. That some did what they did in every step before proves nothing: who left out a call
     # long ago shifts what all others meet.
     known = majority(parts)
@@ -52,18 +60,18 @@ def _finding(facts: Facts, root: Root, call: Pending, parts: list[list[Claim]]) 
     return Finding(
         cause=cause,
         confidence="supported" if known else "hypothesis",
-        sentence=f"{sentence} {waiting_sentence(facts, root, culprits)}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits)}".strip(),
         culprits=culprits,
         doing={claim.rank: f"is in {asked(claim)} instead" for claim in others} if known else {},
         divergence=Divergence(
-            group=look.group_words(facts, call.group),
+            group=lookup.group_words(facts, call.group),
             seq=call.slot,
             kind="argument" if cause == "size_mismatch" else "substituted",
             cohorts=[
                 Cohort(ranks=format_ranks(c.rank for c in side), call=as_call(side[0], call.slot))
                 for side in parts
             ],
-            members=look.members_text(facts, call.group),
+            members=lookup.members_text(facts, call.group),
             exact=False,
         ),
         location=location_of((others[0] if cause != "skipped_collective" else normal[0]).place),
@@ -76,11 +84,11 @@ def _finding(facts: Facts, root: Root, call: Pending, parts: list[list[Claim]]) 
                 how="the dump of each rank: a skipped call shifts all that follow, and only the earlier ones show it",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _cause(facts: Facts, call: Pending, normal: list[Claim], others: list[Claim]) -> str:
+def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Request]) -> str:
     how = relation(history(facts, call.group, [c.rank for c in normal]), normal[0], others[0])
     if how == "skipped":
         return "skipped_collective"

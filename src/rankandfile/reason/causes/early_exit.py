@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
+from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "early_exit"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    p = parted(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
     if p is None or p.how != "left" or not p.culprits or p.expected is None or p.came is None:
         return None
     where = p.place
     sentence = (
         f"{upper(ranks_words(p.culprits))} left the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
-        f"{look.call_words(facts, p.came)} behind it, where {ranks_words(p.normal)} "
-        f"{verb(p.normal, 'makes', 'make')} the {look.call_words(facts, p.expected)}"
+        f"{lookup.call_words(facts, p.came)} behind it, where {ranks_words(p.normal)} "
+        f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
         f"{f', in {where}' if where else ''}."
     )
     return Finding(
         cause=CAUSE,
         confidence="supported",
-        sentence=f"{sentence} {waiting_sentence(facts, root, p.culprits)}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, p.culprits)}".strip(),
         culprits=p.culprits,
-        doing=dict.fromkeys(p.culprits, f"left the loop, and is in the {look.call_words(facts, p.came)}"),
+        doing=dict.fromkeys(p.culprits, f"left the loop, and is in the {lookup.call_words(facts, p.came)}"),
         divergence=shown.divergence(facts, p, "skipped"),
-        location=look.location_of(facts, p.expected),
+        location=lookup.location_of(facts, p.expected),
         evidence=shown.evidence(facts, p),
         contradicted_by="a path inside the loop that leads to the call",
         alternatives=(
@@ -54,5 +54,5 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 decided_by="its log",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

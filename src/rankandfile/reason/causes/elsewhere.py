@@ -9,23 +9,29 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.activity import Place
-from rankandfile.reason.claims import Claim, as_call, claims_at, history, majority, relation
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.calls.requests import (
+    Request,
+    as_call,
+    claims_at,
+    history,
+    majority,
+    relation,
+)
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.host import Stand
-from rankandfile.reason.waiting import call_phrase, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.activity import CodePlace
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
 from rankandfile.reason.words import upper
 
-from .finding import Finding
 
-
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "missing" or len(root.ranks) != 1 or len(root.pending) != 1:
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "missing" or len(wait_end.ranks) != 1 or len(wait_end.pending) != 1:
         return None
-    rank, call = root.ranks[0], facts.waits.pending[root.pending[0]]
+    rank, call = wait_end.ranks[0], facts.waits.pending[wait_end.pending[0]]
     stand = facts.hosts.get(rank)
     if stand is None or stand.activity != "collective" or call.slot is None or call.lacking:
         return None
@@ -37,10 +43,10 @@ def find(facts: Facts, root: Root) -> Finding | None:
         return None
     if any(claim.site == its.site for claim in claims):
         return None
-    return _finding(facts, root, call, claims[0], its, stand)
+    return _finding(facts, wait_end, call, claims[0], its, stand)
 
 
-def _all_there(facts: Facts, call: Pending, claims: list[Claim]) -> bool:
+def _all_there(facts: Facts, call: Pending, claims: list[Request]) -> bool:
     """Every host that waits stands on the line that issued the call: none of them has gone on."""
     sites = {claim.rank: claim.site for claim in claims}
     return all(
@@ -49,16 +55,18 @@ def _all_there(facts: Facts, call: Pending, claims: list[Claim]) -> bool:
     )
 
 
-def _claim(stand: Stand) -> Claim:
+def _claim(stand: Stand) -> Request:
     at = stand.location
-    site = (look.short_file(at.file), at.line) if at.line is not None else None
+    site = (lookup.short_file(at.file), at.line) if at.line is not None else None
     op = contract_of(stand.op).op
-    return Claim(
-        stand.rank, (op, None), site, Place(at.function or "", at.file, at.line or 0), stand.evidence[0]
+    return Request(
+        stand.rank, (op, None), site, CodePlace(at.function or "", at.file, at.line or 0), stand.evidence[0]
     )
 
 
-def _finding(facts: Facts, root: Root, call: Pending, expected: Claim, its: Claim, stand: Stand) -> Finding:
+def _finding(
+    facts: Facts, wait_end: WaitEnd, call: Pending, expected: Request, its: Request, stand: Stand
+) -> Finding:
     rank = its.rank
     how = relation(history(facts, call.group, call.waiting), expected, its)
     return Finding(
@@ -67,19 +75,19 @@ def _finding(facts: Facts, root: Root, call: Pending, expected: Claim, its: Clai
         confidence="supported",
         sentence=(
             f"{upper(f'rank {rank}')} left no dump; its stack is {stand.words}, while all others are in the "
-            f"{call_phrase(facts, call)}. It took another path. {waiting_sentence(facts, root, (rank,))}"
+            f"{call_phrase(facts, call)}. It took another path. {waiting_sentence(facts, wait_end, (rank,))}"
         ).strip(),
         culprits=(rank,),
         doing={rank: stand.words},
         divergence=Divergence(
-            group=look.group_words(facts, call.group),
+            group=lookup.group_words(facts, call.group),
             seq=call.slot,
             kind="substituted",
             cohorts=[
                 Cohort(ranks=format_ranks(call.waiting), call=as_call(expected, call.slot)),
                 Cohort(ranks=str(rank), call=as_call(its, None)),
             ],
-            members=look.members_text(facts, call.group),
+            members=lookup.members_text(facts, call.group),
             exact=False,
         ),
         location=stand.location,
@@ -103,5 +111,5 @@ def _finding(facts: Facts, root: Root, call: Pending, expected: Claim, its: Clai
             )
             if not (how == "extra" and cause == "extra_collective")
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

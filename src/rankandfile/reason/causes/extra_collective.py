@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.lost_history import missing_history
+from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.kept import missing_history
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ahead_words, counted, ranks_words, upper, verb
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "extra_collective"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    p = parted(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
     if p is None or p.kind != "extra" or not p.culprits:
         return None
-    made = f"the {look.call_words(facts, p.came)}" if p.came else "a collective"
+    made = f"the {lookup.call_words(facts, p.came)}" if p.came else "a collective"
     if p.length > 1:
         made = f"{counted(p.length, 'call')}, beginning with {made}"
     where = f" in {p.place}" if p.place else ""
@@ -33,7 +33,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     )
     if not p.exact:
         sentence = shown.since_before(facts, p, "ahead")
-    waits = waiting_sentence(facts, root, p.culprits)
+    waits = waiting_sentence(facts, wait_end, p.culprits)
     sure = p.exact and p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
     unclear = p.exact and p.confirmed == 1 and not p.past
     ways = shown.ways_of(facts, p) if unclear else None
@@ -49,7 +49,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
             p.culprits, f"made {made.rstrip(',')} alone" if p.exact else "made more calls than they"
         ),
         divergence=shown.divergence(facts, p, "extra"),
-        location=look.location_of(facts, p.came) if p.exact else None,
+        location=lookup.location_of(facts, p.came) if p.exact else None,
         evidence=shown.evidence(facts, p),
         contradicted_by="a branch on which all ranks should have made the call, so that the others left it out",
         alternatives=()
@@ -67,6 +67,6 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 ("order_inversion", "Its peers may make the same call, only later."),
             )
         ),
-        missing=() if p.exact else missing_history(facts.case, facts.working, p.group),
-        explains=len(root.victims),
+        missing=() if p.exact else missing_history(facts.case, facts.call_table, p.group),
+        explains=len(wait_end.victims),
     )

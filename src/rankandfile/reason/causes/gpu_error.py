@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject, location_of
+from rankandfile.reason.ranks.did_instead import Story, Subject, location_of
 
 CAUSE = "gpu_error"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.testimony.device.get(subject.rank)
+    error = facts.accounts.device.get(subject.rank)
     if error is None:
         return None
     return Story(

@@ -7,33 +7,32 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.stillness import stands_still
-from rankandfile.reason.stories import Story, Subject
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Root
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "gpu_stuck"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "behind":
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "behind":
         return None
-    call = facts.waits.pending[root.pending[0]]
+    call = facts.waits.pending[wait_end.pending[0]]
     assert call.slot is not None
     waited = patience(facts, call)
     if waited in (Patience.NOT_YET, Patience.LATE):
         # A long kernel looks the same until the timeout is over.
         return None
-    if waited is Patience.UNKNOWN and not stands_still(facts, root):
+    if waited is Patience.UNKNOWN and not stands_still(facts, wait_end):
         return None
     begun = tuple(r for r in call.waiting if r not in call.behind)
-    rows = [look.call_at(facts, ranks[0], call.group, call.slot) for ranks in (call.behind, begun) if ranks]
+    rows = [lookup.call_at(facts, ranks[0], call.group, call.slot) for ranks in (call.behind, begun) if ranks]
     known = [row for row in rows if row is not None]
     its = verb(call.behind, "its device has", "their devices have")
     sentence = (
@@ -48,11 +47,11 @@ def find(facts: Facts, root: Root) -> Finding | None:
         culprits=call.behind,
         doing=dict.fromkeys(call.behind, "its device is still busy with work issued before the collective"),
         divergence=Divergence(
-            group=look.group_words(facts, call.group),
+            group=lookup.group_words(facts, call.group),
             seq=known[0]["seq"] if known else call.slot,
             kind="absent",
             cohorts=[
-                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, row, row_state))
+                Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, row_state))
                 for ranks, row, row_state in zip(
                     [r for r in (call.behind, begun) if r],
                     known,
@@ -60,9 +59,9 @@ def find(facts: Facts, root: Root) -> Finding | None:
                     strict=False,
                 )
             ],
-            members=look.members_text(facts, call.group),
+            members=lookup.members_text(facts, call.group),
         ),
-        evidence=tuple(look.evidence_of(row) for row in known),
+        evidence=tuple(lookup.evidence_of(row) for row in known),
         contradicted_by="a start time of the call on that rank, or a host that waits before launching it",
         alternatives=(
             Alternative(
@@ -73,15 +72,15 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 decided_by="the kernel log of its host (Xid lines) and the rank's log (CUDA error)",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
     """Its watchdog stood still, where others' ran and gave up: a call to its device did not come back."""
-    testimony, rank = facts.testimony, subject.rank
-    error = testimony.stuck_watchdogs.get(rank)
-    if error is None or subject.proved or not set(subject.waiting) & testimony.gave_up:
+    accounts, rank = facts.accounts, subject.rank
+    error = accounts.stuck_watchdogs.get(rank)
+    if error is None or subject.proved or not set(subject.waiting) & accounts.gave_up:
         return None
     return Story(
         cause=CAUSE,

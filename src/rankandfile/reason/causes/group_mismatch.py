@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import polars as pl
 
-from rankandfile.reason import look
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup
+from rankandfile.reason.divergence.find import find_divergence
+from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "group_mismatch"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    p = parted(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
     if p is None or not p.culprits:
         return None
     p = _made_elsewhere(facts, p) or p
@@ -35,37 +35,37 @@ def find(facts: Facts, root: Root) -> Finding | None:
         cause=CAUSE,
         confidence="supported",
         sentence=(
-            f"{upper(ranks_words(p.culprits))} made the {look.call_words(facts, p.came)} on group "
-            f"{look.group_words(facts, int(p.came['group']))}; other ranks make it from there on groups such as "
-            f"{look.group_words(facts, elsewhere)}{where}. {waiting_sentence(facts, root, p.culprits)}"
+            f"{upper(ranks_words(p.culprits))} made the {lookup.call_words(facts, p.came)} on group "
+            f"{lookup.group_words(facts, int(p.came['group']))}; other ranks make it from there on groups such as "
+            f"{lookup.group_words(facts, elsewhere)}{where}. {waiting_sentence(facts, wait_end, p.culprits)}"
         ).strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, "made the call on another group"),
         divergence=shown.divergence(facts, p, "argument"),
-        location=look.location_of(facts, p.came),
+        location=lookup.location_of(facts, p.came),
         evidence=shown.evidence(facts, p),
         contradicted_by="a branch on which the call belongs to that group",
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _made_elsewhere(facts: Facts, p: Parted) -> Parted | None:
+def _made_elsewhere(facts: Facts, p: DivergencePoint) -> DivergencePoint | None:
     """The call that the culprit left out on this group, if it made it on another one at that point."""
     if p.kind != "skipped" or p.expected is None or p.expected["site"] is None or p.slot is None:
         return None
     rank = p.culprits[0]
-    before = look.call_at(facts, rank, p.group, p.slot - 1)
-    calls = facts.working.calls.filter(
+    before = lookup.call_at(facts, rank, p.group, p.slot - 1)
+    calls = facts.call_table.calls.filter(
         (pl.col("rank") == rank) & (pl.col("stack") == p.expected["stack"]) & (pl.col("group") != p.group)
     )
     calls = calls.filter(pl.col("record") > (before["record"] if before else -1))
     return replace(p, came=calls.row(0, named=True)) if calls.height else None
 
 
-def _where_others_make_it(facts: Facts, p: Parted) -> int | None:
+def _where_others_make_it(facts: Facts, p: DivergencePoint) -> int | None:
     """The group on which most ranks make the call of this site: another one, and never this."""
     assert p.came is not None
-    calls = facts.working.calls.filter(
+    calls = facts.call_table.calls.filter(
         (pl.col("site") == p.came["site"])
         & (pl.col("stack") == p.came["stack"])
         & pl.col("slot").is_not_null()

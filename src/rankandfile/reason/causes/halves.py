@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from rankandfile.reason import look
-from rankandfile.reason.contracts import elements
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import elements
+from rankandfile.reason.calls.pairing import Transfer
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.pairing import Transfer
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waits import Root
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.patience import Patience, patience
 
 Amount = tuple[int, tuple[str, ...]]
 """Elements, and their types."""
@@ -20,17 +20,17 @@ Amount = tuple[int, tuple[str, ...]]
 
 class Unlike(NamedTuple):
     head: Transfer
-    own: look.Row
-    other: look.Row
+    own: lookup.Row
+    other: lookup.Row
     own_amount: Amount
     other_amount: Amount
 
 
-def unlike_halves(facts: Facts, root: Root) -> Iterator[Unlike]:
+def unlike_halves(facts: Facts, wait_end: WaitEnd) -> Iterator[Unlike]:
     """Of the transfers of the root's call, those whose halves do not fit; none where nobody has waited for long."""
-    if root.kind != "joined":
+    if wait_end.kind != "joined":
         return
-    call = facts.waits.pending[root.pending[0]]
+    call = facts.waits.pending[wait_end.pending[0]]
     if call.slot is not None or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return
     for head in facts.pairing.heads:
@@ -41,8 +41,8 @@ def unlike_halves(facts: Facts, root: Root) -> Iterator[Unlike]:
 
 
 def _compared(facts: Facts, head: Transfer) -> Unlike | None:
-    own = look.call_of_record(facts, head.rank, head.part)
-    other = look.call_of_record(facts, head.peer, head.peer_part) if head.peer_part is not None else None
+    own = lookup.call_of_record(facts, head.rank, head.part)
+    other = lookup.call_of_record(facts, head.peer, head.peer_part) if head.peer_part is not None else None
     if own is None or other is None:
         return None
     amounts = amount(facts, own), amount(facts, other)
@@ -51,7 +51,7 @@ def _compared(facts: Facts, head: Transfer) -> Unlike | None:
     return Unlike(head, own, other, amounts[0], amounts[1])
 
 
-def amount(facts: Facts, row: look.Row) -> Amount | None:
+def amount(facts: Facts, row: lookup.Row) -> Amount | None:
     shapes = facts.case.shapes.filter(pl.col("shape") == row["shape"])
     if not shapes.height:
         return None

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.host import Stand
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.host import Stand
 
 CAUSE = "host_blocked"
 
@@ -21,7 +21,7 @@ def tell(facts: Facts, subject: Subject) -> Story | None:
     if not _on_its_own(facts, subject, stand):
         return None
     doing, evidence = stand.words, stand.evidence
-    why = facts.testimony.raised.get(subject.rank) or facts.testimony.stopped.get(subject.rank)
+    why = facts.accounts.raised.get(subject.rank) or facts.accounts.stopped.get(subject.rank)
     if why is not None and why.thread is not None:
         doing, evidence = (
             f"{doing}; its thread {why.thread} had died of {why.words}",
@@ -48,27 +48,27 @@ def _on_its_own(facts: Facts, subject: Subject, stand: Stand) -> bool:
     if stand.activity != "user_code":
         return False
     # A call into C leaves no frame, and may be a wait for others; unless it runs, or the calls say that it is none.
-    computes = bool(stand.running) and subject.rank not in facts.testimony.gave_up
+    computes = bool(stand.running) and subject.rank not in facts.accounts.gave_up
     return computes or (subject.proved and subject.rank not in facts.hidden)
 
 
 def _held_up(facts: Facts, subject: Subject) -> Story | None:
     """By elimination: alive, no exception of its own, no fault of its device, and not in the call."""
-    testimony, rank = facts.testimony, subject.rank
-    answered = [r.evidence for r in testimony.of_rank.get(rank, ()) if r.seq is None]
-    if rank in facts.hidden or not (testimony.alive(rank) or answered):
+    accounts, rank = facts.accounts, subject.rank
+    answered = [r.evidence for r in accounts.of_rank.get(rank, ()) if r.seq is None]
+    if rank in facts.hidden or not (accounts.alive(rank) or answered):
         return None
-    if any(rank in told for told in (testimony.raised, testimony.echoes, testimony.device)):
+    if any(rank in told for told in (accounts.raised, accounts.echoes, accounts.device)):
         return None
-    end = testimony.ends.get(rank)
-    why = testimony.stopped.get(rank)
+    end = accounts.ends.get(rank)
+    why = accounts.stopped.get(rank)
     doing = "alive and in no call: held up on its host, and only its stack would tell where"
     if why is not None:
         doing = f"held up on the host: {why.words}"
     evidence = (*(why.evidence if why else ()), *answered[:1], *(end.evidence if end else ()))
     return Story(
         cause=CAUSE,
-        confidence="supported" if rank in testimony.logged else "hypothesis",
+        confidence="supported" if rank in accounts.logged else "hypothesis",
         doing=doing,
         evidence=evidence,
         alternatives=(

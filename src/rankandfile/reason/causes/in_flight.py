@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind not in ("joined", "absent", "behind"):
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind not in ("joined", "absent", "behind"):
         return None
-    call = first_pending(facts, root)
+    call = first_pending(facts, wait_end)
     if call is None or call.group in facts.membership.unsure:
         return None
     waited = patience(facts, call)
-    if waited is not Patience.NOT_YET and not (waited is Patience.LATE and root.kind == "behind"):
+    if waited is not Patience.NOT_YET and not (waited is Patience.LATE and wait_end.kind == "behind"):
         return None
     row = pending_row(facts, call)
-    if root.kind == "absent":
-        what = f"{upper(ranks_words(root.ranks))} {verb(root.ranks, 'has', 'have')} not come to the"
+    if wait_end.kind == "absent":
+        what = f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'has', 'have')} not come to the"
         what += f" {call_phrase(facts, call)} yet"
     else:
         what = f"All members have joined the {call_phrase(facts, call)}, which is in flight"
@@ -39,7 +38,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
             f"{what}; when the dumps were written, it was not later than calls of this job usually are. If the job "
             "was running, there is no hang; if it had failed, its logs and exit codes say why."
         ),
-        evidence=tuple([look.evidence_of(row)] if row else []),
+        evidence=tuple([lookup.evidence_of(row)] if row else []),
         contradicted_by="the same call still in flight in a later dump",
         alternatives=(
             Alternative(
@@ -49,10 +48,10 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 decided_by="a second dump in which the call has ended",
             ),
             Alternative(
-                cause="network_stalled" if root.kind == "joined" else "host_blocked",
+                cause="network_stalled" if wait_end.kind == "joined" else "host_blocked",
                 confidence="hypothesis",
                 sentence="If it has been in flight for long, this is a hang.",
-                culprits=format_ranks(root.ranks),
+                culprits=format_ranks(wait_end.ranks),
                 decided_by="a second dump, or the time at which this one was taken",
             ),
         ),

@@ -10,19 +10,19 @@ from rankandfile.model.diagnosis import Alternative, Location
 from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Subject
-from rankandfile.reason.testimony import fields_of
+from rankandfile.reason.ranks.accounts import fields_of
+from rankandfile.reason.ranks.did_instead import Subject
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import host_slow
-from .finding import Finding
 from .told import story_of
 
 CAUSE = "init_stuck"
 
 
 def settle(facts: Facts) -> Finding | None:
-    if facts.working.calls.height:
+    if facts.call_table.calls.height:
         return None
     return _by_stacks(facts) or _by_nccl(facts)
 
@@ -78,7 +78,7 @@ def _by_nccl(facts: Facts) -> Finding | None:
             ended.add(comm)
     for comm, ranks in began.items():
         absent = sorted(set(range(sizes[comm])) - ranks.keys())
-        silent = set(absent) <= facts.testimony.logged
+        silent = set(absent) <= facts.accounts.logged
         if comm in ended or not absent or not silent or len(absent) > len(ranks):
             continue
         if sizes[comm] == facts.case.world_size:
@@ -88,7 +88,7 @@ def _by_nccl(facts: Facts) -> Finding | None:
 
 
 def _last_words(facts: Facts, rank: int) -> str:
-    line = facts.testimony.last_lines.get(rank)
+    line = facts.accounts.last_lines.get(rank)
     return f"not yet there; its last line is '{line[:80]}'" if line else "not yet there, and silent"
 
 

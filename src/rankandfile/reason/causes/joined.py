@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, pending_row
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "joined":
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "joined":
         return None
-    call = facts.waits.pending[root.pending[0]]
+    call = facts.waits.pending[wait_end.pending[0]]
     waited = patience(facts, call)
     unsure = call.group in facts.membership.unsure
     if waited in (Patience.NOT_YET, Patience.UNKNOWN) and not unsure:
@@ -33,16 +32,16 @@ def find(facts: Facts, root: Root) -> Finding | None:
         cause=CAUSE,
         confidence="hypothesis",
         sentence=sentence,
-        evidence=tuple([look.evidence_of(row)] if row else []),
+        evidence=tuple([lookup.evidence_of(row)] if row else []),
         contradicted_by="a later dump in which the call has ended",
-        alternatives=_alternatives(call, look.op_of(facts, row) if row else None, unsure),
+        alternatives=_alternatives(call, lookup.op_of(facts, row) if row else None, unsure),
         missing=(
             Missing(
                 what="the state of the devices",
                 how="TORCH_NCCL_ENABLE_TIMING=1 records which device began the call; stacks show where each host is",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
 
 CAUSE = "killed"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    end = facts.testimony.ends.get(subject.rank)
+    end = facts.accounts.ends.get(subject.rank)
     if end is None or end.kind != "killed":
         return None
     return Story(

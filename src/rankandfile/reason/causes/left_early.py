@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
 
 CAUSE = "early_exit"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    end = facts.testimony.ends.get(subject.rank)
+    end = facts.accounts.ends.get(subject.rank)
     if end is None or end.kind != "finished" or _others_went_on(facts, subject):
         return None
     return Story(
@@ -33,5 +33,5 @@ def tell(facts: Facts, subject: Subject) -> Story | None:
 
 def _others_went_on(facts: Facts, subject: Subject) -> bool:
     """Whoever waited for it ended well too: so it came, and the wait was over."""
-    ends = facts.testimony.ends
+    ends = facts.accounts.ends
     return any(rank in ends and ends[rank].kind == "finished" for rank in subject.waiting)

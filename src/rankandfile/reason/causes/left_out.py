@@ -7,13 +7,13 @@ two halves do not fit. Who has it in his program, ranks that ran the same one un
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
-from .finding import Finding
 from .halves import Amount, Unlike, amount, unlike_halves
 
 CAUSE = "skipped_collective"
@@ -21,12 +21,12 @@ CAUSE = "skipped_collective"
 _CONFIRMED = 2
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    every = (_finding(facts, root, unlike) for unlike in unlike_halves(facts, root))
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    every = (_finding(facts, wait_end, unlike) for unlike in unlike_halves(facts, wait_end))
     return next((found for found in every if found is not None), None)
 
 
-def _finding(facts: Facts, root: Root, unlike: Unlike) -> Finding | None:
+def _finding(facts: Facts, wait_end: WaitEnd, unlike: Unlike) -> Finding | None:
     head = unlike.head
     made = {
         rank: mates
@@ -39,11 +39,16 @@ def _finding(facts: Facts, root: Root, unlike: Unlike) -> Finding | None:
     if len(made) != 1:
         return None
     ((rank, mates),) = made.items()
-    return _left_out(facts, root, unlike.own, unlike.other, rank, mates)
+    return _left_out(facts, wait_end, unlike.own, unlike.other, rank, mates)
 
 
 def _left_out(
-    facts: Facts, root: Root, own: look.Row, other: look.Row, rank: int, mates: dict[int, look.Row]
+    facts: Facts,
+    wait_end: WaitEnd,
+    own: lookup.Row,
+    other: lookup.Row,
+    rank: int,
+    mates: dict[int, lookup.Row],
 ) -> Finding:
     """`rank` is one of the two, and `mates` are the calls that its like made instead."""
     sent, received = (own, other) if own["rank"] == own["src"] else (other, own)
@@ -54,23 +59,24 @@ def _left_out(
         cause=CAUSE,
         confidence="supported",
         sentence=(
-            f"The {look.call_words(facts, sent)} of rank {sent['rank']} meets the "
-            f"{look.call_words(facts, received)} of rank {received['rank']}, and they are of different sizes or types. "
-            f"{upper(ranks_words(sorted(mates)))} made the {look.call_words(facts, shown)} after the same calls as "
+            f"The {lookup.call_words(facts, sent)} of rank {sent['rank']} meets the "
+            f"{lookup.call_words(facts, received)} of rank {received['rank']}, and they are of different "
+            "sizes or types. "
+            f"{upper(ranks_words(sorted(mates)))} made the {lookup.call_words(facts, shown)} after the same calls as "
             f"rank {rank}, which did not, and went on as they did after it. So rank {rank} left out a {half}, or rank "
-            f"{partner} makes a {its} too many. {waiting_sentence(facts, root, ())}"
+            f"{partner} makes a {its} too many. {waiting_sentence(facts, wait_end, ())}"
         ).strip(),
         divergence=Divergence(
-            group=look.group_words(facts, own["group"]),
+            group=lookup.group_words(facts, own["group"]),
             seq=None,
             kind="skipped",
             cohorts=[
-                Cohort(ranks=str(row["rank"]), call=look.as_call(facts, row)) for row in (received, sent)
+                Cohort(ranks=str(row["rank"]), call=lookup.as_call(facts, row)) for row in (received, sent)
             ],
-            members=look.members_text(facts, own["group"]),
+            members=lookup.members_text(facts, own["group"]),
         ),
-        location=look.location_of(facts, shown),
-        evidence=tuple(look.evidence_of(row) for row in (own, other, *mates.values()))[:8],
+        location=lookup.location_of(facts, shown),
+        evidence=tuple(lookup.evidence_of(row) for row in (own, other, *mates.values()))[:8],
         contradicted_by=f"a {half} of rank {rank} that was not recorded",
         alternatives=tuple(
             Alternative(
@@ -86,21 +92,21 @@ def _left_out(
             )
         ),
         instead_of="size_mismatch",
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _who_made_it(facts: Facts, rank: int, sends: bool, wanted: Amount) -> dict[int, look.Row]:
+def _who_made_it(facts: Facts, rank: int, sends: bool, wanted: Amount) -> dict[int, lookup.Row]:
     """Ranks of its program that made the missing half there; none where as many went its way."""
     mates = facts.programs.mates(rank, facts.case.ranks_seen)
-    found: dict[int, look.Row] = {}
-    for mate, parting in mates.items():
-        if parting is None or parting.expected is None or parting.departure.kind != "skipped":
+    found: dict[int, lookup.Row] = {}
+    for mate, diverged in mates.items():
+        if diverged is None or diverged.expected is None or diverged.difference.kind != "skipped":
             continue
-        row = look.call_of_record(facts, *parting.expected)
-        if row is None or parting.departure.confirmed < _CONFIRMED or not row["is_p2p"]:
+        row = lookup.call_of_record(facts, *diverged.expected)
+        if row is None or diverged.difference.confirmed < _CONFIRMED or not row["is_p2p"]:
             continue
         if (row["src"] == mate) is sends and amount(facts, row) == wanted:
             found[mate] = row
-    alike = sum(parting is None for parting in mates.values())
+    alike = sum(diverged is None for diverged in mates.values())
     return found if len(found) > alike else {}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
 
 CAUSE = "link_error"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.testimony.link.get(subject.rank)
+    error = facts.accounts.link.get(subject.rank)
     if error is None:
         return None
     return Story(

@@ -12,15 +12,19 @@ from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.look import Row
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.lookup import Row
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    pending_row,
+    waiting_sentence,
+)
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 
@@ -36,13 +40,13 @@ class _Doubt:
     """The calls that show it; the last one is the place to look at."""
 
 
-def may_be(facts: Facts, root: Root) -> bool:
-    call = first_pending(facts, root)
-    return call is not None and _doubt(facts, root, call) is not None
+def may_be(facts: Facts, wait_end: WaitEnd) -> bool:
+    call = first_pending(facts, wait_end)
+    return call is not None and _doubt(facts, wait_end, call) is not None
 
 
-def _doubt(facts: Facts, root: Root, call: Pending) -> _Doubt | None:
-    if any(facts.working.of_rank(rank).height for rank in root.ranks):
+def _doubt(facts: Facts, wait_end: WaitEnd, call: Pending) -> _Doubt | None:
+    if any(facts.call_table.of_rank(rank).height for rank in wait_end.ranks):
         return None
     if incomplete := _incomplete(facts):
         other = incomplete[0]
@@ -51,20 +55,20 @@ def _doubt(facts: Facts, root: Root, call: Pending) -> _Doubt | None:
             f"{call_phrase(facts, other)}, which lacks nobody who ever used that group"
         )
         return _Doubt(words, (pending_row(facts, call), pending_row(facts, other)))
-    for group in _of_others(facts, root):
+    for group in _of_others(facts, wait_end):
         users = tuple(facts.membership.members[group])
         words = (
-            f"{ranks_words(users)} {verb(users, 'has', 'have')} used group {look.group_words(facts, group)}"
+            f"{ranks_words(users)} {verb(users, 'has', 'have')} used group {lookup.group_words(facts, group)}"
         )
-        return _Doubt(words, (look.last_call(facts, users[0], group), pending_row(facts, call)))
+        return _Doubt(words, (lookup.last_call(facts, users[0], group), pending_row(facts, call)))
     return None
 
 
-def _of_others(facts: Facts, root: Root) -> list[int]:
+def _of_others(facts: Facts, wait_end: WaitEnd) -> list[int]:
     """Groups whose members are not recorded, that some who wait for the root have used, and the root's ranks not."""
-    waiting = {rank for i in root.pending for rank in facts.waits.pending[i].waiting}
+    waiting = {rank for i in wait_end.pending for rank in facts.waits.pending[i].waiting}
     members = {group: set(facts.membership.members[group]) for group in sorted(facts.membership.unsure)}
-    return [group for group, ranks in members.items() if ranks & waiting and not ranks & set(root.ranks)]
+    return [group for group, ranks in members.items() if ranks & waiting and not ranks & set(wait_end.ranks)]
 
 
 def _incomplete(facts: Facts) -> list[Pending]:
@@ -80,59 +84,62 @@ def _makes_one(facts: Facts, rank: int) -> bool:
     return stand is not None and stand.activity == "init" and _MAKES.search(stand.op) is not None
 
 
-def _alone_in_it(facts: Facts, root: Root, call: Pending) -> Finding:
+def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     """Making a group takes every rank of the job: some are at it, and others wait in a call for those."""
     row = pending_row(facts, call)
-    stand = facts.hosts[root.ranks[0]]
+    stand = facts.hosts[wait_end.ranks[0]]
     return Finding(
         cause="group_mismatch",
         confidence="supported",
         sentence=(
-            f"{upper(ranks_words(root.ranks))} {verb(root.ranks, 'makes', 'make')} a group ({stand.words}), which "
-            f"takes every rank of the job. {waiting_sentence(facts, root, root.ranks)} They disagree on which groups "
+            f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group ({stand.words}), "
+            "which "
+            f"takes every rank of the job. {waiting_sentence(facts, wait_end, wait_end.ranks)} They disagree on "
+            "which groups "
             "there are, or make them in another order. Which of them is right, this does not say."
         ),
         location=stand.location,
         evidence=(
-            *([look.evidence_of(row)] if row else []),
-            *(i for rank in root.ranks[:4] for i in facts.hosts[rank].evidence),
+            *([lookup.evidence_of(row)] if row else []),
+            *(i for rank in wait_end.ranks[:4] for i in facts.hosts[rank].evidence),
         ),
         contradicted_by="a stack of the waiting ranks in new_group",
         alternatives=(
             Alternative(
                 cause="init_stuck",
                 confidence="hypothesis",
-                sentence=f"{upper(ranks_words(root.ranks))} may only be late in setting up.",
-                culprits=format_ranks(root.ranks),
+                sentence=f"{upper(ranks_words(wait_end.ranks))} may only be late in setting up.",
+                culprits=format_ranks(wait_end.ranks),
                 decided_by="another look at the stacks",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "absent":
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "absent":
         return None
-    call = first_pending(facts, root)
+    call = first_pending(facts, wait_end)
     if call is None or patience(facts, call) is Patience.NOT_YET:
         return None
-    if all(_makes_one(facts, rank) for rank in root.ranks):
-        return _alone_in_it(facts, root, call)
-    doubt = _doubt(facts, root, call)
+    if all(_makes_one(facts, rank) for rank in wait_end.ranks):
+        return _alone_in_it(facts, wait_end, call)
+    doubt = _doubt(facts, wait_end, call)
     if doubt is None:
         return None
     rows = [row for row in doubt.rows if row]
-    those = ranks_words(root.ranks)
+    those = ranks_words(wait_end.ranks)
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
         sentence=(
-            f"{upper(those)} {verb(root.ranks, 'has', 'have')} made no call at all, and {doubt.words}. Making a group "
+            f"{upper(those)} {verb(wait_end.ranks, 'has', 'have')} made no call at all, and {doubt.words}. Making a "
+            "group "
             f"is not recorded: {those} may still be in `new_group`, if the ranks disagree on which groups there are."
         ),
-        location=look.location_of(facts, rows[-1]) if rows else None,
-        evidence=tuple(look.evidence_of(row) for row in rows),
+        location=lookup.location_of(facts, rows[-1]) if rows else None,
+        evidence=tuple(lookup.evidence_of(row) for row in rows),
         contradicted_by="a stack that is not in new_group",
         alternatives=tuple(
             Alternative(
@@ -144,9 +151,9 @@ def find(facts: Facts, root: Root) -> Finding | None:
             )
             for cause, words, ranks in (
                 ("group_mismatch", "Not every rank makes every group, in the same order.", ()),
-                ("host_blocked", f"{upper(those)} may be stuck before the first call.", root.ranks),
+                ("host_blocked", f"{upper(those)} may be stuck before the first call.", wait_end.ranks),
             )
         ),
         missing=(Missing(what=f"the stacks of {those}", how="py-spy dump --pid PID while it hangs"),),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

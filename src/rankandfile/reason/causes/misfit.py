@@ -6,33 +6,31 @@ The sizes that the recorder keeps agree, or are of whole tensors only. Who sent 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
-from rankandfile.reason import look
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, pending_row
 from rankandfile.reason.words import ranks_words, upper
 
 from . import left_out
-from .finding import Finding
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     """By the recorded transfers, else by what a rank's log says."""
-    return left_out.find(facts, root) or _by_log(facts, root)
+    return left_out.find(facts, wait_end) or _by_log(facts, wait_end)
 
 
-def _by_log(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "joined":
+def _by_log(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "joined":
         return None
-    call = facts.waits.pending[root.pending[0]]
-    misfits = {
-        rank: facts.testimony.misfits[rank] for rank in call.waiting if rank in facts.testimony.misfits
-    }
+    call = facts.waits.pending[wait_end.pending[0]]
+    misfits = {rank: facts.accounts.misfits[rank] for rank in call.waiting if rank in facts.accounts.misfits}
     row = pending_row(facts, call)
     if not misfits or row is None or not _all_in_it(facts, call):
         return None
-    cause = "split_mismatch" if contract_of(look.op_of(facts, row)).agree == "sums" else "size_mismatch"
+    cause = "split_mismatch" if contract_of(lookup.op_of(facts, row)).agree == "sums" else "size_mismatch"
     said = "; ".join(error.words for error in list(misfits.values())[:2])
     return Finding(
         cause=cause,
@@ -41,8 +39,8 @@ def _by_log(facts: Facts, root: Root) -> Finding | None:
             f"All members joined the {call_phrase(facts, call)}, and {ranks_words(sorted(misfits))} got a message of "
             f"another size than expected: '{said[:200]}'. Who sent it the line does not say."
         ),
-        location=look.location_of(facts, row),
-        evidence=(look.evidence_of(row), *(i for error in misfits.values() for i in error.evidence)),
+        location=lookup.location_of(facts, row),
+        evidence=(lookup.evidence_of(row), *(i for error in misfits.values() for i in error.evidence)),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(
             Alternative(
@@ -57,13 +55,15 @@ def _by_log(facts: Facts, root: Root) -> Finding | None:
                 what="the sizes that each member sends to each other", how="TORCH_DISTRIBUTED_DEBUG=DETAIL"
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
 def _all_in_it(facts: Facts, call: Pending) -> bool:
     """Every member's own record says that it is in this call, made from the same place."""
-    rows = [look.call_at(facts, r, call.group, call.slot or 0) for r in facts.membership.members[call.group]]
+    rows = [
+        lookup.call_at(facts, r, call.group, call.slot or 0) for r in facts.membership.members[call.group]
+    ]
     members = facts.membership.members[call.group]
     lines = {(s.location.file, s.location.line) for r in members if (s := facts.hosts.get(r)) is not None}
     sites = {row["site"] for row in rows if row}

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Confidence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject, world_of
-from rankandfile.reason.unseen import named_after_a_transfer
+from rankandfile.reason.ranks.did_instead import Story, Subject, world_of
+from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 
 CAUSE = "host_blocked"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    testimony, rank = facts.testimony, subject.rank
-    answered = [r.evidence for r in testimony.of_rank.get(rank, ()) if r.seq is None]
-    if subject.proved or rank not in testimony.logged or not (testimony.alive(rank) or answered):
+    accounts, rank = facts.accounts, subject.rank
+    answered = [r.evidence for r in accounts.of_rank.get(rank, ()) if r.seq is None]
+    if subject.proved or rank not in accounts.logged or not (accounts.alive(rank) or answered):
         return None
-    if any(rank in told for told in (testimony.raised, testimony.echoes, testimony.gave_up)):
+    if any(rank in told for told in (accounts.raised, accounts.echoes, accounts.gave_up)):
         return None
     size = world_of(facts)
-    if size < 2 or len(testimony.gave_up) < size - 1:
+    if size < 2 or len(accounts.gave_up) < size - 1:
         return None
     others = set(range(size)) - {rank}
-    if not others <= testimony.gave_up:
+    if not others <= accounts.gave_up:
         return None
-    stand, end = facts.hosts.get(rank), testimony.ends.get(rank)
+    stand, end = facts.hosts.get(rank), accounts.ends.get(rank)
     confidence: Confidence = "supported"
     if stand is not None:
         if stand.activity != "user_code" or stand.died or named_after_a_transfer(stand):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase
 from rankandfile.reason.words import ranks_words, verb
-
-from .finding import Finding
 
 CAUSE = "root_mismatch"
 
@@ -19,18 +18,20 @@ def named_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
     """Root -> the members that wait in the call and name it; only members that stand in this very call."""
     found: dict[tuple[str, int], list[int]] = {}
     for rank in call.waiting:
-        stand, row = facts.hosts.get(rank), look.call_at(facts, rank, call.group, call.slot or 0)
-        last = look.last_call(facts, rank, call.group)
+        stand, row = facts.hosts.get(rank), lookup.call_at(facts, rank, call.group, call.slot or 0)
+        last = lookup.last_call(facts, rank, call.group)
         if stand is None or row is None or last is None or stand.died or stand.asked.root is None:
             continue
-        if last["slot"] == call.slot and look.op_of(facts, row) == stand.asked.op:
+        if last["slot"] == call.slot and lookup.op_of(facts, row) == stand.asked.op:
             found.setdefault(stand.asked.root, []).append(rank)
     if len({how for how, _ in found}) != 1:
         return {}
-    return {root: tuple(ranks) for (_, root), ranks in sorted(found.items())}
+    return {wait_end: tuple(ranks) for (_, wait_end), ranks in sorted(found.items())}
 
 
-def differently_named(facts: Facts, root: Root, call: Pending, named: dict[int, tuple[int, ...]]) -> Finding:
+def differently_named(
+    facts: Facts, wait_end: WaitEnd, call: Pending, named: dict[int, tuple[int, ...]]
+) -> Finding:
     """That they disagree is shown. Who is wrong is, where all but one agree."""
     odd = _odd(named)
     told = "; ".join(
@@ -40,7 +41,7 @@ def differently_named(facts: Facts, root: Root, call: Pending, named: dict[int, 
     rows = {
         ranks: row
         for ranks in named.values()
-        if (row := look.call_at(facts, ranks[0], call.group, call.slot or 0))
+        if (row := lookup.call_at(facts, ranks[0], call.group, call.slot or 0))
     }
     stacks = [facts.hosts[rank].asked.evidence for ranks in named.values() for rank in ranks[:2]]
     shown = (odd or call.waiting)[0]
@@ -54,18 +55,18 @@ def differently_named(facts: Facts, root: Root, call: Pending, named: dict[int, 
         culprits=odd,
         doing=dict.fromkeys(odd, "names another root than the other members"),
         divergence=Divergence(
-            group=look.group_words(facts, call.group),
+            group=lookup.group_words(facts, call.group),
             seq=next((row["seq"] for row in rows.values()), call.slot),
             kind="argument",
             cohorts=[
-                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, rows[ranks], f"root {of}"))
+                Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, rows[ranks], f"root {of}"))
                 for of, ranks in named.items()
                 if ranks in rows
             ],
-            members=look.members_text(facts, call.group),
+            members=lookup.members_text(facts, call.group),
         ),
-        location=look.location_of(facts, look.call_at(facts, shown, call.group, call.slot or 0)),
-        evidence=(*stacks, *(look.evidence_of(row) for row in rows.values())),
+        location=lookup.location_of(facts, lookup.call_at(facts, shown, call.group, call.slot or 0)),
+        evidence=(*stacks, *(lookup.evidence_of(row) for row in rows.values())),
         contradicted_by="a later snapshot in which all name the same root",
         alternatives=()
         if odd
@@ -79,7 +80,7 @@ def differently_named(facts: Facts, root: Root, call: Pending, named: dict[int, 
             )
             for ranks in list(named.values())[:4]
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason import look
-from rankandfile.reason.absence import absent_ranks
-from rankandfile.reason.contracts import contract_of
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, pending_row
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, verb
-
-from .finding import Finding
 
 CAUSE = "network_stalled"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "joined":
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "joined":
         return None
-    call = facts.waits.pending[root.pending[0]]
+    call = facts.waits.pending[wait_end.pending[0]]
     if call.slot is None:
         return None
     if not call.begun:
-        return _on_hosts(facts, root, call)
+        return _on_hosts(facts, wait_end, call)
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         # A collective that all have begun and none has finished is in any running job.
         return None
@@ -38,7 +37,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         cause=CAUSE,
         confidence="supported",
         sentence=sentence,
-        evidence=tuple([look.evidence_of(row)] if row else []),
+        evidence=tuple([lookup.evidence_of(row)] if row else []),
         contradicted_by="a member whose device has not begun the collective",
         alternatives=(
             Alternative(
@@ -48,11 +47,11 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 decided_by="NCCL's log, the kernel log and the switch's counters",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _on_hosts(facts: Facts, root: Root, call: Pending) -> Finding | None:
+def _on_hosts(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
     """gloo works on the hosts: if every member's stack stands in the call, all have begun it, and no device is late."""
     members = facts.membership.members[call.group]
     row = pending_row(facts, call)
@@ -62,7 +61,7 @@ def _on_hosts(facts: Facts, root: Root, call: Pending) -> Finding | None:
     inside = [
         s for s in stands if s is not None and s.activity in ("collective", "backward") and not s.moving
     ]
-    contract = contract_of(look.op_of(facts, row))
+    contract = contract_of(lookup.op_of(facts, row))
     if len(inside) < len(members) or contract.agree in ("sums", "parts", "name"):
         return None
     # Without the dump of each they may have asked for different things; from different lines they have.
@@ -86,13 +85,13 @@ def _on_hosts(facts: Facts, root: Root, call: Pending) -> Finding | None:
             f"All members joined the {call_phrase(facts, call)} with the same arguments, the stack of each stands in "
             "it, and none finishes it. No rank is behind: suspect what lies between them, the network."
         ),
-        evidence=(look.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
+        evidence=(lookup.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
         contradicted_by="a stack of a member outside of the call",
         alternatives=tuple(
             Alternative(cause=cause, confidence="hypothesis", sentence=words, decided_by=decided)
             for cause, words, decided in others
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.absence import absent_ranks
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.stillness import stands_still
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    pending_row,
+    waiting_sentence,
+)
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import making_a_group
-from .finding import Finding
 
 CAUSE = "undetermined"
 
@@ -33,26 +38,26 @@ _INSTEAD = (
 )
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "absent":
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "absent":
         return None
-    call = first_pending(facts, root)
+    call = first_pending(facts, wait_end)
     if call is None:
         return None
     waited = patience(facts, call)
-    if waited is Patience.NOT_YET or (waited is Patience.UNKNOWN and not stands_still(facts, root)):
+    if waited is Patience.NOT_YET or (waited is Patience.UNKNOWN and not stands_still(facts, wait_end)):
         return None
-    if set(root.ranks) <= facts.hidden.keys():
-        return _may_wait_unseen(facts, root)
-    if making_a_group.may_be(facts, root):
+    if set(wait_end.ranks) <= facts.hidden.keys():
+        return _may_wait_unseen(facts, wait_end)
+    if making_a_group.may_be(facts, wait_end):
         return None
-    if _most_of_the_group(root, call):
-        return _alone(facts, root, call)
-    culprits = root.ranks
+    if _most_of_the_group(wait_end, call):
+        return _alone(facts, wait_end, call)
+    culprits = wait_end.ranks
     row = pending_row(facts, call)
-    last = look.last_call(facts, culprits[0])
+    last = lookup.last_call(facts, culprits[0])
     done = (
-        f"; {verb(culprits, 'its', 'their')} last call, the {look.call_words(facts, last)}, is done"
+        f"; {verb(culprits, 'its', 'their')} last call, the {lookup.call_words(facts, last)}, is done"
         if last
         else ""
     )
@@ -60,12 +65,14 @@ def find(facts: Facts, root: Root) -> Finding | None:
         f"{upper(ranks_words(culprits))} never issued the {call_phrase(facts, call)}{done}. "
         f"What {verb(culprits, 'it does', 'they do')} instead, the dumps alone do not tell."
     )
-    ids = [look.evidence_of(row)] if row else []
-    ids += [look.evidence_of(last)] if last else []
+    ids = [lookup.evidence_of(row)] if row else []
+    ids += [lookup.evidence_of(last)] if last else []
     for rank in culprits[:4]:
-        ids += look.standing_evidence(facts, rank, call.group)
+        ids += lookup.standing_evidence(facts, rank, call.group)
     doing = (
-        f"no call in flight; its last one was the {look.call_words(facts, last)}" if last else "made no call"
+        f"no call in flight; its last one was the {lookup.call_words(facts, last)}"
+        if last
+        else "made no call"
     )
     lost = set(absent_ranks(facts))
     for ranks, why in (
@@ -81,20 +88,20 @@ def find(facts: Facts, root: Root) -> Finding | None:
     return Finding(
         cause=CAUSE,
         confidence="supported" if waited is Patience.UNKNOWN else "established",
-        sentence=f"{sentence} {waiting_sentence(facts, root, culprits, named=True)}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
         culprits=culprits,
         doing=dict.fromkeys(culprits, doing),
         divergence=Divergence(
-            group=look.group_words(facts, call.group),
+            group=lookup.group_words(facts, call.group),
             seq=row["seq"] if row else call.slot,
             kind="absent",
             cohorts=[
-                Cohort(ranks=format_ranks(call.waiting), call=look.as_call(facts, row) if row else None),
+                Cohort(ranks=format_ranks(call.waiting), call=lookup.as_call(facts, row) if row else None),
                 Cohort(ranks=format_ranks(culprits)),
             ],
-            members=look.members_text(facts, call.group),
+            members=lookup.members_text(facts, call.group),
         ),
-        location=look.location_of(facts, row),
+        location=lookup.location_of(facts, row),
         evidence=tuple(dict.fromkeys(ids)),
         contradicted_by="a record of the call on that rank",
         alternatives=tuple(
@@ -113,34 +120,34 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 how="py-spy dump --pid PID on its host while it hangs, or start the job with `raf run`",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _may_wait_unseen(facts: Facts, root: Root) -> Finding | None:
+def _may_wait_unseen(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     """The trail ends at ranks whose sends and receives are not recorded: they may wait in one of those."""
-    call = first_pending(facts, root)
+    call = first_pending(facts, wait_end)
     if call is None:
         return None
     row = pending_row(facts, call)
-    those = ranks_words(root.ranks)
+    those = ranks_words(wait_end.ranks)
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
         sentence=(
-            f"{upper(those)} {verb(root.ranks, 'has', 'have')} not issued the {call_phrase(facts, call)} that "
-            f"others wait in. {verb(root.ranks, 'It', 'They')} also "
-            f"{verb(root.ranks, 'sends and receives', 'send and receive')}, which gloo does not record, and may "
-            f"wait for another rank there. {waiting_sentence(facts, root, root.ranks)}"
+            f"{upper(those)} {verb(wait_end.ranks, 'has', 'have')} not issued the {call_phrase(facts, call)} that "
+            f"others wait in. {verb(wait_end.ranks, 'It', 'They')} also "
+            f"{verb(wait_end.ranks, 'sends and receives', 'send and receive')}, which gloo does not record, and may "
+            f"wait for another rank there. {waiting_sentence(facts, wait_end, wait_end.ranks)}"
         ).strip(),
-        evidence=tuple([look.evidence_of(row)] if row else []),
+        evidence=tuple([lookup.evidence_of(row)] if row else []),
         contradicted_by="a stack outside of any send or receive",
         alternatives=(
             Alternative(
                 cause="host_blocked",
                 confidence="hypothesis",
                 sentence=f"{upper(those)} may be stuck on the host.",
-                culprits=format_ranks(root.ranks),
+                culprits=format_ranks(wait_end.ranks),
                 decided_by="stacks",
             ),
         ),
@@ -150,29 +157,29 @@ def _may_wait_unseen(facts: Facts, root: Root) -> Finding | None:
                 how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _most_of_the_group(root: Root, call: Pending) -> bool:
+def _most_of_the_group(wait_end: WaitEnd, call: Pending) -> bool:
     """Whether those that have not come are more than those that have; a member without a dump may decide a tie."""
-    return _not_come(root, call) + bool(call.unknown) > len(call.waiting)
+    return _not_come(wait_end, call) + bool(call.unknown) > len(call.waiting)
 
 
-def _not_come(root: Root, call: Pending) -> int:
-    return len(set(root.ranks) & set(call.lacking))
+def _not_come(wait_end: WaitEnd, call: Pending) -> int:
+    return len(set(wait_end.ranks) & set(call.lacking))
 
 
-def _alone(facts: Facts, root: Root, call: Pending) -> Finding:
+def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     """Few wait and most have not come: the few may have made a call that was never meant to be."""
     row = pending_row(facts, call)
-    few, most = ranks_words(call.waiting), ranks_words(root.ranks)
-    tie = _not_come(root, call) <= len(call.waiting)
+    few, most = ranks_words(call.waiting), ranks_words(wait_end.ranks)
+    tie = _not_come(wait_end, call) <= len(call.waiting)
     share = "as many of those whose dumps are here," if tie else "most of the group,"
-    wait, are = verb(root.ranks, "waits", "wait"), verb(root.ranks, "is", "are")
+    wait, are = verb(wait_end.ranks, "waits", "wait"), verb(wait_end.ranks, "is", "are")
     sides = (
         ("extra_collective", f"{upper(few)} made a call that the others were not to make.", call.waiting),
-        ("host_blocked", f"{upper(most)} did not come to it.", root.ranks),
+        ("host_blocked", f"{upper(most)} did not come to it.", wait_end.ranks),
     )
     return Finding(
         cause=CAUSE,
@@ -181,8 +188,8 @@ def _alone(facts: Facts, root: Root, call: Pending) -> Finding:
             f"{upper(few)} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}; {most}, {share} "
             f"did not come and {wait} for nobody. Either {few} made a call too many, or {most} {are} held up."
         ),
-        location=look.location_of(facts, row),
-        evidence=tuple([look.evidence_of(row)] if row else []),
+        location=lookup.location_of(facts, row),
+        evidence=tuple([lookup.evidence_of(row)] if row else []),
         contradicted_by="stacks",
         alternatives=tuple(
             Alternative(
@@ -195,5 +202,5 @@ def _alone(facts: Facts, root: Root, call: Pending) -> Finding:
             for cause, words, ranks in sides
         ),
         missing=(Missing(what=f"the stacks of {most}", how="py-spy dump --pid PID while it hangs"),),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

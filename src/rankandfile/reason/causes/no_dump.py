@@ -6,46 +6,45 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.absence import absent_ranks
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    if root.kind != "missing":
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "missing":
         return None
-    call = first_pending(facts, root)
+    call = first_pending(facts, wait_end)
     if call is None:
         return None
-    if not set(root.ranks) & set(absent_ranks(facts)):
-        return _uncounted(facts, root, call)
+    if not set(wait_end.ranks) & set(absent_ranks(facts)):
+        return _uncounted(facts, wait_end, call)
     row = pending_row(facts, call)
-    those = ranks_words(root.ranks)
+    those = ranks_words(wait_end.ranks)
     sentence = (
         f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}, "
         f"which every rank with a usable dump has joined. {upper(those)} left no complete dump: "
-        f"{verb(root.ranks, 'it', 'they')} may never have joined, or all have joined and the device or the network "
+        f"{verb(wait_end.ranks, 'it', 'they')} may never have joined, or all have joined and the device or the network "
         "is at fault. The dumps at hand do not decide it."
     )
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
         sentence=sentence,
-        evidence=tuple([look.evidence_of(row)] if row else []),
+        evidence=tuple([lookup.evidence_of(row)] if row else []),
         contradicted_by=f"the dump of {those}",
         alternatives=(
             Alternative(
                 cause="undetermined",
                 confidence="hypothesis",
                 sentence=f"{upper(those)} never joined.",
-                culprits=format_ranks(root.ranks),
+                culprits=format_ranks(wait_end.ranks),
                 decided_by=f"the dump of {those}",
             ),
             Alternative(
@@ -62,14 +61,14 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 "(TORCH_FR_DUMP_TEMP_FILE), and collect from all ranks before the job is torn down",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _uncounted(facts: Facts, root: Root, call: Pending) -> Finding:
+def _uncounted(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     """Their dumps are here, and do not tell which of their calls belongs to the one that is waited in."""
     row = pending_row(facts, call)
-    those = ranks_words(root.ranks)
+    those = ranks_words(wait_end.ranks)
     why = (
         "which of their sends and receives belong together is ambiguous: the rings have lost how many came before, and "
         "no collective that both kept lies between to count from"
@@ -81,17 +80,18 @@ def _uncounted(facts: Facts, root: Root, call: Pending) -> Finding:
         confidence="hypothesis",
         sentence=(
             f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
-            f"{call_phrase(facts, call)}. Whether {those} {verb(root.ranks, 'has', 'have')} come to it cannot be told: "
+            f"{call_phrase(facts, call)}. Whether {those} {verb(wait_end.ranks, 'has', 'have')} come to it cannot be "
+            "told: "
             f"{why}."
         ),
-        evidence=tuple([look.evidence_of(row)] if row else []),
+        evidence=tuple([lookup.evidence_of(row)] if row else []),
         contradicted_by=f"the calls that the ring of {those} has lost",
         alternatives=(
             Alternative(
                 cause="undetermined",
                 confidence="hypothesis",
                 sentence=f"{upper(those)} never came to it.",
-                culprits=format_ranks(root.ranks),
+                culprits=format_ranks(wait_end.ranks),
                 decided_by=f"the stack of {those}",
             ),
             Alternative(
@@ -103,9 +103,9 @@ def _uncounted(facts: Facts, root: Root, call: Pending) -> Finding:
         ),
         missing=(
             Missing(
-                what=f"the calls that the rings have lost, or where {those} {verb(root.ranks, 'stands', 'stand')}",
+                what=f"the calls that the rings have lost, or where {those} {verb(wait_end.ranks, 'stands', 'stand')}",
                 how="a larger ring (TORCH_FR_BUFFER_SIZE counts calls); py-spy dump --pid PID on each rank",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason.deaths import died_first
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.waits.ended_ranks import died_first
 
 CAUSE = "peer_unreachable"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.testimony.unreachable.get(subject.rank)
-    if error is None or died_first(facts.testimony, subject.rank):
+    error = facts.accounts.unreachable.get(subject.rank)
+    if error is None or died_first(facts.accounts, subject.rank):
         return None
     return Story(
         cause=CAUSE,

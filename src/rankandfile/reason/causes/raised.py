@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Confidence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject, location_of
+from rankandfile.reason.ranks.did_instead import Story, Subject, location_of
 
 CAUSE = "raised"
 
@@ -13,10 +13,10 @@ _LEAVING = ("teardown", "exception")
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.testimony.raised.get(subject.rank)
+    error = facts.accounts.raised.get(subject.rank)
     if error is None or error.thread is not None:
         return None
-    end = facts.testimony.ends.get(subject.rank)
+    end = facts.accounts.ends.get(subject.rank)
     stand = facts.hosts.get(subject.rank)
     doing = f"raised {error.words}"
     evidence = error.evidence

@@ -11,32 +11,32 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.contracts import contract_of, elements
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of, elements
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, first_pending
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
 from .named_roots import differently_named, named_roots
 
 CAUSE = "root_mismatch"
 _ROUNDS = 2
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    call = first_pending(facts, root) if root.kind in ("joined", "mismatched", "behind") else None
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    call = first_pending(facts, wait_end) if wait_end.kind in ("joined", "mismatched", "behind") else None
     if call is None or call.slot is None:
         return None
     members = facts.membership.members[call.group]
     named = named_roots(facts, call)
     if len(named) > 1:
-        return differently_named(facts, root, call, named)
+        return differently_named(facts, wait_end, call, named)
     roots = _believers(facts, call.group, call.slot)
-    if roots is None and root.kind == "joined":
-        return _finished_early(facts, root, call)
+    if roots is None and wait_end.kind == "joined":
+        return _finished_early(facts, wait_end, call)
     if roots is None or len(roots) == 1 or (not roots and not _all_there(facts, call, members)):
         return None
     usual = _usual_root(facts, call)
@@ -48,13 +48,13 @@ def find(facts: Facts, root: Root) -> Finding | None:
         culprits=culprits,
         doing=dict.fromkeys(culprits, "has another root than the other members"),
         divergence=_divergence(facts, call, roots, members),
-        location=look.location_of(
-            facts, look.call_at(facts, (culprits or call.waiting)[0], call.group, call.slot)
+        location=lookup.location_of(
+            facts, lookup.call_at(facts, (culprits or call.waiting)[0], call.group, call.slot)
         ),
         evidence=tuple(
-            look.evidence_of(row)
+            lookup.evidence_of(row)
             for rank in (*roots, *call.waiting)[:4]
-            if (row := look.call_at(facts, rank, call.group, call.slot))
+            if (row := lookup.call_at(facts, rank, call.group, call.slot))
         ),
         contradicted_by="a recorder that logs outputs on every member",
         alternatives=()
@@ -69,14 +69,14 @@ def find(facts: Facts, root: Root) -> Finding | None:
             )
             for rank in roots[:4]
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
 def _believers(facts: Facts, group: int, slot: int) -> tuple[int, ...] | None:
     """Members that gave what only the root gives; None if the call is of another kind."""
-    calls = facts.working.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
-    sides = {contract_of(facts.working.terms[t].op).root_has for t in calls["terms"].unique()}
+    calls = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
+    sides = {contract_of(facts.call_table.terms[t].op).root_has for t in calls["terms"].unique()}
     if len(sides) != 1 or not (side := sides.pop()):
         return None
     column = "out_sizes" if side == "output" else "in_sizes"
@@ -88,11 +88,11 @@ def _believers(facts: Facts, group: int, slot: int) -> tuple[int, ...] | None:
     )
 
 
-def _finished_early(facts: Facts, root: Root, call: Pending) -> Finding | None:
+def _finished_early(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
     """Only its root may be done with a broadcast that others wait in. If several are, each may believe to be it."""
     members = facts.membership.members[call.group]
-    rows = {r: row for r in members if (row := look.call_at(facts, r, call.group, call.slot or 0))}
-    ops = {look.op_of(facts, row) for row in rows.values()}
+    rows = {r: row for r in members if (row := lookup.call_at(facts, r, call.group, call.slot or 0))}
+    ops = {lookup.op_of(facts, row) for row in rows.values()}
     if len(rows) < len(members) or len(ops) != 1 or contract_of(ops.pop()).early != "root":
         return None
     done = tuple(r for r, row in rows.items() if not row["open"])
@@ -111,17 +111,17 @@ def _finished_early(facts: Facts, root: Root, call: Pending) -> Finding | None:
             "may not agree on the root. Whom each takes for it, no dump records."
         ),
         divergence=Divergence(
-            group=look.group_words(facts, call.group),
+            group=lookup.group_words(facts, call.group),
             seq=first["seq"],
             kind="argument",
             cohorts=[
-                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, row, words))
+                Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, words))
                 for ranks, row, words in ((done, first, "done"), (call.waiting, last, "waits"))
             ],
-            members=look.members_text(facts, call.group),
+            members=lookup.members_text(facts, call.group),
         ),
-        location=look.location_of(facts, last),
-        evidence=(look.evidence_of(first), look.evidence_of(rows[done[1]]), look.evidence_of(last)),
+        location=lookup.location_of(facts, last),
+        evidence=(lookup.evidence_of(first), lookup.evidence_of(rows[done[1]]), lookup.evidence_of(last)),
         contradicted_by="a log of NCCL's calls in which all name the same root",
         alternatives=(
             Alternative(
@@ -131,12 +131,12 @@ def _finished_early(facts: Facts, root: Root, call: Pending) -> Finding | None:
                 decided_by="NCCL's own call log, or the variable that holds the root, in py-spy dump --locals",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
 def _all_there(facts: Facts, call: Pending, members: list[int]) -> bool:
-    return all(look.call_at(facts, rank, call.group, call.slot or 0) is not None for rank in members)
+    return all(lookup.call_at(facts, rank, call.group, call.slot or 0) is not None for rank in members)
 
 
 def _usual_root(facts: Facts, call: Pending) -> int | None:
@@ -176,16 +176,16 @@ def _divergence(facts: Facts, call: Pending, roots: tuple[int, ...], members: li
     rest = tuple(rank for rank in members if rank not in roots)
     cohorts = []
     for ranks, detail in ((rest, "not the root"), (roots, "root")):
-        row = look.call_at(facts, ranks[0], call.group, call.slot or 0) if ranks else None
+        row = lookup.call_at(facts, ranks[0], call.group, call.slot or 0) if ranks else None
         if ranks:
             cohorts.append(
-                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, row, detail) if row else None)
+                Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, detail) if row else None)
             )
-    row = look.call_at(facts, call.waiting[0], call.group, call.slot or 0)
+    row = lookup.call_at(facts, call.waiting[0], call.group, call.slot or 0)
     return Divergence(
-        group=look.group_words(facts, call.group),
+        group=lookup.group_words(facts, call.group),
         seq=row["seq"] if row else call.slot,
         kind="argument",
         cohorts=cohorts,
-        members=look.members_text(facts, call.group),
+        members=lookup.members_text(facts, call.group),
     )

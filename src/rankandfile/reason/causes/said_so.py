@@ -11,10 +11,10 @@ import re
 import polars as pl
 
 from rankandfile.model.events import event_id
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.testimony import Error
-from rankandfile.reason.waits import Pending
+from rankandfile.reason.ranks.accounts import Error
+from rankandfile.reason.waits.graph import Pending
 
 KIND = "left_out"
 _JUST_BEFORE_NS = 30_000_000_000
@@ -30,7 +30,7 @@ def said_so(facts: Facts, call: Pending) -> dict[int, Error]:
     found: dict[int, Error] = {}
     for row in lines.iter_rows(named=True):
         rank, at = row["rank"], row["time_ns"]
-        made = look.call_at(facts, rank, call.group, call.slot or 0) if rank is not None else None
+        made = lookup.call_at(facts, rank, call.group, call.slot or 0) if rank is not None else None
         if made is None or made["created_ns"] is None or at is None or rank in found:
             return {}
         if not 0 <= made["created_ns"] - at <= _JUST_BEFORE_NS:

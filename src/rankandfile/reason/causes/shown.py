@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.codepath import Fork, fork
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.lost_history import lost_words
+from rankandfile.reason.divergence.code_paths import Fork, fork
+from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.kept import lost_words
-from rankandfile.reason.waiting import pending_row
+from rankandfile.reason.waits.in_words import pending_row
 from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 
-def divergence(facts: Facts, p: Parted, kind: str, detail: bool = False) -> Divergence:
+def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False) -> Divergence:
     if p.past:
         cohorts = _as_they_wait(facts, p)
         cohorts.append(
-            Cohort(ranks=format_ranks(p.other), call=look.as_call(facts, p.came) if p.came else None)
+            Cohort(ranks=format_ranks(p.other), call=lookup.as_call(facts, p.came) if p.came else None)
         )
     else:
         cohorts = _sides(facts, p, detail)
@@ -26,19 +26,19 @@ def divergence(facts: Facts, p: Parted, kind: str, detail: bool = False) -> Dive
             cohorts.append(Cohort(ranks=format_ranks(rest)))
     row = next((r for r in (p.expected, p.came) if r and r["group"] == p.group), p.expected or p.came)
     return Divergence(
-        group=look.group_words(facts, p.group),
+        group=lookup.group_words(facts, p.group),
         seq=row["seq"] if row and p.slot is not None and row["slot"] == p.slot else p.slot,
         kind=kind,
         cohorts=cohorts,
-        members=look.members_text(facts, p.group),
+        members=lookup.members_text(facts, p.group),
         exact=p.exact,
         place=p.place,
     )
 
 
-def _as_they_wait(facts: Facts, p: Parted) -> list[Cohort]:
+def _as_they_wait(facts: Facts, p: DivergencePoint) -> list[Cohort]:
     """Only the culprit's own past shows what was due: of the others, the calls of the group that they wait in."""
-    waiting: dict[int | None, list[look.Row]] = {}
+    waiting: dict[int | None, list[lookup.Row]] = {}
     for call in facts.waits.pending:
         row = (
             pending_row(facts, call)
@@ -48,46 +48,48 @@ def _as_they_wait(facts: Facts, p: Parted) -> list[Cohort]:
         if row is not None:
             waiting.setdefault(row["site"], []).append(row)
     return [
-        Cohort(ranks=format_ranks(sorted({r["rank"] for r in rows})), call=look.as_call(facts, rows[0]))
+        Cohort(ranks=format_ranks(sorted({r["rank"] for r in rows})), call=lookup.as_call(facts, rows[0]))
         for rows in waiting.values()
     ]
 
 
-def _sides(facts: Facts, p: Parted, detail: bool) -> list[Cohort]:
+def _sides(facts: Facts, p: DivergencePoint, detail: bool) -> list[Cohort]:
     members = set(facts.membership.members.get(p.group, ()))
     return [
         Cohort(
             ranks=format_ranks([r for r in ranks if r in members] or ranks),
-            call=look.as_call(facts, row, look.size_words(facts, row) if detail else None) if row else None,
+            call=lookup.as_call(facts, row, lookup.size_words(facts, row) if detail else None)
+            if row
+            else None,
         )
         for ranks, row in ((p.normal, p.expected), (p.other, p.came))
     ]
 
 
-def evidence(facts: Facts, p: Parted) -> tuple[str, ...]:
-    ids = [look.evidence_of(row) for row in (p.expected, p.came) if row]
+def evidence(facts: Facts, p: DivergencePoint) -> tuple[str, ...]:
+    ids = [lookup.evidence_of(row) for row in (p.expected, p.came) if row]
     for ranks in (p.normal, p.other):
-        ids += look.standing_evidence(facts, ranks[0], p.group) if ranks else []
+        ids += lookup.standing_evidence(facts, ranks[0], p.group) if ranks else []
     return tuple(dict.fromkeys([*ids, *p.stands]))
 
 
-def since_before(facts: Facts, p: Parted, where: str) -> str:
+def since_before(facts: Facts, p: DivergencePoint, where: str) -> str:
     """`Rank 1 is 1 call behind ...`: ranks out of step since before what the rings kept, and no call to name."""
     words = (
         f"{upper(ranks_words(p.culprits))} {verb(p.culprits, 'is', 'are')} {counted(p.length, 'call')} {where} since "
         "before the oldest call that the rings kept"
     )
-    history = lost_words(facts.case, facts.working, p.group)
+    history = lost_words(facts.case, facts.call_table, p.group)
     return f"{words}: {history}." if history else f"{words}."
 
 
 def ways_words(ways: Fork) -> str:
     """`Their ways part in train, train.py, at lines 41 and 49.`"""
     one, other = ways.lines
-    return f"Their ways part in {ways.function}, {look.short_file(ways.file)}, at lines {one} and {other}."
+    return f"Their ways part in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
 
 
-def ways_of(facts: Facts, p: Parted) -> Fork | None:
+def ways_of(facts: Facts, p: DivergencePoint) -> Fork | None:
     """Where the ways to the two calls part: by the dumps or, where those keep no frames, by the stacks of ranks that
     still wait in the calls."""
     if p.expected is None or p.came is None:
@@ -96,7 +98,7 @@ def ways_of(facts: Facts, p: Parted) -> Fork | None:
     return fork(facts.case, *stacks)
 
 
-def _stack(facts: Facts, row: look.Row) -> int | None:
+def _stack(facts: Facts, row: lookup.Row) -> int | None:
     if row["stack"] is not None:
         return int(row["stack"])
     stand = facts.hosts.get(row["rank"])

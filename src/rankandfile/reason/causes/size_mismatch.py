@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
 
 from .arguments import difference, finding
-from .finding import Finding
 
 CAUSE = "size_mismatch"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    p = parted(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
     if p is None or difference(facts, p) != "size":
         return None
-    return finding(facts, root, p, CAUSE, "size")
+    return finding(facts, wait_end, p, CAUSE, "size")

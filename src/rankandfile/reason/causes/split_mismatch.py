@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
+from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.splits import Exchange, exchange, odd_one_out
-from rankandfile.reason.testimony import Error
-from rankandfile.reason.waiting import call_phrase, first_pending
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.accounts import Error
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
 from .said_so import cause_of, said_so
 from .split_pairwise import by_pairs
 
@@ -34,8 +34,8 @@ _OUT_OF_STEP = Alternative(
 _ELSEWHERE = "by the stacks it is in another call than they."
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    call = first_pending(facts, root) if root.kind in ("joined", "behind") else None
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    call = first_pending(facts, wait_end) if wait_end.kind in ("joined", "behind") else None
     if call is None or call.slot is None:
         return None
     sums = exchange(facts, call.group, call.slot)
@@ -43,15 +43,17 @@ def find(facts: Facts, root: Root) -> Finding | None:
         return None
     if sums.agrees:
         # All together may fit though two pairs do not.
-        return by_pairs(facts, root, call)
+        return by_pairs(facts, wait_end, call)
     culprits = odd_one_out(facts, call.group, call.slot)
     if not culprits:
-        told = by_pairs(facts, root, call)
-        return told if told is not None and told.culprits else _nobody_known(facts, root, call, sums, told)
-    if _out_of_step(facts, root, culprits):
+        told = by_pairs(facts, wait_end, call)
+        return (
+            told if told is not None and told.culprits else _nobody_known(facts, wait_end, call, sums, told)
+        )
+    if _out_of_step(facts, wait_end, culprits):
         return None
     rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
-    rows = [look.call_at(facts, ranks[0], call.group, call.slot) for ranks in (rest, culprits) if ranks]
+    rows = [lookup.call_at(facts, ranks[0], call.group, call.slot) for ranks in (rest, culprits) if ranks]
     known = [row for row in rows if row is not None]
     elsewhere = at_other_lines(facts, culprits, rest)
     return Finding(
@@ -66,18 +68,20 @@ def find(facts: Facts, root: Root) -> Finding | None:
         culprits=culprits,
         doing=dict.fromkeys(culprits, "sends another number of elements than its peers expect"),
         divergence=Divergence(
-            group=look.group_words(facts, call.group),
+            group=lookup.group_words(facts, call.group),
             seq=known[0]["seq"] if known else call.slot,
             kind="argument",
             cohorts=[
-                Cohort(ranks=format_ranks(ranks), call=look.as_call(facts, row, look.size_words(facts, row)))
+                Cohort(
+                    ranks=format_ranks(ranks), call=lookup.as_call(facts, row, lookup.size_words(facts, row))
+                )
                 for ranks, row in zip((rest, culprits), known, strict=False)
             ],
-            members=look.members_text(facts, call.group),
+            members=lookup.members_text(facts, call.group),
         ),
-        location=look.location_of(facts, known[-1]) if known else None,
+        location=lookup.location_of(facts, known[-1]) if known else None,
         evidence=(
-            *(look.evidence_of(row) for row in known),
+            *(lookup.evidence_of(row) for row in known),
             *(
                 i
                 for r in (*culprits, *rest)[:4]
@@ -87,28 +91,30 @@ def find(facts: Facts, root: Root) -> Finding | None:
         ),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(_OUT_OF_STEP,),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange, told: Finding | None) -> Finding:
+def _nobody_known(
+    facts: Facts, wait_end: WaitEnd, call: Pending, sums: Exchange, told: Finding | None
+) -> Finding:
     """Some pair disagrees, or the members are not in the same call: better than nothing, and worse than all else."""
-    row = look.call_at(facts, call.waiting[0], call.group, call.slot or 0)
+    row = lookup.call_at(facts, call.waiting[0], call.group, call.slot or 0)
     said = said_so(facts, call)
     shown = (
         f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
         f"{sums.expected:,}."
     )
     if said and row is not None:
-        return _left_out(facts, root, row, shown, said)
+        return _left_out(facts, wait_end, row, shown, said)
     if told is not None:
         return told
     return Finding(
         cause=CAUSE,
         confidence="hypothesis",
         sentence=f"{shown} Which of them announced another number than it sends, the sums do not tell.",
-        location=look.location_of(facts, row),
-        evidence=(look.evidence_of(row),) if row else (),
+        location=lookup.location_of(facts, row),
+        evidence=(lookup.evidence_of(row),) if row else (),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(_OUT_OF_STEP,),
         missing=(
@@ -117,11 +123,13 @@ def _nobody_known(facts: Facts, root: Root, call: Pending, sums: Exchange, told:
                 how="py-spy dump --locals --json --pid PID, on each member",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _left_out(facts: Facts, root: Root, row: look.Row, shown: str, said: dict[int, Error]) -> Finding:
+def _left_out(
+    facts: Facts, wait_end: WaitEnd, row: lookup.Row, shown: str, said: dict[int, Error]
+) -> Finding:
     """They are a call or a batch ahead, as their own logs say."""
     culprits = tuple(sorted(said))
     words = "; ".join(f"rank {rank} says '{said[rank].words[:160]}'" for rank in culprits[:3])
@@ -134,8 +142,8 @@ def _left_out(facts: Facts, root: Root, row: look.Row, shown: str, said: dict[in
         ),
         culprits=culprits,
         doing={rank: f"says '{said[rank].words[:80]}'" for rank in culprits},
-        location=look.location_of(facts, row),
-        evidence=(look.evidence_of(row), *(i for error in said.values() for i in error.evidence)),
+        location=lookup.location_of(facts, row),
+        evidence=(lookup.evidence_of(row), *(i for error in said.values() for i in error.evidence)),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(
             Alternative(
@@ -145,13 +153,13 @@ def _left_out(facts: Facts, root: Root, row: look.Row, shown: str, said: dict[in
                 decided_by="the sizes that each member sends to each other",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _out_of_step(facts: Facts, root: Root, culprits: tuple[int, ...]) -> bool:
+def _out_of_step(facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...]) -> bool:
     """They are in another call of theirs: of course its sizes do not fit."""
-    p = parted(facts, root)
+    p = find_divergence(facts, wait_end)
     return p is not None and p.kind != "argument" and set(culprits) <= set(p.culprits)
 
 

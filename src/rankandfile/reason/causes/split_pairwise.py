@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.split_pairs import Pair, Pairs, disagreeing
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.split_pairs import Pair, Pairs, disagreeing
-from rankandfile.reason.waiting import call_phrase
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase
 from rankandfile.reason.words import ranks_words
-
-from .finding import Finding
 
 CAUSE = "split_mismatch"
 _MOST = 3
 
 
-def by_pairs(facts: Facts, root: Root, call: Pending) -> Finding | None:
+def by_pairs(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
     found = disagreeing(facts, call)
     if found is None or call.slot is None:
         return None
@@ -32,8 +31,8 @@ def by_pairs(facts: Facts, root: Root, call: Pending) -> Finding | None:
         culprits=culprits,
         doing=dict.fromkeys(culprits, _doing(found)),
         divergence=_divergence(facts, call, found),
-        location=look.location_of(
-            facts, look.call_at(facts, (culprits or call.waiting)[0], call.group, found.slot)
+        location=lookup.location_of(
+            facts, lookup.call_at(facts, (culprits or call.waiting)[0], call.group, found.slot)
         ),
         evidence=(*found.evidence, *_told_evidence(facts, call, found)),
         contradicted_by="a later snapshot in which the splits of these pairs agree",
@@ -47,7 +46,7 @@ def by_pairs(facts: Facts, root: Root, call: Pending) -> Finding | None:
             )
             for rank in _others(found)[:_MOST]
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
@@ -90,20 +89,20 @@ def _divergence(facts: Facts, call: Pending, found: Pairs) -> Divergence:
         (pair.receiver, f"expects {pair.expected:,} {found.unit} of rank {pair.sender}"),
         (pair.sender, f"sends {pair.sent:,} {found.unit} to rank {pair.receiver}"),
     ):
-        row = look.call_at(facts, rank, call.group, found.slot)
+        row = lookup.call_at(facts, rank, call.group, found.slot)
         if row is not None:
             seq = row["seq"]
-            cohorts.append(Cohort(ranks=format_ranks([rank]), call=look.as_call(facts, row, words)))
+            cohorts.append(Cohort(ranks=format_ranks([rank]), call=lookup.as_call(facts, row, words)))
     return Divergence(
-        group=look.group_words(facts, call.group),
+        group=lookup.group_words(facts, call.group),
         seq=seq,
         kind="argument",
         cohorts=cohorts,
-        members=look.members_text(facts, call.group),
+        members=lookup.members_text(facts, call.group),
     )
 
 
 def _told_evidence(facts: Facts, call: Pending, found: Pairs) -> tuple[str, ...]:
     slots = [found.slot] if found.told_at is None else [found.slot, found.told_at]
-    rows = [look.call_at(facts, found.pairs[0].sender, call.group, slot) for slot in slots]
-    return tuple(look.evidence_of(row) for row in rows if row)
+    rows = [lookup.call_at(facts, found.pairs[0].sender, call.group, slot) for slot in slots]
+    return tuple(lookup.evidence_of(row) for row in rows if row)

@@ -6,13 +6,13 @@ That is a fact of the kernel's, and not one of the program's: a call that needs 
 from __future__ import annotations
 
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import Story, Subject
+from rankandfile.reason.ranks.did_instead import Story, Subject
 
 CAUSE = "host_blocked"
 
 
 def tell(facts: Facts, subject: Subject) -> Story | None:
-    held = facts.testimony.suspended.get(subject.rank)
+    held = facts.accounts.suspended.get(subject.rank)
     if held is None:
         return None
     stand = facts.hosts.get(subject.rank)

@@ -11,12 +11,12 @@ from dataclasses import replace
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.stories import location_of
-from rankandfile.reason.waits import Root
+from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import different_collective, disagree, early_exit, elsewhere, extra_collective, skipped_collective
-from .finding import Finding
 
 CAUSE = "swallowed_exception"
 
@@ -28,17 +28,19 @@ _PATHS = tuple(
 )  # fmt: skip
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    base = next((found for find_path in _PATHS if (found := find_path(facts, root)) and found.culprits), None)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    base = next(
+        (found for find_path in _PATHS if (found := find_path(facts, wait_end)) and found.culprits), None
+    )
     if base is None:
         return None
-    errors = {rank: facts.testimony.raised.get(rank) for rank in base.culprits}
+    errors = {rank: facts.accounts.raised.get(rank) for rank in base.culprits}
     known = {rank: error for rank, error in errors.items() if error is not None}
-    if len(known) < len(errors) or any(facts.testimony.gone(rank) for rank in known):
+    if len(known) < len(errors) or any(facts.accounts.gone(rank) for rank in known):
         return None
     first = next(iter(known.values()))
-    others = set(facts.testimony.raised) - set(known)
-    if any(facts.testimony.raised[rank].words == first.words for rank in others):
+    others = set(facts.accounts.raised) - set(known)
+    if any(facts.accounts.raised[rank].words == first.words for rank in others):
         # All of them met it: it does not set these apart.
         return None
     raised = "; ".join(f"{ranks_words([rank])} raised {error.words}" for rank, error in known.items())

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from rankandfile.reason import look
+from rankandfile.reason import lookup
+from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "order_inversion"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    p = parted(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
     if p is None or p.kind != "swapped" or not p.culprits:
         return None
-    came = f"the {look.call_words(facts, p.came)}" if p.came else "another call"
-    expected = f"the {look.call_words(facts, p.expected)}" if p.expected else "another"
+    came = f"the {lookup.call_words(facts, p.came)}" if p.came else "another call"
+    expected = f"the {lookup.call_words(facts, p.expected)}" if p.expected else "another"
     where = p.place
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
@@ -29,12 +29,12 @@ def find(facts: Facts, root: Root) -> Finding | None:
     return Finding(
         cause=CAUSE,
         confidence="established",
-        sentence=f"{sentence} {waiting_sentence(facts, root, p.culprits)}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, p.culprits)}".strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} first"),
         divergence=shown.divergence(facts, p, "swapped"),
-        location=look.location_of(facts, p.came),
+        location=lookup.location_of(facts, p.came),
         evidence=shown.evidence(facts, p),
         contradicted_by="a branch on which the minority's order is the right one",
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

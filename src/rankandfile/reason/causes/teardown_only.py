@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "teardown_only"
 
@@ -15,12 +14,12 @@ _NUMBERS = re.compile(r"\d+")
 
 
 def settle(facts: Facts) -> Finding | None:
-    ends = facts.testimony.ends
+    ends = facts.accounts.ends
     finished = {rank for rank, end in ends.items() if end.kind == "finished"}
     left = tuple(sorted(ends.keys() - finished))
-    if not finished or not left or not all(facts.testimony.alive(rank) for rank in left):
+    if not finished or not left or not all(facts.accounts.alive(rank) for rank in left):
         return None
-    if facts.testimony.gave_up or not all(_done(facts, rank, finished) for rank in left):
+    if facts.accounts.gave_up or not all(_done(facts, rank, finished) for rank in left):
         return None
     stands = [facts.hosts[rank] for rank in left if rank in facts.hosts]
     doing = {rank: _doing(facts, rank) for rank in left}
@@ -55,7 +54,7 @@ def _done(facts: Facts, rank: int, finished: set[int]) -> bool:
     stand = facts.hosts.get(rank)
     if stand is not None:
         return stand.activity == "teardown" or stand.within == "teardown"
-    lines = facts.testimony.last_lines
+    lines = facts.accounts.last_lines
     said = {_said(lines[other]) for other in finished if other in lines}
     return rank in lines and said == {_said(lines[rank])}
 
@@ -68,4 +67,4 @@ def _doing(facts: Facts, rank: int) -> str:
     stand = facts.hosts.get(rank)
     if stand is not None:
         return stand.words
-    return f"its last words are those of the others, '{facts.testimony.last_lines[rank][:80]}'"
+    return f"its last words are those of the others, '{facts.accounts.last_lines[rank][:80]}'"

@@ -10,13 +10,19 @@ from collections import defaultdict
 
 from rankandfile.model.diagnosis import CAUSES, Alternative, Cohort, Confidence, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.deaths import died_first
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.stories import Story, Subject, Teller
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row, waiting_sentence
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.ranks.did_instead import Story, Subject, Teller
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    pending_row,
+    waiting_sentence,
+)
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from . import (
@@ -33,7 +39,6 @@ from . import (
     raised,
     suspended,
 )
-from .finding import Finding
 
 #: Who is asked first is believed first: a killed process may have raised something before, and not the other way.
 _ORDER = (
@@ -49,36 +54,38 @@ _OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (
 _SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    call = first_pending(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    call = first_pending(facts, wait_end)
     if call is None:
         return None
-    if root.kind in ("joined", "behind"):
-        return _joined(facts, root, call)
-    if root.kind not in ("absent", "missing"):
+    if wait_end.kind in ("joined", "behind"):
+        return _joined(facts, wait_end, call)
+    if wait_end.kind not in ("absent", "missing"):
         return None
-    proved = root.kind == "absent"
+    proved = wait_end.kind == "absent"
     stories = {
-        rank: story for rank in root.ranks if (story := story_of(facts, Subject(rank, proved, call.waiting)))
+        rank: story
+        for rank in wait_end.ranks
+        if (story := story_of(facts, Subject(rank, proved, call.waiting)))
     }
-    if not stories or (proved and not _late(facts, root, call, stories)):
+    if not stories or (proved and not _late(facts, wait_end, call, stories)):
         return None
-    culprits = root.ranks if proved else tuple(sorted(stories))
-    return _finding(facts, root, call, culprits, stories)
+    culprits = wait_end.ranks if proved else tuple(sorted(stories))
+    return _finding(facts, wait_end, call, culprits, stories)
 
 
 def story_of(facts: Facts, subject: Subject) -> Story | None:
-    testimony, rank = facts.testimony, subject.rank
-    if testimony.gone(rank) and not died_first(testimony, rank) and rank not in testimony.unreachable:
+    accounts, rank = facts.accounts, subject.rank
+    if accounts.gone(rank) and not died_first(accounts, rank) and rank not in accounts.unreachable:
         return None
     return next((story for module in _ORDER if (story := module.tell(facts, subject))), None)
 
 
-def _late(facts: Facts, root: Root, call: Pending, stories: dict[int, Story]) -> bool:
+def _late(facts: Facts, wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> bool:
     """Whether the ranks are overdue, and what is told of them is enough to blame them for it."""
     if any(CAUSES[story.cause] != "host" for story in stories.values()):
         return True
-    if stories.keys() <= facts.testimony.suspended.keys():
+    if stories.keys() <= facts.accounts.suspended.keys():
         # Whether it is late or not: it is not on its way.
         return True
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
@@ -86,32 +93,32 @@ def _late(facts: Facts, root: Root, call: Pending, stories: dict[int, Story]) ->
     if not any(story.absence for story in stories.values()):
         return True
     # Few wait for many: the few may have made a call too many. And a send or a receive may not be recorded.
-    return len(root.ranks) <= len(call.waiting) and not set(root.ranks) & facts.hidden.keys()
+    return len(wait_end.ranks) <= len(call.waiting) and not set(wait_end.ranks) & facts.hidden.keys()
 
 
-def _joined(facts: Facts, root: Root, call: Pending) -> Finding | None:
+def _joined(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
     # Also a member whose own part has ended, or that is held: it does not carry the others' messages any more.
     ended = {
         r
         for r in facts.membership.members[call.group]
-        if facts.testimony.gone(r) or r in facts.testimony.suspended
+        if facts.accounts.gone(r) or r in facts.accounts.suspended
     }
-    concerned = sorted({*call.waiting, *root.victims, *root.ranks, *ended})
+    concerned = sorted({*call.waiting, *wait_end.victims, *wait_end.ranks, *ended})
     for tell in _OF_THOSE_THAT_JOINED:
         stories = {
             rank: story for rank in concerned if (story := tell(facts, Subject(rank, False, call.waiting)))
         }
         if stories and len(stories) < len(concerned):
-            return _finding(facts, root, call, tuple(stories), stories)
-    return _host_link(facts, root, call)
+            return _finding(facts, wait_end, call, tuple(stories), stories)
+    return _host_link(facts, wait_end, call)
 
 
-def _host_link(facts: Facts, root: Root, call: Pending) -> Finding | None:
+def _host_link(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
     """A link went down on a host of several members: that explains the wait, and accuses none of them."""
-    hosts = {facts.testimony.hosts.get(rank) for rank in facts.membership.members[call.group]}
-    down = {host: error for host, error in facts.testimony.host_links.items() if host in hosts}
+    hosts = {facts.accounts.hosts.get(rank) for rank in facts.membership.members[call.group]}
+    down = {host: error for host, error in facts.accounts.host_links.items() if host in hosts}
     row = pending_row(facts, call)
-    if not down or root.kind != "joined" or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+    if not down or wait_end.kind != "joined" or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
     said = "; ".join(f"{host}: {error.words}" for host, error in list(down.items())[:3])
     return Finding(
@@ -122,16 +129,16 @@ def _host_link(facts: Facts, root: Root, call: Pending) -> Finding | None:
             f"went down ({said}); which rank used it, nothing tells."
         ),
         evidence=(
-            *([look.evidence_of(row)] if row else []),
+            *([lookup.evidence_of(row)] if row else []),
             *(i for error in down.values() for i in error.evidence),
         ),
         contradicted_by="a link that came up again before the call",
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
 def _finding(
-    facts: Facts, root: Root, call: Pending, culprits: tuple[int, ...], stories: dict[int, Story]
+    facts: Facts, wait_end: WaitEnd, call: Pending, culprits: tuple[int, ...], stories: dict[int, Story]
 ) -> Finding:
     first = min(stories.values(), key=lambda story: _BY_CAUSE[story.cause])
     row = pending_row(facts, call)
@@ -142,34 +149,34 @@ def _finding(
         if set(culprits) <= set(call.waiting)
         else f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing from the "
         f"{call_phrase(facts, call)}",
-    }.get(root.kind, f"All members joined the {call_phrase(facts, call)}, and none finishes it")
+    }.get(wait_end.kind, f"All members joined the {call_phrase(facts, call)}, and none finishes it")
     against = tuple(words for story in stories.values() for words in story.contradicted)
-    kind = root.kind
-    if kind not in ("absent", "missing") and stories.keys() <= facts.testimony.suspended.keys():
+    kind = wait_end.kind
+    if kind not in ("absent", "missing") and stories.keys() <= facts.accounts.suspended.keys():
         # Which call it was in when it was stopped its own record may not tell: nobody was there to note the end of one.
         kind, what = "absent", f"Others wait for {ranks_words(culprits)}"
     said = _said(doing, culprits, kind).rstrip(".")
     sentence = f"{what}: {said}." if kind in ("absent", "missing") else f"{what}. {upper(said)}."
     if against:
         sentence += f" The sources disagree: {'; '.join(against)}."
-    ids = [look.evidence_of(row)] if row else []
+    ids = [lookup.evidence_of(row)] if row else []
     ids += [i for story in stories.values() for i in story.evidence]
     for rank in culprits[:4]:
-        ids += look.standing_evidence(facts, rank, call.group)
+        ids += lookup.standing_evidence(facts, rank, call.group)
     return Finding(
         cause=first.cause,
         confidence=max((story.confidence for story in stories.values()), key=lambda c: _SURE[c]),
-        sentence=f"{sentence} {waiting_sentence(facts, root, culprits, named=True)}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
         culprits=culprits,
         doing=doing,
-        divergence=_divergence(facts, call, culprits, row) if root.ranks else None,
-        location=first.location or look.location_of(facts, row),
+        divergence=_divergence(facts, call, culprits, row) if wait_end.ranks else None,
+        location=first.location or lookup.location_of(facts, row),
         evidence=tuple(dict.fromkeys(ids)),
         contradicted_by="a record of the call on that rank"
-        if root.ranks
+        if wait_end.ranks
         else "a later dump in which the call has ended",
         alternatives=(*_other_causes(first.cause, stories), *first.alternatives),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
@@ -203,14 +210,14 @@ def _other_causes(cause: str, stories: dict[int, Story]) -> tuple[Alternative, .
     )
 
 
-def _divergence(facts: Facts, call: Pending, culprits: tuple[int, ...], row: look.Row | None) -> Divergence:
+def _divergence(facts: Facts, call: Pending, culprits: tuple[int, ...], row: lookup.Row | None) -> Divergence:
     return Divergence(
-        group=look.group_words(facts, call.group),
+        group=lookup.group_words(facts, call.group),
         seq=row["seq"] if row else call.slot,
         kind="absent",
         cohorts=[
-            Cohort(ranks=format_ranks(call.waiting), call=look.as_call(facts, row) if row else None),
+            Cohort(ranks=format_ranks(call.waiting), call=lookup.as_call(facts, row) if row else None),
             Cohort(ranks=format_ranks(culprits)),
         ],
-        members=look.members_text(facts, call.group),
+        members=lookup.members_text(facts, call.group),
     )

@@ -7,27 +7,26 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waiting import call_phrase, first_pending, pending_row
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "too_short_timeout"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    call = first_pending(facts, root)
-    ends = facts.testimony.ends
-    concerned = {*root.ranks, *root.victims, *(call.waiting if call else ())}
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    call = first_pending(facts, wait_end)
+    ends = facts.accounts.ends
+    concerned = {*wait_end.ranks, *wait_end.victims, *(call.waiting if call else ())}
     if call is None or not concerned or any(r not in ends or ends[r].kind != "finished" for r in concerned):
         return None
     evidence = tuple(dict.fromkeys(i for rank in sorted(concerned)[:4] for i in ends[rank].evidence))
     row = pending_row(facts, call)
-    ids = ((look.evidence_of(row),) if row else ()) + evidence
-    reports = [r for rank in call.waiting for r in facts.testimony.of_rank.get(rank, ()) if r.seq is not None]
+    ids = ((lookup.evidence_of(row),) if row else ()) + evidence
+    reports = [r for rank in call.waiting for r in facts.accounts.of_rank.get(rank, ()) if r.seq is not None]
     if not reports:
         return Finding(
             cause="no_hang",
@@ -39,7 +38,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
             ),
             evidence=ids,
             contradicted_by="exit codes of another run",
-            explains=len(root.victims),
+            explains=len(wait_end.victims),
         )
     limit = min((r.timeout_ms for r in reports if r.timeout_ms), default=None)
     within = (
@@ -47,7 +46,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         if limit
         else "in the time that the group allows"
     )
-    late = _late(root, call)
+    late = _late(wait_end, call)
     who = (
         f"{upper(ranks_words(late))} did not come to the {call_phrase(facts, call)} {within}"
         if late
@@ -65,7 +64,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
         culprits=late,
         doing={r: facts.hosts[r].words if r in facts.hosts else "came, only later" for r in late},
         divergence=_divergence(facts, call, row, late) if late and row else None,
-        location=stand.location if stand else look.location_of(facts, row),
+        location=stand.location if stand else lookup.location_of(facts, row),
         evidence=(*ids, *(r.evidence for r in reports[:2]), *(stand.evidence if stand else ())),
         contradicted_by="exit codes of another run",
         alternatives=(
@@ -76,23 +75,23 @@ def find(facts: Facts, root: Root) -> Finding | None:
                 decided_by="how long it took in earlier runs",
             ),
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 
-def _divergence(facts: Facts, call: Pending, row: look.Row, late: tuple[int, ...]) -> Divergence:
+def _divergence(facts: Facts, call: Pending, row: lookup.Row, late: tuple[int, ...]) -> Divergence:
     waiting = [rank for rank in call.waiting if rank not in late]
     return Divergence(
-        group=look.group_words(facts, call.group),
+        group=lookup.group_words(facts, call.group),
         seq=row["seq"],
         kind="absent",
         cohorts=[
-            Cohort(ranks=format_ranks(waiting), call=look.as_call(facts, row)),
+            Cohort(ranks=format_ranks(waiting), call=lookup.as_call(facts, row)),
             Cohort(ranks=format_ranks(late)),
         ],
-        members=look.members_text(facts, call.group),
+        members=lookup.members_text(facts, call.group),
     )
 
 
-def _late(root: Root, call: Pending) -> tuple[int, ...]:
-    return root.ranks or call.lacking if root.kind == "absent" else ()
+def _late(wait_end: WaitEnd, call: Pending) -> tuple[int, ...]:
+    return wait_end.ranks or call.lacking if wait_end.kind == "absent" else ()

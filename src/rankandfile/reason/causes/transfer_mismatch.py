@@ -7,12 +7,12 @@ it is told instead.
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
 
 from . import left_out
-from .finding import Finding
 from .halves import unlike_halves
 
 _OUT_OF_STEP = Alternative(
@@ -24,38 +24,38 @@ _OUT_OF_STEP = Alternative(
 )
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    unlike = next(unlike_halves(facts, root), None)
-    if unlike is None or left_out.find(facts, root) is not None:
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    unlike = next(unlike_halves(facts, wait_end), None)
+    if unlike is None or left_out.find(facts, wait_end) is not None:
         return None
     head, own, other, own_amount, other_amount = unlike
     sent, received = (own, other) if head.sends else (other, own)
     cause = "size_mismatch" if own_amount[0] != other_amount[0] else "dtype_mismatch"
     source, target = sent["rank"], received["rank"]
-    words = [look.size_words(facts, row) for row in (sent, received)]
+    words = [lookup.size_words(facts, row) for row in (sent, received)]
     return Finding(
         cause=cause,
         confidence="supported",
         sentence=(
-            f"Rank {source} sends {words[0]} to rank {target} in the {look.call_words(facts, sent)} (group "
-            f"{look.group_words(facts, head.group)}), and rank {target} expects {words[1]} in the "
-            f"{look.call_words(facts, received)}; which of them is right the calls do not tell."
+            f"Rank {source} sends {words[0]} to rank {target} in the {lookup.call_words(facts, sent)} (group "
+            f"{lookup.group_words(facts, head.group)}), and rank {target} expects {words[1]} in the "
+            f"{lookup.call_words(facts, received)}; which of them is right the calls do not tell."
         ),
         divergence=Divergence(
-            group=look.group_words(facts, head.group),
+            group=lookup.group_words(facts, head.group),
             seq=None,
             kind="argument",
             cohorts=[
-                Cohort(ranks=str(row["rank"]), call=look.as_call(facts, row, size))
+                Cohort(ranks=str(row["rank"]), call=lookup.as_call(facts, row, size))
                 for row, size in zip((sent, received), words, strict=True)
             ],
-            members=look.members_text(facts, head.group),
+            members=lookup.members_text(facts, head.group),
         ),
-        location=look.location_of(facts, received),
-        evidence=(look.evidence_of(sent), look.evidence_of(received)),
+        location=lookup.location_of(facts, received),
+        evidence=(lookup.evidence_of(sent), lookup.evidence_of(received)),
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
         alternatives=(*(_wrong(cause, rank) for rank in (source, target)), _OUT_OF_STEP),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )
 
 

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.host import Stand
-from rankandfile.reason.patience import latest_ns, much_longer
-from rankandfile.reason.unseen import named_after_a_transfer
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.patience import latest_ns, much_longer
+from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 
 def settle(facts: Facts) -> Finding | None:
     world = facts.case.world_size or 0
     stands = {rank: stand for rank, stand in facts.hosts.items() if _in_a_transfer(stand)}
-    last = facts.working.calls["created_ns"].max()
+    last = facts.call_table.calls["created_ns"].max()
     if world < 2 or not facts.hidden or stands.keys() != set(range(world)) or not isinstance(last, int):
         return None
     if not much_longer(facts, latest_ns(facts) - last):
         return None
     sites = {(stand.location.file, stand.location.line) for stand in stands.values()}
-    misfits = {rank: error for rank, error in facts.testimony.misfits.items() if rank in stands}
+    misfits = {rank: error for rank, error in facts.accounts.misfits.items() if rank in stands}
     alike = len(sites) == 1 and not misfits
     where = "; ".join(f"{ranks_words(ranks)} {stands[ranks[0]].phrase}" for ranks in _together(stands))
     sentence = f"Every rank sits in a transfer, and none has been sent what it waits for: {where}."

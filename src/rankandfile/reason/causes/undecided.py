@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
-from rankandfile.reason.departed import Parted
+from rankandfile.reason import lookup
+from rankandfile.reason.divergence.find import find_divergence
+from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.parted import parted
-from rankandfile.reason.waiting import waiting_sentence
-from rankandfile.reason.waits import Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
 from . import shown
-from .finding import Finding
 
 CAUSE = "undetermined"
 
@@ -26,18 +26,18 @@ _ONE_SIDE = {
 }
 
 
-def _balance(p: Parted) -> str:
+def _balance(p: DivergencePoint) -> str:
     if len(p.normal) == len(p.other):
         return "As many ranks went one way as the other"
     return f"{len(p.normal)} against {len(p.other)} is no majority to go by"
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    p = parted(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
     if p is None or p.culprits or p.kind == "argument":
         return None
     rows = (p.expected, p.came)
-    calls = [f"the {look.call_words(facts, row)}" if row else "no call" for row in rows]
+    calls = [f"the {lookup.call_words(facts, row)}" if row else "no call" for row in rows]
     one, other = p.normal, p.other
     where = p.place
     sentence = (
@@ -51,9 +51,9 @@ def find(facts: Facts, root: Root) -> Finding | None:
     return Finding(
         cause="rank_conditional" if ways is not None else CAUSE,
         confidence="supported" if ways is not None else "hypothesis",
-        sentence=f"{sentence} {waiting_sentence(facts, root, ())}".strip(),
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, ())}".strip(),
         divergence=shown.divergence(facts, p, p.kind),
-        location=look.location_of(facts, p.expected or p.came),
+        location=lookup.location_of(facts, p.expected or p.came),
         evidence=shown.evidence(facts, p),
         contradicted_by="the source, or a longer history",
         alternatives=tuple(
@@ -66,5 +66,5 @@ def find(facts: Facts, root: Root) -> Finding | None:
             )
             for cause, side in zip(causes, (p.normal, p.other), strict=True)
         ),
-        explains=len(root.victims),
+        explains=len(wait_end.victims),
     )

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.patience import Patience, patience
-from rankandfile.reason.waiting import call_phrase, first_pending
-from rankandfile.reason.waits import Pending, Root
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .finding import Finding
 
 CAUSE = "undetermined"
 _MOST = 4
 
 
-def find(facts: Facts, root: Root) -> Finding | None:
-    call = first_pending(facts, root)
+def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    call = first_pending(facts, wait_end)
     if call is None:
         return None
     rows = [row for rank in call.waiting if (row := _row(facts, rank, call))]
-    asked: dict[str, look.Row] = {}
+    asked: dict[str, lookup.Row] = {}
     for row in rows:
-        asked.setdefault(f"{look.op_of(facts, row)} of {look.size_words(facts, row)}", row)
+        asked.setdefault(f"{lookup.op_of(facts, row)} of {lookup.size_words(facts, row)}", row)
     if len(asked) > 1:
         what = f", in which not all members asked for the same thing: {'; '.join(list(asked)[:_MOST])}"
     else:
@@ -36,8 +35,8 @@ def find(facts: Facts, root: Root) -> Finding | None:
             f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
             f"{call_phrase(facts, call)}{what}. Who of them is out of line the calls do not tell."
         ),
-        location=look.location_of(facts, rows[0]) if rows else None,
-        evidence=tuple(look.evidence_of(row) for row in list(asked.values())[:_MOST]),
+        location=lookup.location_of(facts, rows[0]) if rows else None,
+        evidence=tuple(lookup.evidence_of(row) for row in list(asked.values())[:_MOST]),
         contradicted_by="a recorder that logged other sizes than those of the call",
         missing=(
             Missing(
@@ -48,7 +47,7 @@ def find(facts: Facts, root: Root) -> Finding | None:
     )
 
 
-def _row(facts: Facts, rank: int, call: Pending) -> look.Row | None:
+def _row(facts: Facts, rank: int, call: Pending) -> lookup.Row | None:
     if call.slot is None:
-        return look.call_of_record(facts, rank, call.record or 0)
-    return look.call_at(facts, rank, call.group, call.slot)
+        return lookup.call_of_record(facts, rank, call.record or 0)
+    return lookup.call_at(facts, rank, call.group, call.slot)

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits import Pending
+from rankandfile.reason.waits.graph import Pending
 
 from .roles import Roles
 
@@ -66,7 +66,9 @@ def circle_of(facts: Facts, diagnosis: Diagnosis) -> frozenset[int]:
     """The ranks of the circle, where the first verdict is that there is one."""
     if diagnosis.verdicts[0].cause != "order_inversion":
         return frozenset()
-    return next((frozenset(root.ranks) for root in facts.roots if root.kind == "cycle"), frozenset())
+    return next(
+        (frozenset(wait_end.ranks) for wait_end in facts.wait_ends if wait_end.kind == "cycle"), frozenset()
+    )
 
 
 def _lacking(call: Pending, blamed: frozenset[int], members: list[int]) -> tuple[tuple[int, ...], bool]:

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from rankandfile.model.pictures import Frames, Kinds
-from rankandfile.reason import look
-from rankandfile.reason.activity import Place, is_library
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.activity import CodePlace, is_library
 
 #: A cell has two bytes: kinds beyond this many share the last number.
 MOST_KINDS = 16_000
@@ -22,7 +22,7 @@ _MOST_FRAMES_OF_A_STACK = 48
 
 def numbered(facts: Facts) -> tuple[pl.DataFrame, pl.DataFrame]:
     """`working.calls` with a column `cell` (see `model.pictures`), and one row per kind, most frequent first."""
-    calls = facts.working.calls
+    calls = facts.call_table.calls
     families = facts.membership.families
     groups = calls["group"].to_numpy()
     family_of = np.zeros(int(groups.max()) + 1 if len(groups) else 1, np.uint64)
@@ -58,9 +58,9 @@ def described(facts: Facts, table: pl.DataFrame) -> tuple[Kinds, Frames]:
         family = facts.membership.families.get(row["group"], row["group"])
         if family not in names:
             names[family] = _family_name(facts, family)
-        kinds.op.append(look.op_of(facts, row))
+        kinds.op.append(lookup.op_of(facts, row))
         kinds.group.append(names[family])
-        kinds.detail.append(look.size_words(facts, row)[:120] if row["number"] < _MOST_STACKS else "")
+        kinds.detail.append(lookup.size_words(facts, row)[:120] if row["number"] < _MOST_STACKS else "")
         kinds.site.append(place.get(row["site"]))
         stack = stacks.get(row["stack"], []) if row["number"] < _MOST_STACKS else []
         kinds.stack.append([place[frame] for frame in stack if frame in place])
@@ -91,5 +91,5 @@ def _frames(facts: Facts, wanted: list[int]) -> tuple[Frames, dict[int, int]]:
         frames.function.append(function or "")
         frames.file.append(file or "")
         frames.line.append(line or 0)
-        frames.library.append(is_library(Place(function or "", file or "", line or 0, bool(is_torch))))
+        frames.library.append(is_library(CodePlace(function or "", file or "", line or 0, bool(is_torch))))
     return frames, place

@@ -10,7 +10,7 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Score, Sheet, Track
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import look
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 
 from . import grid, kinds
@@ -55,7 +55,7 @@ def _cited(facts: Facts, diagnosis: Diagnosis) -> list[tuple[int, int | None, in
         for evidence in cohort.call.evidence if cohort.call else []:
             dump, _, record = evidence.removeprefix("D").partition("#")
             if record:
-                rows = facts.working.calls.filter(
+                rows = facts.call_table.calls.filter(
                     (pl.col("dump") == int(dump)) & (pl.col("record") == int(record))
                 )
                 found += rows.head(1).select("group", "slot", "record").rows()
@@ -68,7 +68,7 @@ def _named(facts: Facts, diagnosis: Diagnosis, cited: set[int]) -> list[tuple[in
     if divergence is None or divergence.seq is None or not cited:
         return []
     for pending in facts.waits.pending[:_MOST_PENDING]:
-        if pending.slot == divergence.seq and look.group_words(facts, pending.group) == divergence.group:
+        if pending.slot == divergence.seq and lookup.group_words(facts, pending.group) == divergence.group:
             return [] if pending.group in cited else [(pending.group, pending.slot)]
     return []
 
@@ -78,14 +78,14 @@ def _groups(facts: Facts, cited: list[tuple[int, int | None]]) -> Iterator[tuple
     seen: dict[int, int | None] = {}
     for group, slot in cited:
         seen.setdefault(group, slot)
-    for root in facts.roots:
-        for index in root.pending:
+    for wait_end in facts.wait_ends:
+        for index in wait_end.pending:
             pending = facts.waits.pending[index]
             seen.setdefault(pending.group, pending.slot)
     for pending in facts.waits.pending[:_MOST_PENDING]:
         seen.setdefault(pending.group, pending.slot)
-    if not seen and facts.working.calls.height:
-        seen[int(facts.working.calls["group"][0])] = None
+    if not seen and facts.call_table.calls.height:
+        seen[int(facts.call_table.calls["group"][0])] = None
     yield from list(seen.items())[:_MOST_GROUPS]
 
 
@@ -97,7 +97,7 @@ def _group_sheet(
         return None
     members = facts.membership.members.get(group) or rows["rank"].unique().to_list()
     numbers = rows.select("rank", pl.col("slot").alias("number"), "cell")
-    sheet = _sheet(numbers, members, roles, slot, f"group {look.group_words(facts, group)}", "seq")
+    sheet = _sheet(numbers, members, roles, slot, f"group {lookup.group_words(facts, group)}", "seq")
     if parted:
         sheet.parted = slot
     _align(facts, group, sheet)
@@ -143,10 +143,10 @@ def _sheet(
 
 def _align(facts: Facts, group: int, sheet: Sheet) -> None:
     """Number the paths of the tracks, and say how to move those that departed from the normal one."""
-    parting = facts.partings.get(group)
-    if parting is None:
+    paths = facts.paths_of_groups.get(group)
+    if paths is None:
         return
-    path_of = {rank: number for number, path in enumerate(parting.paths) for rank in path.ranks}
+    path_of = {rank: number for number, path in enumerate(paths.paths) for rank in path.ranks}
     for track in sheet.tracks:
         track.path = path_of.get(int(track.ranks.replace("-", ",").split(",")[0]), 0)
     normal = max(
@@ -154,8 +154,8 @@ def _align(facts: Facts, group: int, sheet: Sheet) -> None:
     )
     if normal is None:
         return
-    departed = {i: _kinds_of(track) for i, track in enumerate(sheet.tracks) if track.path}
-    ours, theirs = seams(_kinds_of(normal), departed)
+    diverged = {i: _kinds_of(track) for i, track in enumerate(sheet.tracks) if track.path}
+    ours, theirs = seams(_kinds_of(normal), diverged)
     for number, track in enumerate(sheet.tracks):
         track.seams = ours if track.path == 0 else theirs.get(number, ours)
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from rankandfile.reason.alignment import Edit, Tokens, align
-from rankandfile.reason.loops import predict
+from rankandfile.reason.calls.rounds import predict
+from rankandfile.reason.divergence.alignment import Edit, Tokens, align
 
 Seams = list[tuple[int, int]]
 

@@ -7,10 +7,10 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import StackGroup, StackNode, StackTree
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason.activity import is_library
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.merged_stacks import Merged, Node, merge
-from rankandfile.reason.threads import last_of_each_rank, telling
+from rankandfile.reason.ranks.activity import is_library
+from rankandfile.reason.ranks.merged_stacks import Merged, Node, merge
+from rankandfile.reason.ranks.threads import last_of_each_rank, telling
 
 from .roles import Roles
 
@@ -24,7 +24,7 @@ def stack_tree(facts: Facts, diagnosis: Diagnosis) -> StackTree:
     taken = last_of_each_rank(telling(case.snapshots, case.stacks, case.frames))
     if taken.height:
         return _drawn("stacks", merge(taken, case.stacks, case.frames), roles)
-    calls = facts.working.calls.filter(pl.col("open") & pl.col("stack").is_not_null())
+    calls = facts.call_table.calls.filter(pl.col("open") & pl.col("stack").is_not_null())
     oldest = calls.sort("rank", "record").unique("rank", keep="first", maintain_order=True)
     if oldest.height:
         return _drawn("calls", merge(oldest.select("rank", "stack"), case.stacks, case.frames), roles)

@@ -11,10 +11,10 @@ import polars as pl
 from rankandfile.model.diagnosis import Diagnosis, Wait
 from rankandfile.model.pictures import WaitEdge, WaitGraph, WaitNode
 from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.reason import look
-from rankandfile.reason.components import components
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits import Pending
+from rankandfile.reason.waits.components import components
+from rankandfile.reason.waits.graph import Pending
 
 from .chains import Chain, chains, circle_of
 from .classes import Classes, classes
@@ -139,7 +139,7 @@ def _words(facts: Facts, pending: list[tuple[Pending, int]]) -> list[Words]:
             "record": pl.Int64,
         },
     )
-    calls = facts.working.calls.filter(pl.col("rank").is_in(wanted["rank"].unique().implode()))
+    calls = facts.call_table.calls.filter(pl.col("rank").is_in(wanted["rank"].unique().implode()))
     calls = calls.select("rank", "group", "slot", "record", "seq", "terms", "site")
     by_slot = wanted.filter(pl.col("slot").is_not_null()).drop("record")
     by_record = wanted.filter(pl.col("slot").is_null()).drop("slot")
@@ -165,8 +165,8 @@ def _words(facts: Facts, pending: list[tuple[Pending, int]]) -> list[Words]:
             names[family] = row["desc"] if row["desc"] not in (None, "", "undefined") else row["name"]
         seq, terms, site = known.get(index, (None, None, None))
         if site not in places:
-            places[site] = look.place_words(facts.case, site).removeprefix(" at ")
-        op = facts.working.terms[terms].op if terms is not None else "a call"
+            places[site] = lookup.place_words(facts.case, site).removeprefix(" at ")
+        op = facts.call_table.terms[terms].op if terms is not None else "a call"
         out.append(Words(names[family], op, seq, places[site]))
     return out
 

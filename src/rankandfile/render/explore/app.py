@@ -119,11 +119,11 @@ class Explorer(App[None]):
         table.clear()
         self.calls = self.subject.calls(rank.rank) if rank else []
         for call in self.calls:
-            style = "bold reverse" if call.parted else "" if jumps.ended(call) else "bold"
+            style = "bold reverse" if call.diverged else "" if jumps.ended(call) else "bold"
             cells = (call.name, panes.state(call), call.site, call.group, call.sizes)
             table.add_row(*(Text(plain(cell), style=style) for cell in cells))
         table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
-        marks = [row for row in (jumps.parted(self.calls), jumps.unfinished(self.calls)) if row is not None]
+        marks = [row for row in (jumps.diverged(self.calls), jumps.unfinished(self.calls)) if row is not None]
         # Of a rank that waits in no call and did not come to the parting, its host tells more than its last call.
         self.of_host = not marks and rank is not None and bool(self.subject.stack_of(rank.rank))
         self._go(marks[0] if marks else len(self.calls) - 1)
@@ -155,7 +155,7 @@ class Explorer(App[None]):
         pane.scroll_to(y=max(0, here - 6), animate=False)
 
     def action_parted(self) -> None:
-        row = jumps.parted(self.calls)
+        row = jumps.diverged(self.calls)
         if row is None:
             self.notify("This rank has no call at which the ranks parted: `c` goes to a culprit.")
         else:

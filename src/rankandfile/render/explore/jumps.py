@@ -9,9 +9,9 @@ from .subject import CallRow, RankRow
 _DONE = ("completed", "ended")
 
 
-def parted(calls: Sequence[CallRow]) -> int | None:
+def diverged(calls: Sequence[CallRow]) -> int | None:
     """The call at which the ranks parted."""
-    return next((row for row, call in enumerate(calls) if call.parted), None)
+    return next((row for row, call in enumerate(calls) if call.diverged), None)
 
 
 def unfinished(calls: Sequence[CallRow]) -> int | None:

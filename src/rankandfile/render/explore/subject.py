@@ -49,7 +49,7 @@ class CallRow(NamedTuple):
     line: int
     stack: str
     """Lines ``function  file:line``, innermost first."""
-    parted: bool
+    diverged: bool
     """It is one of the calls at which the ranks parted."""
 
     def has(self, words: str) -> bool:
@@ -83,8 +83,8 @@ class Subject:
 
     def calls(self, rank: int) -> list[CallRow]:
         calls = self.case.calls.filter(pl.col("rank") == rank).sort("record")
-        parted = self._parted(calls)
-        kept = _near(calls.height, [row for row, here in enumerate(parted) if here])
+        diverged = self._parted(calls)
+        kept = _near(calls.height, [row for row, here in enumerate(diverged) if here])
         flat = flat_calls(self.case, calls[kept], stacks=True)
         return [
             CallRow(
@@ -97,7 +97,7 @@ class Subject:
                 file=row["file"] or "",
                 line=row["line"] or 0,
                 stack=row["stack"] or "",
-                parted=parted[number],
+                diverged=diverged[number],
             )
             for number, row in zip(kept, flat.iter_rows(named=True), strict=True)
         ]

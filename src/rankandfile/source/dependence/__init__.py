@@ -6,7 +6,7 @@ import ast
 from weakref import WeakKeyDictionary
 
 from rankandfile.source.flow import Condition
-from rankandfile.source.program import Function, Program
+from rankandfile.source.program.modules import Function, Program
 
 from . import decisions
 from .evaluate import Evaluator

@@ -5,8 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rankandfile.source.names import Class, External, method, resolve, scope_of
-from rankandfile.source.program import Function, Module
+from rankandfile.source.program.modules import Function, Module
+from rankandfile.source.program.names import (
+    Class,
+    External,
+    method,
+    resolve,
+    scope_of,
+)
 from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
 from . import control, instances, origins, returned

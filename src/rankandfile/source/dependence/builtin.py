@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rankandfile.source.names import resolve
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import resolve
 from rankandfile.source.registry.tables import is_pure
 
 from . import origins

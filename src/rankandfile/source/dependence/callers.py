@@ -6,8 +6,13 @@ import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rankandfile.source.names import Class, lineage, method, resolve
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import (
+    Class,
+    lineage,
+    method,
+    resolve,
+)
 
 from .frame import Frame
 from .index import MOST_SITES, Site

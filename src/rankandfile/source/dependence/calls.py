@@ -5,8 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rankandfile.source.names import Class, External, enclosing_class, lineage, method, resolve
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import (
+    Class,
+    External,
+    enclosing_class,
+    lineage,
+    method,
+    resolve,
+)
 from rankandfile.source.registry.python import PARSED
 from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uniform, sanitiser, source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rankandfile.source.names import External, resolve
+from rankandfile.source.program.names import External, resolve
 
 from . import origins
 from .frame import Frame

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rankandfile.source.flow.graph import Node
-from rankandfile.source.names import External, resolve
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.tables import sanitiser
 
 from .syntax import EACH, Path, ancestors, argument, dotted, stored

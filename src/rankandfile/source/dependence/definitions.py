@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Graph, Node
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
 
 from .defined import Definition, defined
 from .syntax import ancestors, dotted

@@ -9,8 +9,13 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.flow.graph import Node
-from rankandfile.source.names import Class, External, resolve, scope_of
-from rankandfile.source.program import Function, Module, Program
+from rankandfile.source.program.modules import Function, Module, Program
+from rankandfile.source.program.names import (
+    Class,
+    External,
+    resolve,
+    scope_of,
+)
 
 from . import attributes, calls, containers, control, groups, objects, origins, parameters
 from .defined import Definition

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.exceptions import catches
-from rankandfile.source.names import Class, External, method, own_nodes, resolve
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import (
+    Class,
+    External,
+    method,
+    own_nodes,
+    resolve,
+)
 
 from . import decisions
 from .definitions import reaching

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from rankandfile.source.names import Class
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class
 
 from .syntax import Path
 

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from rankandfile.source.names import External, enclosing_class, method, own_nodes, resolve
-from rankandfile.source.program import Function, Module, Program
+from rankandfile.source.program.modules import Function, Module, Program
+from rankandfile.source.program.names import (
+    External,
+    enclosing_class,
+    method,
+    own_nodes,
+    resolve,
+)
 
 from .syntax import argument, dotted
 

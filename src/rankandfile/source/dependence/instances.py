@@ -5,7 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rankandfile.source.names import Class, lineage, method, resolve
+from rankandfile.source.program.names import (
+    Class,
+    lineage,
+    method,
+    resolve,
+)
 
 from . import attributes, failures
 from .frame import Frame, Instance

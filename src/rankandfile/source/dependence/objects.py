@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from rankandfile.source.names import (
+from rankandfile.source.program.modules import Function, Module
+from rankandfile.source.program.names import (
     Class,
     External,
     external_bases,
@@ -14,7 +15,6 @@ from rankandfile.source.names import (
     resolve,
     scope_of,
 )
-from rankandfile.source.program import Function, Module
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .callers import callers_of

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.deciding import between_nodes
-from rankandfile.source.names import own_nodes
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import own_nodes
 
 from . import decisions, origins
 from .definitions import reaching

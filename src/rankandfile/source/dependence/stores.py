@@ -5,8 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rankandfile.source.names import Class, enclosing_class, lineage, methods
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import (
+    Class,
+    enclosing_class,
+    lineage,
+    methods,
+)
 
 from .defined import Definition
 from .definitions import reaching

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from rankandfile.source.program import Module
+from rankandfile.source.program.modules import Module
 
 Path: TypeAlias = tuple[tuple[str, object], ...]
 """Which part of a value is meant: ("item", key), ("attr", name), ("each", None), ("len", None); outermost first."""

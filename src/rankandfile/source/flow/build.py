@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
 
 from .condition import Kind
 from .exceptions import catches, swallows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
 
 from .build import graph_of
 from .condition import Condition, Exit, Kind, Point, written

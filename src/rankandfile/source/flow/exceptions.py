@@ -6,9 +6,15 @@ import ast
 import builtins
 from typing import Literal, TypeAlias
 
-from rankandfile.source.names import Class, External, lineage, method, resolve
-from rankandfile.source.names import external_bases as outside
-from rankandfile.source.program import Function
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import (
+    Class,
+    External,
+    lineage,
+    method,
+    resolve,
+)
+from rankandfile.source.program.names import external_bases as outside
 
 Match: TypeAlias = Literal["yes", "no", "perhaps"]
 _CATCHES_ALL = {"builtins.Exception", "builtins.BaseException"}

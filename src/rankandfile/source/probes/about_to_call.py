@@ -6,9 +6,11 @@ import ast
 
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.patch import Refusal
-from rankandfile.source.remedies.pattern import Draft
+from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling, literal
+
+ORDER = 20
 
 _PRINT = '''
 def {name}(op, *values):
@@ -77,3 +79,6 @@ def _is_plain(value: ast.expr) -> bool:
     if isinstance(value, ast.Attribute):
         return _is_plain(value.value)
     return isinstance(value, ast.Name) and value.id[:1].islower()
+
+
+PROBE = Pattern("about_to_call", ORDERS, make)

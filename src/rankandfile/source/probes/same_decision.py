@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.remedies.patch import Refusal
-from rankandfile.source.remedies.pattern import Draft, spelling
+from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.patterns.agree_on_exceptions import raising
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.spelling import Spelling, literal
+
+ORDER = 10
 
 _ROUNDS = '''
 def {name}(iterable, what, group=None):
@@ -170,3 +172,6 @@ def _handler(place: Place, say: Spelling, node: ast.ExceptHandler, group: str) -
     say.edits.before(waiting[0], say.same('"no exception"', place.decision, group))
     say.edits.before(node.body[0], say.same(raised, place.decision, group))
     return "Compares, before the call that the others wait in, whether every rank has come through to it."
+
+
+PROBE = Pattern("same_decision", ORDERS, make)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.remedies.patch import Refusal
-from rankandfile.source.remedies.pattern import Draft, spelling
+from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import literal
+
+ORDER = 30
 
 _COUNT = '''
 def {name}(what, counts={{}}):
@@ -53,3 +55,6 @@ def _counter(loop: ast.For | ast.While) -> str:
         if name in ("range", "enumerate") and isinstance(target, ast.Name) and target.id != "_"
         else ""
     )
+
+
+PROBE = Pattern("step_counter", ORDERS, make)

@@ -6,14 +6,14 @@ import msgspec
 
 from rankandfile.model.diagnosis import Diagnosis, Probe, Remedy, Verdict
 from rankandfile.model.ledger import Note
-from rankandfile.source.probes import probes
-from rankandfile.source.program import Files
+from rankandfile.source import probes
+from rankandfile.source.program.modules import Files
 
+from .choose import patches
 from .code import Code
 from .edit import LibCSTMissing
 from .patch import Patch, Refusal
 from .problem import Problem, of_verdict
-from .registry import patches
 
 
 def advise(diagnosis: Diagnosis, tree: Files, plain: bool = False) -> Diagnosis:
@@ -39,7 +39,7 @@ def _advised(verdict: Verdict, world_size: int | None, code: Code, plain: bool) 
     return msgspec.structs.replace(
         verdict,
         remedies=[*remedies_of(problem, code, plain), *verdict.remedies],
-        probes=[*(_probe(patch) for patch in probes(problem, code, plain)), *verdict.probes],
+        probes=[*(_probe(patch) for patch in probes.probes(problem, code, plain)), *verdict.probes],
     )
 
 

@@ -7,7 +7,7 @@ import io
 import re
 import tokenize
 
-from rankandfile.source.text import decode
+from rankandfile.source.files.text import decode
 
 from .patch import Patch, unified
 

@@ -1,1 +1,1 @@
-"""The fix patterns, one a file; each defines `PATTERN`."""
+"""The fix patterns, one a file with its `PATTERN`; by `ORDER` they are tried, the particular ones first."""

@@ -11,6 +11,8 @@ from rankandfile.source.remedies.place import Place, leaves
 from rankandfile.source.remedies.reach import UNKNOWN, called, collective
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 60
+
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     handler = place.node

@@ -11,6 +11,8 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 120
+
 _GATHER = '''
 def {name}(tensor, group=None):
     """Every rank's tensor, also where they are not equally long in the first dimension."""

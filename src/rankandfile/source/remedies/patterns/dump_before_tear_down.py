@@ -10,6 +10,8 @@ from rankandfile.source.remedies.words import quoted
 
 from .tear_down_after_success import around
 
+ORDER = 180
+
 _DUMP = '''
 def {name}():
     """Keep what the flight recorder of this rank holds: once its groups are destroyed, nobody can ask for it."""

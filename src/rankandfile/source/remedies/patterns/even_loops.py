@@ -10,6 +10,8 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import UNKNOWN
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 50
+
 _ORDERING = {"sorted", "set", "frozenset"}
 
 

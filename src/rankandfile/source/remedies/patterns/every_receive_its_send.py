@@ -10,6 +10,8 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import POINT_TO_POINT
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 80
+
 _SENDS = {"send", "isend"}
 _RECEIVES = {"recv", "irecv"}
 

@@ -9,6 +9,8 @@ from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place, leaves
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 130
+
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node

@@ -11,6 +11,8 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place, leaves
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 30
+
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node

@@ -12,6 +12,8 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import collective, resolve
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 100
+
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node

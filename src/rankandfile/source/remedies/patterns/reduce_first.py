@@ -9,6 +9,8 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place, leaves, names
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 150
+
 _IN_PLACE = {"all_reduce", "broadcast"}
 
 

@@ -9,6 +9,8 @@ from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place, names
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 40
+
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = _loop(place)

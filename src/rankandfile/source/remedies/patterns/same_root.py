@@ -10,6 +10,8 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 110
+
 _ROOTED = {
     "broadcast": "src",
     "scatter": "src",

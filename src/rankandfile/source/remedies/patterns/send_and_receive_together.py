@@ -9,6 +9,8 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 20
+
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     first = place.node

@@ -10,6 +10,8 @@ from rankandfile.source.remedies.place import Place, present
 from rankandfile.source.remedies.reach import UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 70
+
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node

@@ -10,6 +10,8 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 10
+
 
 def make(place: Place, _plain: bool) -> Draft | Refusal | None:
     statement = place.statement()

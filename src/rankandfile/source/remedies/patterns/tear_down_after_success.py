@@ -11,6 +11,8 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import called, collective, events
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 170
+
 
 def make(place: Place, _plain: bool) -> Draft | None:
     found = around(place)

@@ -12,6 +12,8 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import collective
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 140
+
 _SECONDS = 7200
 _WAIT = '''
 def {name}(seconds, groups=[]):

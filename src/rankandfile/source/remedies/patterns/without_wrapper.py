@@ -13,6 +13,8 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import bound_call, called
 from rankandfile.source.remedies.words import quoted
 
+ORDER = 90
+
 _WRAPPERS = {"DistributedDataParallel", "DDP"}
 
 

@@ -1,0 +1,84 @@
+"""``raf attach``: a job that is stuck already."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankandfile.cli.console import Unicode, err, out
+from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.sources import Source
+
+ORDER = 50
+
+EXAMPLES = examples(
+    "raf attach 4711",
+    "raf attach $(pgrep -f train.py) --src train/ --out hang/",
+    "raf attach --debug-server http://node-0:25999",
+)
+
+
+def attach(
+    pids: Annotated[
+        list[int] | None,
+        typer.Argument(help="The launcher, or the ranks: processes of this node.", metavar="[PID...]"),
+    ] = None,
+    debug_server: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--debug-server",
+            metavar="URL|SOCKET",
+            help="Instead of processes: torch's debug server (http://host:25999), or a rank's worker server, by URL or "
+            "UNIX socket; once for each, in the order of the ranks.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.", show_default=False),
+    ] = None,
+    src: Source = None,
+    unicode: Unicode = True,
+) -> None:
+    """Why is this job stuck? Stacks twice, and rings where the job records; then the verdict.
+
+    Needs root, or the permission to trace the processes, and says which is lacking. The job goes on as it was.
+    Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
+    """
+    if bool(pids) == bool(debug_server):
+        raise UserError("give either processes or --debug-server")
+    if pids and sys.platform != "linux":
+        raise UserError("raf attach finds processes through Linux's /proc")
+    for pid in pids or ():
+        if not Path(f"/proc/{pid}").exists():
+            raise UserError(f"no process {pid}")
+    if src is not None and not src.exists():
+        raise UserError(f"{src}: no such file or directory")
+    from rankandfile.capture.attach import attach as attach_to
+    from rankandfile.capture.attach import attach_to_servers
+    from rankandfile.capture.case import Wishes
+
+    show = unicode and (out.encoding or "").lower().startswith("utf")
+    try:
+        wishes = Wishes(output, src, show, min(out.width, 100), _show)
+        found = (
+            attach_to_servers(debug_server, wishes, _say)
+            if debug_server
+            else attach_to(pids or (), wishes, _say)
+        )
+    except OSError as error:
+        raise UserError(str(error) if debug_server else f"cannot write the case: {error}") from error
+    raise typer.Exit(UNDETERMINED if found is None else VERDICT if found else NO_HANG)
+
+
+def _say(message: str) -> None:
+    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+
+
+def _show(card: str) -> None:
+    out.file.write(card)
+    out.file.flush()

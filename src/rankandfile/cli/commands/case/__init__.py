@@ -1,0 +1,3 @@
+"""Pack a case for a support ticket, with or without names; open one."""
+
+ORDER = 110

@@ -1,0 +1,63 @@
+"""``raf case open``: from a ticket's archive back to a case directory."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+
+ORDER = 20
+
+EXAMPLES = examples(
+    "raf case open ticket.zip",
+    "raf case open ticket.zip -o case/ && raf show waits case/",
+)
+
+
+def open_(
+    archive: Annotated[Path, typer.Argument(help="An archive made by raf case pack.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Directory to write to. Default: the archive's name without .zip.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Unpack an archive of `raf case pack` into a case directory, with care: it may be a stranger's.
+
+    Sizes and names are checked, and its tables are read once in a process of their own. The raw evidence, where the
+    archive has it, goes to the folder `evidence` in that directory.
+
+    Exit status: 0 unpacked, 2 usage or unreadable input.
+    """
+    from rankandfile.evidence.pack.opening import is_pack, unpack
+    from rankandfile.evidence.reading import NotACase
+
+    if not archive.is_file():
+        raise UserError(f"{archive}: no such file")
+    if not is_pack(archive):
+        raise UserError(f"{archive}: not an archive of raf case pack; other evidence needs no opening")
+    target = output or archive.with_suffix("")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UserError(f"{target}: exists and is not an empty directory; name another with -o")
+    try:
+        with tempfile.TemporaryDirectory(prefix="raf-") as spool:
+            pack, notes = unpack(archive, Path(spool), target)
+    except NotACase as error:
+        raise UserError(str(error)) from error
+    except OSError as error:
+        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
+    names = "with pseudonyms" if pack.redacted else "with its names"
+    more = f"; the evidence is in {target / 'evidence'}" if pack.raw else ""
+    out.print(f"{target}: a case, {names}{more}", markup=False)
+    for note in notes:
+        err.print(f"note: {note}", markup=False)

@@ -1,0 +1,182 @@
+"""``raf case pack``: everything a helper needs in one archive, and nothing that tells whose job it is."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import socket
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+
+if TYPE_CHECKING:
+    from rankandfile.evidence.redact.names import Names
+    from rankandfile.evidence.redact.pseudonyms import Pseudonyms
+    from rankandfile.model.case import Case
+
+ORDER = 10
+
+EXAMPLES = examples(
+    "raf case pack dumps/ logs/ -o ticket.zip --redact",
+    "raf case pack evidence/ --redact --hide ProjectX --dry-run",
+    "raf case pack evidence/ -o ticket.zip --raw",
+    "raf diagnose ticket.zip",
+)
+
+#: What each kind of pseudonym stands for.
+_KINDS = {
+    "secret": "keys, tokens, passwords",
+    "host": "hosts",
+    "net": "domains",
+    "ip": "IP addresses",
+    "mac": "hardware addresses",
+    "user": "users",
+    "mail": "e-mail addresses",
+    "dir": "folders",
+    "file": "file names",
+    "text": "values of variables",
+    "word": "words of yours",
+}
+_SHOWN = 3
+
+
+def pack(
+    paths: Paths,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The archive to write (a .zip).", show_default=False)
+    ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact", help="Replace hosts, users, folders, addresses and secrets by pseudonyms for good."
+        ),
+    ] = False,
+    hide: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hide",
+            metavar="WORD",
+            help="With --redact: replace this word too. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Add the evidence itself, as it is. Not with --redact.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing; show what would be replaced, and by what.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an archive that exists.")] = False,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """Make one archive for a support ticket: the case's tables and ledger, and the raw evidence where wanted.
+
+    Every command takes the archive as it takes the evidence, and gives the same verdict. With --redact the names in it
+    become pseudonyms, the same everywhere in the archive, keyed with a secret that is kept nowhere. Ranks, groups,
+    operations, times, function names, and the file names of sources stay.
+
+    Exit status: 0 written (or, with --dry-run, shown), 2 usage or unreadable input.
+    """
+    from rankandfile.evidence.reading import Reading
+
+    _check(output, redact=redact, hide=hide or [], raw=raw, dry_run=dry_run, force=force)
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    pseudonyms = None
+    if redact:
+        from rankandfile.evidence.redact.tables import redact as redact_case
+
+        case, pseudonyms = redact_case(case, _names(hide or []))
+        case = _marked(case, output)
+        _say_replaced(pseudonyms, with_examples=dry_run)
+    if dry_run or output is None:
+        return
+    from rankandfile.evidence.pack.writing import write
+
+    counts = {kind: len(values) for kind, values in pseudonyms.given().items()} if pseudonyms else None
+    try:
+        write(case, output, redacted=counts, raw=paths if raw else ())
+    except OSError as error:
+        raise UserError(f"{output}: cannot be written: {error.strerror or error}") from error
+    _say_written(output, redacted=redact, raw=raw)
+
+
+def _check(
+    output: Path | None, *, redact: bool, hide: list[str], raw: bool, dry_run: bool, force: bool
+) -> None:
+    if output is None and not dry_run:
+        raise UserError("where to? Name the archive with -o ticket.zip, or look first with --dry-run")
+    if redact and raw:
+        raise UserError("--raw adds the evidence as it is, names and all: leave out --raw or --redact")
+    if hide and not redact:
+        raise UserError("--hide needs --redact")
+    if dry_run and not redact:
+        raise UserError("--dry-run shows what --redact would replace: add --redact")
+    if output is not None and output.exists() and not force and not dry_run:
+        raise UserError(f"{output}: exists; use --force to replace it")
+    if output is not None and not output.parent.is_dir():
+        raise UserError(f"{output.parent}: no such directory")
+
+
+def _names(hide: list[str]) -> Names:
+    """What is to be hidden in any case: the words asked for, and whoever packs on whatever machine."""
+    from rankandfile.evidence.redact.names import Names
+
+    names = Names(words={word.strip().lower() for word in hide if word.strip()})
+    names.host(socket.gethostname())
+    with contextlib.suppress(KeyError, OSError):
+        names.user(getpass.getuser())
+    return names
+
+
+def _marked(case: Case, output: Path | None) -> Case:
+    from rankandfile.model.ledger import Note
+
+    what = "names in this case are pseudonyms: hosts, users, folders, addresses, secrets"
+    note = Note(file=output.name if output else "case", where="", what=what)
+    return replace(case, notes=(note, *case.notes))
+
+
+def _say_replaced(pseudonyms: Pseudonyms, *, with_examples: bool) -> None:
+    given = pseudonyms.given()
+    if not given:
+        out.print("nothing to replace was found", markup=False)
+    for kind, what in _KINDS.items():
+        values = given.get(kind)
+        if not values:
+            continue
+        places = pseudonyms.places[kind]
+        out.print(
+            f"{len(values):,} {what} replaced, in {places:,} place{'' if places == 1 else 's'}", markup=False
+        )
+        for value, name in list(values.items())[: _SHOWN if with_examples else 0]:
+            shown = value if kind != "secret" else f"{value[:4]}…"
+            out.print(f"  {shown if len(shown) < 60 else shown[:59] + '…'} → {name}", markup=False)
+
+
+def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
+    size = output.stat().st_size
+    held = (
+        "the case" + (", with pseudonyms" if redacted else "") + (", and the evidence itself" if raw else "")
+    )
+    out.print(f"{output}: {size / 1024:,.0f} KiB: {held}", markup=False)
+    if not redacted:
+        err.print(
+            "It holds names of hosts, users and folders, and lines of logs: --redact replaces them.",
+            markup=False,
+        )
+    else:
+        err.print(
+            "Look at it before you send it: a pattern can miss what only you know. --hide WORD helps.",
+            markup=False,
+        )
+
+
+__all__ = ["EXAMPLES", "pack"]

@@ -1,0 +1,51 @@
+"""``raf convert``: dumps in any form to a case directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+
+ORDER = 140
+
+EXAMPLES = examples(
+    "raf convert dumps/ -o case/",
+    "raf convert ticket.zip -o case/ && raf show groups case/",
+    "duckdb -c \"select op, count(*) from 'case/calls.parquet' group by op\"",
+)
+
+
+def convert(
+    paths: Paths,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write the case to.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a directory that holds something.")
+    ] = False,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """Write a case directory: Parquet tables and notes, readable by every command, DuckDB and pandas."""
+    from rankandfile.evidence.reading import Reading
+    from rankandfile.evidence.tables.case_dir import write
+
+    if output.exists() and not output.is_dir():
+        raise UserError(f"{output}: not a directory")
+    if output.is_dir() and any(output.iterdir()) and not force:
+        raise UserError(f"{output}: not empty; use --force to write into it")
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    try:
+        write(case, output)
+    except OSError as error:
+        raise UserError(f"{output}: cannot be written: {error.strerror or error}") from error
+    out.print(
+        f"{output}: {case.calls.height:,} calls of {len(case.ranks_seen)} ranks in {case.groups.height} groups",
+        markup=False,
+    )
+    for note in case.notes:
+        err.print(f"note: {note}", markup=False)

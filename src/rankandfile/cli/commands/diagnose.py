@@ -1,0 +1,148 @@
+"""``raf diagnose``: the main job."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.console import Unicode, err, out, signs_for, write_utf8
+from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
+from rankandfile.cli.formats import Format, formatted
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Hung, Jobs, Paths, load_case
+from rankandfile.cli.progress import working
+from rankandfile.cli.sources import Revision, Sources, as_it_ran, located, source_tree
+
+if TYPE_CHECKING:
+    from rankandfile.model.diagnosis import Diagnosis
+    from rankandfile.reason import Facts
+    from rankandfile.reason.explain import Explanation
+
+ORDER = 10
+
+EXAMPLES = examples(
+    "raf diagnose dumps/",
+    "raf diagnose dumps/ --src train/",
+    "raf diagnose dumps/ --src train/ --git v1.4",
+    "raf diagnose ticket.zip -v",
+    "raf diagnose dumps/ --explain 5",
+    "raf diagnose dumps/ --format json > diagnosis.json",
+    "raf diagnose dumps/ --format sarif > raf.sarif",
+    "raf diagnose dumps/ --format github",
+    "raf diagnose dumps/ --report report.html",
+)
+
+
+def diagnose(
+    paths: Paths,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
+    explain: Annotated[
+        int | None,
+        typer.Option(
+            "--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?", show_default=False
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
+    ] = False,
+    unicode: Unicode = True,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write the diagnosis as JSON to this file too.", show_default=False
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write the whole diagnosis as one HTML page too.", show_default=False),
+    ] = None,
+    src: Sources = None,
+    git: Revision = None,
+    hung: Hung = False,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """Which rank, which call, why: the verdict on a job that hung.
+
+    Takes any mix of flight recorder dumps, folders and archives, or a case directory. With --src it names the line
+    and the condition at which the ranks parted, and why that can differ between them.
+    Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
+    """
+    from rankandfile.evidence.reading import Reading
+
+    tree = source_tree(src, git)
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    tree = as_it_ran(tree, case)
+    # After loading: it loads the tables' libraries while it decodes.
+    from rankandfile.model.diagnosis import to_json
+    from rankandfile.reason import conclude, gather
+
+    # The steps of the reasoning show the progress themselves.
+    with nullcontext() if verbose else working("reasoning"):
+        facts = gather(case, _say_step if verbose else None, hung)
+        diagnosis = conclude(facts)
+    if tree is not None:
+        from rankandfile.source.remedies import advise
+
+        with working("reading the source"):
+            diagnosis = advise(located(case, diagnosis, tree), tree)
+    if output is not None:
+        output.write_bytes(to_json(diagnosis) + b"\n")
+    if explain is not None:
+        from rankandfile.reason.explain import explain as explain_rank
+
+        _print_explanation(facts, explain_rank(facts, explain, diagnosis), format)
+    elif format is Format.text:
+        print_card(diagnosis, unicode)
+    else:
+        write_utf8(formatted(diagnosis, format, Path.cwd()) + "\n")
+    if report is not None:
+        from .report import write_report
+
+        # The answer does not wait for the page.
+        out.file.flush()
+        write_report(facts, diagnosis, report)
+    raise typer.Exit(status(diagnosis))
+
+
+def status(diagnosis: Diagnosis) -> int:
+    """The exit status that the diagnosis means."""
+    if not diagnosis.verdicts:
+        return UNDETERMINED
+    if any(
+        verdict.cause not in ("undetermined", "no_hang") or (verdict.hang and verdict.culprits)
+        for verdict in diagnosis.verdicts
+    ):
+        return VERDICT
+    return NO_HANG if diagnosis.verdicts[0].cause == "no_hang" else UNDETERMINED
+
+
+def _say_step(line: str) -> None:
+    err.print(f"· {line}", style="dim", markup=False)
+
+
+def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
+    """The verdict on one screen, as this terminal can show it."""
+    from rankandfile.render.card import card
+
+    signs = signs_for(unicode)
+    width = min(out.width, 100)
+    with out.capture() as shown:
+        out.print(card(diagnosis, signs, width), width=width)
+    # Tables are filled up with blanks, which a log or a ticket need not carry.
+    out.file.write("".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines()))
+
+
+def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:
+    import msgspec
+
+    if format.value == "json":
+        out.file.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
+        return
+    out.print(str(explanation), markup=False)
+    for evidence_id in explanation.evidence:
+        if found := facts.case.evidence(evidence_id):
+            out.print(f"  {found.id}: {found.quote}", style="dim", markup=False)

@@ -1,0 +1,154 @@
+"""``raf doctor``: is this set up so that the next hang can be diagnosed?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+
+if TYPE_CHECKING:
+    from rankandfile.model.settings import Settings
+
+ORDER = 150
+
+EXAMPLES = examples(
+    "raf doctor",
+    "raf doctor train.sbatch train.py --torch 2.6",
+    "raf doctor pytorchjob.yaml --fix",
+    "kubectl exec POD -- env | raf doctor -",
+    "raf doctor train.sbatch --case dumps/ --steps-to-keep 3",
+    'eval "$(raf doctor --fix)"',
+)
+
+FINE, FINDINGS = 0, 1
+"""Exit statuses: nothing to mend, or something."""
+
+
+class Format(str, Enum):
+    text = "text"
+    json = "json"
+
+
+def doctor(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Launch scripts, env dumps (- is stdin), manifests, Python files of one job. "
+            "Default: this shell's environment.",
+            metavar="[PATH...]",
+            show_default=False,
+        ),
+    ] = None,
+    torch: Annotated[
+        str | None,
+        typer.Option(
+            "--torch", metavar="VERSION", help="The job's torch. Default: detected.", show_default=False
+        ),
+    ] = None,
+    calls_per_step: Annotated[
+        int | None,
+        typer.Option(
+            "--calls-per-step", min=1, help="Collectives and sends of one rank in a step.", show_default=False
+        ),
+    ] = None,
+    steps_to_keep: Annotated[
+        int, typer.Option("--steps-to-keep", min=1, help="Whole steps that the ring shall hold.")
+    ] = 2,
+    case: Annotated[
+        Path | None,
+        typer.Option("--case", help="Dumps or a case to measure the calls per step in.", show_default=False),
+    ] = None,
+    dump_dir: Annotated[
+        str | None,
+        typer.Option("--dump-dir", help="Storage that lasts, for the fixes.", show_default=False),
+    ] = None,
+    grace: Annotated[
+        float | None,
+        typer.Option(
+            "--grace",
+            min=0,
+            metavar="SECONDS",
+            help="From asking to killing, where no file says (Slurm's KillWait).",
+            show_default=False,
+        ),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Print the corrected environment only, ready to paste.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what is in order as well.")] = False,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+) -> None:
+    """Is the next hang diagnosable, and is anything set that is useless or harmful?
+
+    Nothing is run: scripts and manifests are read. Exit status: 0 nothing to mend, 1 findings, 2 usage or
+    unreadable input.
+    """
+    from rankandfile.doctor import Options, examine, lines
+    from rankandfile.doctor.releases import parse
+    from rankandfile.model.settings import to_json
+    from rankandfile.render.examination import lines as as_text
+
+    if torch is not None and parse(torch) is None:
+        raise UserError(f"--torch {torch}: not a release; 2.9 or 2.9.1 is")
+    if case is not None and calls_per_step is None:
+        calls_per_step = _measured(case)
+    parts = _settings(paths or [], torch)
+    options = Options(
+        calls_per_step=calls_per_step, steps_to_keep=steps_to_keep, dump_dir=dump_dir, grace_s=grace
+    )
+    examination = examine(parts, options, torch)
+    if format is Format.json:
+        out.file.write(to_json(examination).decode() + "\n")
+    elif fix:
+        for line in lines(examination.findings, parts[0].launcher):
+            out.file.write(line + "\n")
+    else:
+        for line in as_text(examination, verbose):
+            out.print(line, markup=False, soft_wrap=True)
+    if format is Format.text:
+        for note in examination.notes:
+            err.print(f"note: {note}", markup=False, soft_wrap=True)
+    to_mend = any(finding.severity != "ok" for finding in examination.findings)
+    raise typer.Exit(FINDINGS if to_mend else FINE)
+
+
+def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
+    from rankandfile.doctor.settings.environment import read_mapping
+    from rankandfile.doctor.settings.read import (
+        Unreadable,
+        joined,
+        read_bytes,
+        read_file,
+        with_this_machine,
+    )
+
+    if not paths:
+        return [with_this_machine(read_mapping(os.environ, "environment"), torch)]
+    parts: list[Settings] = []
+    try:
+        for path in paths:
+            parts += read_bytes(sys.stdin.buffer.read(), "-") if str(path) == "-" else read_file(path)
+    except Unreadable as error:
+        raise UserError(str(error)) from error
+    return [with_this_machine(part, torch) for part in joined(parts)]
+
+
+def _measured(path: Path) -> int:
+    from rankandfile.cli.loading import load_case
+    from rankandfile.reason.calls_per_step import calls_per_step
+
+    measured = calls_per_step(load_case([path]))
+    if measured is None:
+        raise UserError(
+            f"{path}: no call repeats itself there, so no step can be told: give --calls-per-step"
+        )
+    err.print(f"{measured.calls} calls a step, measured on rank {measured.rank}", style="dim")
+    return measured.calls

@@ -1,0 +1,89 @@
+"""``raf explore``: a case on the terminal, to walk through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.formats import in_tree
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.progress import working
+from rankandfile.cli.sources import Revision, Sources, as_it_ran, located, source_tree
+
+if TYPE_CHECKING:
+    from rankandfile.render.explore.subject import ReadSource, Subject
+    from rankandfile.source.files.tree import SourceTree
+
+ORDER = 90
+
+EXAMPLES = examples(
+    "raf explore incident/",
+    "raf explore incident/ --src train/",
+    "raf explore ticket.zip --src . --git v1.4",
+)
+
+_MOST_BYTES = 4 << 20
+
+
+def explore(
+    paths: Paths, src: Sources = None, git: Revision = None, attempt: Attempt = None, jobs: Jobs = None
+) -> None:
+    """Walk through a case: ranks, their calls, stacks and source side by side. Press ? for the keys.
+
+    Needs Textual: pip install 'rankandfile[explore]'. Source is read from --src, or where one stands.
+    """
+    try:
+        from rankandfile.render.explore.app import Explorer
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "textual":
+            raise
+        raise UserError("raf explore needs Textual: pip install 'rankandfile[explore]'") from error
+    Explorer(subject(paths, source_tree(src, git), attempt, jobs)).run()
+
+
+def subject(paths: list[Path], tree: SourceTree | None, attempt: int | None, jobs: int | None) -> Subject:
+    from rankandfile.evidence.reading import Reading
+
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    tree = as_it_ran(tree, case)
+    from rankandfile.reason import conclude, gather
+    from rankandfile.render.explore.subject import Standing, Subject
+
+    with working("reasoning"):
+        facts = gather(case)
+        diagnosis = located(case, conclude(facts), tree)
+    stands = {rank: Standing(stand.stack, stand.words) for rank, stand in facts.hosts.items()}
+    return Subject(case, diagnosis, _reader(tree), stands)
+
+
+def _reader(tree: SourceTree | None) -> ReadSource:
+    """A file of the job by its path there: from the tree that was named, or under the working directory."""
+    if tree is None:
+        return _from_here(Path.cwd())
+    known = tree
+
+    def read(path: str) -> str | None:
+        named = known.named(path.replace("\\", "/").rsplit("/", 1)[-1])
+        tails = [one for one in named if path.replace("\\", "/").endswith(one)]
+        best = max(tails, key=len, default=named[0] if len(named) == 1 else None)
+        return None if best is None else known.read(best)
+
+    return read
+
+
+def _from_here(root: Path) -> ReadSource:
+    find = in_tree(root)
+
+    def read(path: str) -> str | None:
+        inside = find(path)
+        if inside is None:
+            return None
+        try:
+            with (root / inside).open("rb") as file:
+                return file.read(_MOST_BYTES).decode("utf-8", "replace")
+        except OSError:
+            return None
+
+    return read

@@ -1,0 +1,230 @@
+"""``raf fix``: the change that mends the hang, as a diff, or made in the source where that is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.progress import working
+from rankandfile.cli.sources import as_it_ran, located, source_tree
+
+if TYPE_CHECKING:
+    from rankandfile.model.diagnosis import Diagnosis
+    from rankandfile.source.files.tree import SourceTree
+    from rankandfile.source.remedies import Patch, Refusal
+
+ORDER = 70
+
+EXAMPLES = examples(
+    "raf fix incident/ --src .",
+    "raf fix incident/ --src . | git apply",
+    "raf fix incident/ --src train/ --plain --apply",
+    "raf fix incident/ --src . --probe",
+    "raf fix incident/ --src . --remedy 2",
+)
+_COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
+_LABEL, _WIDTH = 10, 100
+
+
+def fix(
+    paths: Paths,
+    source: Annotated[Path, typer.Option("--src", help="The job's source tree.", show_default=False)],
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Make the change in the source tree. Without it, it is only shown."),
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="With plain torch, without rankandfile.guard.")
+    ] = False,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="The instrument that confirms the verdict, in place of the remedy."),
+    ] = False,
+    remedy: Annotated[
+        int,
+        typer.Option(
+            "--remedy",
+            min=1,
+            metavar="N",
+            help="Which one, where there are several (with --probe, which probe).",
+        ),
+    ] = 1,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """The smallest change that mends the hang, at the place where the ranks parted.
+
+    Prints a unified diff, and on stderr why it helps and what is left to decide; nothing is changed without --apply.
+    Exit status: 0 no hang found, 1 a verdict with its patch, 2 usage or unreadable input, 3 no verdict, or no patch
+    that a machine should make.
+    """
+    from rankandfile.source.remedies import LibCSTMissing, Patch
+
+    if not source.is_dir():
+        raise UserError(f"{source}: not a folder; --src names the folder of the job's source")
+    diagnosis, tree, doubtful = _diagnosed(paths, source, attempt, jobs)
+    if not any(verdict.hang for verdict in diagnosis.verdicts):
+        _say("no hang found: nothing to mend" if diagnosis.verdicts else "no verdict: nothing to mend")
+        raise typer.Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
+    try:
+        found = _found(diagnosis, tree, plain, probe)
+    except LibCSTMissing as error:
+        raise UserError(str(error)) from error
+    made = [one for one in found if isinstance(one, Patch)]
+    if not made:
+        _refused([one for one in found if not isinstance(one, Patch)])
+        raise typer.Exit(UNDETERMINED)
+    if remedy > len(made):
+        raise UserError(f"there {'is' if len(made) == 1 else 'are'} {len(made)} to choose from, not {remedy}")
+    chosen = made[remedy - 1]
+    _explain(diagnosis, chosen, made)
+    if apply:
+        if chosen.path in doubtful:
+            raise UserError(f"{chosen.path} is not the source that ran: nothing was written")
+        _apply(chosen, source)
+    else:
+        _show(chosen, source)
+    raise typer.Exit(VERDICT)
+
+
+def _diagnosed(
+    paths: list[Path], source: Path, attempt: int | None, jobs: int | None
+) -> tuple[Diagnosis, SourceTree, set[str]]:
+    """The diagnosis, the source, and its files that are not what ran."""
+    from rankandfile.evidence.reading import Reading
+    from rankandfile.reason import conclude, gather
+
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    with working("reasoning"):
+        before = conclude(gather(case))
+    tree = as_it_ran(source_tree([source], None), case)
+    assert tree is not None
+    with working("reading the source"):
+        found = located(case, before, tree)
+    for note in found.notes[len(before.notes) :]:
+        _say(f"note      {note}")
+    return found, tree, {note.file for note in found.notes[len(before.notes) :]}
+
+
+def _found(diagnosis: Diagnosis, tree: SourceTree, plain: bool, probe: bool) -> list[Patch | Refusal]:
+    from rankandfile.source.probes import probes
+    from rankandfile.source.remedies import Refusal, patches
+    from rankandfile.source.remedies.problem import of_verdict
+
+    for verdict in diagnosis.verdicts:
+        problem = of_verdict(verdict, diagnosis.job.world_size)
+        if problem is not None:
+            return [*probes(problem, tree, plain)] if probe else patches(problem, tree, plain)
+    return [Refusal("", "the source does not show the line at which the ranks parted")]
+
+
+def _say(line: str) -> None:
+    err.print(line, markup=False, soft_wrap=True)
+
+
+def _tell(label: str, words: str) -> None:
+    """A label and what it says, on lines that fit; lines of a pipe fit too, for people read them in tickets."""
+    width = min(err.width, _WIDTH)
+    for line in wrap(
+        words, width, initial_indent=f"{label:<{_LABEL}}", subsequent_indent=" " * _LABEL,
+        break_long_words=False, break_on_hyphens=False,
+    ):  # fmt: skip
+        _say(line)
+
+
+def _refused(refusals: list[Refusal]) -> None:
+    _say(
+        "no patch: a mechanical one would be wrong here, or none is known"
+        if refusals
+        else "no patch for this place"
+    )
+    for refusal in refusals:
+        _tell("decide", refusal.words)
+
+
+def _explain(diagnosis: Diagnosis, chosen: Patch, made: list[Patch]) -> None:
+    verdict = next(verdict for verdict in diagnosis.verdicts if verdict.hang)
+    _tell("hang", verdict.sentence)
+    _tell("patch", chosen.title)
+    _tell("why", chosen.text)
+    if chosen.decide:
+        _tell("decide", chosen.decide)
+    for number, other in enumerate(made, 1):
+        if other is not chosen:
+            _tell("or", f"--remedy {number}: {other.title}")
+
+
+def _file(chosen: Patch, source: Path) -> Path:
+    """The file of the tree; a link is followed, for the change belongs into what it leads to."""
+    path = (source / chosen.path).resolve()
+    if not path.is_relative_to(source.resolve()) or not path.is_file():
+        raise UserError(f"{source / chosen.path}: not a file of this tree")
+    return path
+
+
+def _show(chosen: Patch, source: Path) -> None:
+    from rankandfile.source.remedies.restore import NotTheSame, diff_bytes
+
+    try:
+        data = diff_bytes(chosen, _file(chosen, source).read_bytes(), _name(chosen, source))
+    except NotTheSame as error:
+        raise UserError(str(error)) from error
+    if not out.is_terminal:
+        # Bytes, in the file's own encoding and with its line ends: `git apply` compares them.
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    for line in data.decode("utf-8", "replace").split("\n")[:-1]:
+        style = next((colour for mark, colour in _COLOURS.items() if line.startswith(mark)), None)
+        out.print(line.rstrip("\r"), style=style, markup=False, soft_wrap=True)
+
+
+def _name(chosen: Patch, source: Path) -> str:
+    """The file's path as seen from here, where the tree lies below; else from the tree."""
+    whole, here = (source.resolve() / chosen.path), Path.cwd()
+    return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else chosen.path
+
+
+def _apply(chosen: Patch, source: Path) -> None:
+    from rankandfile.source.remedies.restore import NotTheSame, patched_bytes
+
+    path = _file(chosen, source)
+    try:
+        data = patched_bytes(chosen, path.read_bytes())
+        _write(path, data)
+    except NotTheSame as error:
+        raise UserError(f"{error}; nothing was written") from error
+    except UnicodeEncodeError as error:
+        raise UserError(
+            f"{path}: its encoding has no sign for what the patch says; nothing was written"
+        ) from error
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}; nothing was written") from error
+    before, after = chosen.before.count("\n"), chosen.after.count("\n")
+    _say(f"written   {path} ({before} lines before, {after} now)")
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All of it or nothing, with the mode that the file has."""
+    mode = path.stat().st_mode & 0o7777
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,115 @@
+"""``raf fr-trace``: the arguments of torch's own analyser, with the answers of this one, for those who have scripts."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.loading import load_case
+
+from .diagnose import print_card, status
+
+if TYPE_CHECKING:
+    from rankandfile.model.case import Case
+
+ORDER = 130
+
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+_EXAMPLES = """Examples:
+  raf fr-trace dumps/
+  raf fr-trace dumps/ -p nccl_trace_rank_ -j --selected-ranks 0 3 --print_stack_trace
+  raf fr-trace dumps/ -j --pg-filters mesh_tp
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """torch's options, spelled as torch spells them: several values after one option, too, which Typer cannot."""
+    found = argparse.ArgumentParser(
+        prog="raf fr-trace",
+        description="Analyse flight recorder dumps, called like torch's fr_trace. For new scripts: raf diagnose.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    found.add_argument(
+        "trace_dir", type=Path, help="folder with one dump per rank, in any form that raf reads"
+    )
+    found.add_argument("--selected-ranks", nargs="+", type=int, help="print entries of these ranks only")
+    found.add_argument(
+        "--allow-incomplete-ranks",
+        action="store_true",
+        help="accepted; missing dumps never stop this analysis",
+    )
+    found.add_argument(
+        "--pg-filters", nargs="+", help="print entries of these groups only: names or descriptions"
+    )
+    found.add_argument(
+        "-o", "--output", type=Path, help="write the diagnosis here, as JSON (not torch's pickle)"
+    )
+    found.add_argument("-p", "--prefix", help="what stands before the rank in the file names")
+    found.add_argument(
+        "-j", "--just_print_entries", action="store_true", help="print all entries, side by side"
+    )
+    found.add_argument("-v", "--verbose", action="store_true", help="show the steps of the reasoning")
+    found.add_argument("--print_stack_trace", action="store_true", help="with -j: with the stacks")
+    found.add_argument("--mismatch_cap", type=int, default=10, help="verdicts to print at most")
+    found.add_argument(
+        "--transform-ft", action="store_true", help="torchft: ranks within replica groups made global"
+    )
+    found.add_argument("--group-world-size", type=int, help="torchft: ranks per replica group")
+    return found
+
+
+def fr_trace(ctx: typer.Context) -> None:
+    """torch's fr_trace, with its own arguments and correct answers."""
+    arguments = parser().parse_args(ctx.args)
+    if arguments.transform_ft and not arguments.group_world_size:
+        raise UserError("--transform-ft needs --group-world-size")
+    if not arguments.just_print_entries and (arguments.selected_ranks or arguments.pg_filters):
+        # torch refuses it too: a verdict on some of the ranks would be another verdict.
+        raise UserError("--selected-ranks and --pg-filters choose what -j prints: add -j")
+    from rankandfile.evidence.reading import Reading
+
+    reading = Reading(
+        prefix=arguments.prefix, replica_ranks=arguments.group_world_size if arguments.transform_ft else None
+    )
+    case = load_case([arguments.trace_dir], reading=reading)
+    if arguments.just_print_entries:
+        _print_entries(case, arguments)
+        return
+    raise typer.Exit(_analyse(case, arguments))
+
+
+def _analyse(case: Case, arguments: argparse.Namespace) -> int:
+    from rankandfile.model.diagnosis import to_json
+    from rankandfile.reason import diagnose
+
+    def say(line: str) -> None:
+        err.print(line, style="dim", markup=False)
+
+    diagnosis = diagnose(case, say if arguments.verbose else None)
+    if arguments.output is not None:
+        arguments.output.write_bytes(to_json(diagnosis) + b"\n")
+    diagnosis.verdicts = diagnosis.verdicts[: max(1, arguments.mismatch_cap)]
+    print_card(diagnosis, unicode=False)
+    return status(diagnosis)
+
+
+def _print_entries(case: Case, arguments: argparse.Namespace) -> None:
+    import polars as pl
+
+    from rankandfile.render import flat
+    from rankandfile.render.terminal_table import table
+
+    calls = case.calls
+    if arguments.selected_ranks is not None:
+        calls = calls.filter(pl.col("rank").is_in(arguments.selected_ranks))
+    if arguments.pg_filters is not None:
+        named = pl.col("name").is_in(arguments.pg_filters) | pl.col("desc").is_in(arguments.pg_filters)
+        calls = calls.filter(pl.col("group").is_in(case.groups.filter(named)["group"].implode()))
+    out.print(table(flat.side_by_side(case, calls, arguments.print_stack_trace)))

@@ -1,0 +1,3 @@
+"""Make a hang with known truth; score analysers on many."""
+
+ORDER = 120

@@ -1,0 +1,82 @@
+"""``raf lab ablate``: what each heuristic is worth."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankandfile.cli.console import out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
+
+ORDER = 60
+
+EXAMPLES = examples(
+    "raf lab ablate corpus/",
+    "raf lab ablate corpus/ --only 'unsent sends' --list",
+    "raf lab ablate corpus/ -a raf-logs --format json",
+)
+
+
+class Format(str, Enum):
+    text = "text"
+    json = "json"
+
+
+def ablate(
+    sets: Annotated[
+        list[Path], typer.Argument(metavar="SET...", help="Folders of incidents (raf lab export).")
+    ],
+    analyser: Annotated[
+        str, typer.Option("--analyser", "-a", help="What is looked at: raf, raf-dumps, raf-logs, raf-src.")
+    ] = "raf-src",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Only this heuristic; repeat for more.", show_default=False),
+    ] = None,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Name the incidents whose answer changes, too.")
+    ] = False,
+    jobs: Jobs = 2,
+) -> None:
+    """Switch off each heuristic in turn, and see which answers change, for better or worse.
+
+    A heuristic is a rule that no contract of torch's gives. One that changes no answer for the better where programs
+    are new to it is not worth having. A loss (-3) is what switching it off costs; a gain (+1) speaks against it.
+    """
+    from rankandfile.lab.score import ablation
+    from rankandfile.lab.score.analysers import OURS
+
+    if analyser not in OURS:
+        raise UserError(f"'{analyser}' is none of {', '.join(OURS)}")
+    rules = ablation.heuristics()
+    if unknown := set(only or ()) - {rule.name for rule in rules}:
+        raise UserError(
+            f"no heuristic '{unknown.pop()}'; there are: {', '.join(rule.name for rule in rules)}"
+        )
+    rules = [rule for rule in rules if not only or rule.name in only]
+    found = incidents_in(sets)
+    with progressing(analyser, len(found)) as step:
+        rows = ablation.ablate(analyser, found, rules, jobs=jobs, on_done=step)
+    if format is Format.json:
+        import msgspec
+
+        out.file.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
+        return
+    import polars as pl
+
+    from rankandfile.render.terminal_table import table
+
+    shown = list(ablation.table(rows))
+    if shown:
+        out.print(table(pl.DataFrame(shown)))
+    if silent := [row.heuristic for row in rows if not row.heard]:
+        out.print(f"had no say here: {', '.join(silent)}", markup=False)
+    for row in rows if listed else ():
+        for incident in row.incidents:
+            out.print(f"{row.heuristic}: {incident}", markup=False, soft_wrap=True)

@@ -1,0 +1,58 @@
+"""``raf lab list``: which hangs the lab can make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.output import Format, FormatOption, OutputOption, emit
+
+if TYPE_CHECKING:
+    from rankandfile.lab.sim.scenario import Scenario
+
+ORDER = 10
+
+EXAMPLES = examples(
+    "raf lab list",
+    "raf lab list --cause order_inversion",
+    "raf lab list --format json",
+)
+
+
+def list_(
+    cause: Annotated[
+        str | None, typer.Option("--cause", help="Only scenarios of this cause.", show_default=False)
+    ] = None,
+    format: FormatOption = Format.text,
+    output: OutputOption = None,
+) -> None:
+    """The scenarios: real ones run torch processes, simulated ones play NCCL's rules at any scale."""
+    import polars as pl
+
+    from rankandfile.lab import catalog
+    from rankandfile.lab.sim import catalog as simulated
+
+    rows = [
+        (s.name, "real", s.world_size, s.cause, s.title, " and ".join(s.needs)) for s in catalog.scenarios()
+    ]
+    for one in simulated.scenarios().values():
+        # Every fault names its cause; where several are injected, the first is the one to find.
+        cause_of = one.faults[0].cause if one.faults else "no_hang"
+        rows.append((one.name, "simulated", _ranks(one), cause_of, one.title, ""))
+    columns = ["name", "kind", "ranks", "cause", "title", "needs"]
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    if cause is not None:
+        causes = sorted(frame["cause"].unique())
+        if cause not in causes:
+            raise UserError(f"no scenario of cause '{cause}'; there are: {', '.join(causes)}")
+        frame = frame.filter(pl.col("cause") == cause)
+    needed = frame["needs"].str.len_chars().sum() > 0
+    emit(frame, format, output, brief=columns if needed else columns[:-1], what="scenarios")
+
+
+def _ranks(scenario: Scenario) -> int:
+    """Most layouts are grids; the others say themselves how large they are."""
+    return scenario.layout(scenario.sized(None)).world_size

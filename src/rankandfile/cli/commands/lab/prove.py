@@ -1,0 +1,159 @@
+"""``raf lab prove``: do the patches and probes hold? Each is put into a hang's source and run."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from rankandfile.cli.console import out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.lab_make import kind_of, say
+
+if TYPE_CHECKING:
+    from rankandfile.lab.prove import Origin, Proof, What
+    from rankandfile.lab.scenario import Scenario
+
+ORDER = 80
+
+EXAMPLES = examples(
+    "raf lab prove early_stop_local",
+    "raf lab prove --all --output proofs.json",
+    "raf lab prove nan_batch_skipped --remedies --plain --show",
+)
+
+
+def prove(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Real scenarios.", show_default=False),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every scenario in which ranks take different paths.")
+    ] = False,
+    remedies: Annotated[
+        bool, typer.Option("--remedies", help="Only the patches that mend: the job must finish.")
+    ] = False,
+    probes: Annotated[
+        bool,
+        typer.Option(
+            "--probes", help="Only the checks: the job must fail at once and name ranks and decision."
+        ),
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Patches in plain torch, without rankandfile.guard.")
+    ] = False,
+    diagnosed: Annotated[
+        bool,
+        typer.Option(
+            "--diagnosed/--stated",
+            help="Make the hang and diagnose it with its source, or take the place that the scenario states.",
+        ),
+    ] = True,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Scenarios at a time.")] = 2,
+    show: Annotated[bool, typer.Option("--show", help="Print each patch too.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the results as JSON.", show_default=False)
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown", help="Write the table into this page, between its markers.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Put the generated patch, and then the generated probe, into the source of a hang, and run both afresh.
+
+    A remedy holds if every rank ends with 0 and all made the same calls; a probe if the job fails before the ranks
+    make different calls, with a line that names the odd ranks and the decision. Exit status: 1 if one does not hold.
+    """
+    chosen = _chosen(names or [], everything)
+    what: tuple[What, ...] = (
+        ("remedy",)
+        if remedies and not probes
+        else ("probe",)
+        if probes and not remedies
+        else ("remedy", "probe")
+    )
+    proofs = _prove_all(chosen, what, plain, "diagnosis" if diagnosed else "truth", jobs)
+    out.print(_table(proofs))
+    held = sum(proof.held for proof in proofs)
+    out.print(f"{held} of {len(proofs)} hold", markup=False)
+    if show:
+        for proof in proofs:
+            out.print(f"\n{proof.scenario}: {proof.title}", markup=False)
+            out.print(proof.diff, markup=False, soft_wrap=True)
+    if output is not None:
+        import msgspec
+
+        output.write_text(json.dumps(msgspec.to_builtins(proofs), indent=1) + "\n", encoding="utf-8")
+    if markdown is not None:
+        from rankandfile.lab.proofs_page import write_page
+
+        write_page(markdown, proofs)
+    raise typer.Exit(0 if held == len(proofs) else 1)
+
+
+def _chosen(names: list[str], everything: bool) -> list[Scenario]:
+    from rankandfile.lab import prove as proving
+
+    known = {scenario.name: scenario for scenario in proving.scenarios()}
+    if everything:
+        return [scenario for scenario in known.values() if proving.of_paths(scenario)]
+    if not names:
+        raise UserError("name a scenario, or say --all")
+    for name in names:
+        if kind_of(name) != "real" or name not in known:
+            raise UserError(f"{name} cannot be proved here: it must be a real scenario that hangs")
+    return [known[name] for name in names]
+
+
+def _prove_all(
+    chosen: list[Scenario], what: tuple[What, ...], plain: bool, origin: Origin, jobs: int
+) -> list[Proof]:
+    from rankandfile.lab.prove import Proof, prove
+    from rankandfile.lab.run import ScenarioError
+
+    found: dict[str, list[Proof]] = {}
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        running = {pool.submit(prove, s, what, plain=plain, origin=origin): s.name for s in chosen}
+        for done in as_completed(running):
+            name = running[done]
+            try:
+                found[name] = done.result()
+            except ScenarioError as error:
+                words = str(error).splitlines()[0]
+                found[name] = [
+                    Proof(scenario=name, what=one, origin=origin, plain=plain, held=False, words=words)
+                    for one in what
+                ]
+            for proof in found[name]:
+                say(
+                    f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}  {proof.seconds:.1f} s"
+                )
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [proof for scenario in chosen for proof in found[scenario.name]]
+
+
+def _table(proofs: list[Proof]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("scenario", "what", "holds", "by", "run"):
+        table.add_column(heading, overflow="fold", no_wrap=heading != "run")
+    for proof in proofs:
+        table.add_row(
+            proof.scenario,
+            proof.what,
+            "yes" if proof.held else "NO",
+            proof.pattern,
+            Text(proof.words),
+            style=None if proof.held else "red",
+        )
+    return table

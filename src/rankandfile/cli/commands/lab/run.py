@@ -1,0 +1,85 @@
+"""``raf lab run``: one hang before your eyes."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.lab_make import kind_of, make, say
+
+ORDER = 20
+
+EXAMPLES = examples(
+    "raf lab run early_stop_local --keep incident/ --watch",
+    "raf lab run early_stop_local --twin",
+    "raf lab run peers-tp-dp-cascade --ranks 64",
+)
+
+
+def run(
+    name: Annotated[str, typer.Argument(help="A scenario of `raf lab list`.")],
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep", help="Folder for what it leaves. Default: a new temporary one.", show_default=False
+        ),
+    ] = None,
+    twin: Annotated[
+        bool, typer.Option("--twin", help="Run the healthy twin: the same program, mended.")
+    ] = False,
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", min=2, help="Ranks of a simulated job.", show_default=False)
+    ] = None,
+    at: Annotated[
+        Path | None,
+        typer.Option(
+            "--at",
+            help="Where the source tree lies while it runs (shows in stacks), such as /workspace/train.",
+            show_default=False,
+        ),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show what the ranks print, as it comes.")] = False,
+) -> None:
+    """Make a hang: start the ranks, wait until they are stuck, collect what a real incident leaves."""
+    kind = kind_of(name)
+    folder = keep or Path(tempfile.mkdtemp(prefix=f"raf-lab-{name}-"))
+    into = folder / (f"{name}.twin" if twin else name)
+    if watch and kind == "simulated":
+        say("a simulated job prints nothing while it is played; its logs are in the evidence")
+    try:
+        incident = make(name, into, twin=twin, ranks=ranks, at=at, on_line=_show if watch else None)
+    except UserError:
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    _report(incident)
+
+
+def _show(rank: int, line: str) -> None:
+    err.print(f"{rank:>3} | {line}", markup=False, soft_wrap=True)
+
+
+def _report(incident: Path) -> None:
+    """Where everything lies and what to type next; nothing of it gives the answer away."""
+    from rankandfile.lab import truth
+
+    known = truth.read(incident)
+    lines = [
+        ("job", f"{known.world_size:,} ranks, {'hung' if known.hang else 'no hang'}"),
+        ("evidence", str(incident / "evidence")),
+        ("source", str(incident / "src") if (incident / "src").is_dir() else ""),
+        ("truth", f"{incident / truth.FILE}  (do not peek)"),
+        ("next", f"raf diagnose {shlex.quote(str(incident / 'evidence'))}"),
+        ("then", f"raf lab score -a raf --worst --set {shlex.quote(str(incident))}"),
+    ]
+    for label, value in lines:
+        if value:
+            out.print(f"{label:<10} {value}", markup=False, soft_wrap=True)

@@ -1,0 +1,127 @@
+"""``raf lab score``: how often an analyser is right, and whom it blames without cause."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankandfile.cli.console import out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
+from rankandfile.cli.model_options import Limits, MaxCost, MaxSeconds, PriceOption
+
+ORDER = 50
+
+EXAMPLES = examples(
+    "raf lab score --set corpus/",
+    "raf lab score -a raf-dumps -a fr_trace-repaired --set corpus/real",
+    "raf lab score -a raf-src --worst --in-process --set corpus/",
+    "raf lab score --investigator playbook --set corpus/",
+    "raf lab score -a 'mytool --json {evidence}' --set corpus/",
+)
+
+
+def score(
+    sets: Annotated[list[Path], typer.Option("--set", help="Folder of incidents (raf lab export).")],
+    analysers: Annotated[
+        list[str],
+        typer.Option(
+            "--analyser",
+            "-a",
+            help="raf, raf-dumps, raf-logs, raf-src, fr_trace, fr_trace-repaired, or a command that prints a "
+            "diagnosis document, with {evidence} (or {evidence}/dumps) and {src} in it.",
+        ),
+    ] = ["raf-dumps"],  # noqa: B006 - typer copies it
+    investigators: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--investigator",
+            help="Score investigations, not analysers: playbook, or llm:MODEL with a model as of raf investigate.",
+            show_default=False,
+        ),
+    ] = None,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = 300.0,
+    price: PriceOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write all marks as JSON.", show_default=False)
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown", help="Write the tables into this page, between its markers.", show_default=False
+        ),
+    ] = None,
+    worst: Annotated[
+        bool, typer.Option("--worst", help="List each incident that was not fully right.")
+    ] = False,
+    jobs: Jobs = 2,
+    in_process: Annotated[
+        bool,
+        typer.Option("--in-process", help="No process for each answer of raf's own analysers: faster."),
+    ] = False,
+) -> None:
+    """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place.
+
+    With --investigator: what an investigation concludes, and whether its claims check out. --max-cost, --max-seconds
+    and --price are for each incident that a model investigates.
+    """
+    from rankandfile.lab.score.corpus import score as score_all
+    from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
+
+    found = incidents_in(sets)
+    if investigators:
+        from rankandfile.cli.lab_investigators import score as score_investigators
+
+        limits = Limits(30, 400_000, max_cost, max_seconds, price)
+        score_investigators(investigators, found, limits, output, markdown, worst)
+        return
+    for name in analysers:
+        _check(name)
+    with progressing(" and ".join(analysers), len(found)) as step:
+        scores = score_all(
+            analysers,
+            found,
+            dumps_only=lambda name: not _sees_everything(name),
+            jobs=jobs,
+            in_process=in_process,
+            on_done=step,
+        )
+    for one in scores:
+        out.print(score_table(one))
+        if worst:
+            for line in worst_lines(one.marks, sees_source(one.analyser), one.analyser == "raf-logs"):
+                out.print(line, markup=False, soft_wrap=True)
+    if output is not None:
+        output.write_bytes(to_json(scores))
+    if markdown is not None:
+        write_page(markdown, scores, len(found))
+
+
+def _sees_everything(analyser: str) -> bool:
+    """Whether it is given more than the dumps, and so can be asked for what only logs and stacks tell."""
+    return (
+        analyser in ("raf", "raf-logs", "raf-src")
+        or "{evidence}" in analyser.replace("{evidence}/dumps", "")
+        or "{src}" in analyser
+    )
+
+
+def _check(analyser: str) -> None:
+    """A name that is neither an analyser nor a program would fail on every incident. Raises `UserError`."""
+    from rankandfile.lab.score.analysers import ANALYSERS
+
+    if analyser in ANALYSERS:
+        return
+    words = shlex.split(analyser)
+    if not words or shutil.which(words[0]) is None:
+        raise UserError(f"'{analyser}' is neither a command nor one of {', '.join(ANALYSERS)}")
+    if "{evidence}" not in analyser:
+        raise UserError(
+            f"'{analyser}' is given nothing to look at: put {{evidence}} where the folder belongs"
+        )

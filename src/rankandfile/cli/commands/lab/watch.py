@@ -1,0 +1,66 @@
+"""``raf lab watch``: the hangs of a corpus once more, and only what ``raf run`` has of them."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankandfile.cli.console import out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.lab_make import say
+
+ORDER = 40
+
+EXAMPLES = examples(
+    "raf lab watch corpus/real watched/ --stall 5",
+    "raf lab watch corpus/real watched/ --only mesh3d_",
+)
+
+
+def watch(
+    corpus: Annotated[
+        Path, typer.Argument(help="Incidents of real scenarios, as `raf lab export` writes them.")
+    ],
+    into: Annotated[Path, typer.Argument(help="Folder to write to; one folder per incident.")],
+    stall: Annotated[
+        float | None,
+        typer.Option(
+            "--stall", min=0.5, help="Seconds, as for `raf run`. Default: its own.", show_default=False
+        ),
+    ] = None,
+    only: Annotated[str, typer.Option("--only", help="Only names that begin like this.")] = "",
+) -> None:
+    """Make each hang again under ``raf run`` with nothing else configured, and keep the evidence of its case.
+
+    One after the other; healthy twins are left out. ``raf lab score --set`` then tells how good the verdicts are.
+    """
+    from rankandfile.lab import truth
+    from rankandfile.lab.run import ScenarioError
+    from rankandfile.lab.watched import run_watched
+
+    found = sorted(path.parent for path in corpus.glob(f"{only}*/{truth.FILE}")) if corpus.is_dir() else []
+    incidents = [incident for incident in found if not incident.name.endswith(".twin")]
+    if not incidents:
+        raise UserError(f"no incidents that begin with '{only}' in {corpus}: see raf lab export")
+    failed: list[str] = []
+    for incident in incidents:
+        began = time.monotonic()
+        try:
+            run_watched(incident, into / incident.name, stall=stall)
+            say(f"{incident.name}  {time.monotonic() - began:.1f} s")
+        except (ScenarioError, OSError) as error:
+            failed.append(incident.name)
+            say(f"{incident.name}  failed: {error}")
+    out.print(f"{len(incidents) - len(failed):,} incidents in {into}", markup=False, soft_wrap=True)
+    if failed:
+        raise UserError(f"{len(failed)} of {len(incidents)} runs failed: {', '.join(failed[:5])}")
+    out.print(
+        f"next       raf lab score -a raf --worst --set {shlex.quote(str(into))}",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,142 @@
+"""``raf mcp``: the tools of the investigation for coding agents and other clients of the protocol."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.bench import bench_of
+from rankandfile.cli.console import err
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.sources import Revision, Sources
+
+if TYPE_CHECKING:
+    from rankandfile.agent.bench import Bench
+    from rankandfile.agent.mcp.cases import Asked, Cases
+
+ORDER = 40
+
+EXAMPLES = examples(
+    "raf mcp incident/ --src train/",
+    "raf mcp --root incidents/ --root train/",
+    "RAF_MCP_TOKEN=... raf mcp incident/ --http 127.0.0.1:8765",
+)
+
+_SHORTEST_TOKEN = 16
+
+
+def mcp(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="The evidence of one job. Without it, clients open cases themselves, below --root.",
+            metavar="[PATH...]",
+            show_default=False,
+        ),
+    ] = None,
+    src: Sources = None,
+    git: Revision = None,
+    root: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--root",
+            metavar="DIR",
+            help="Clients may open what is in this folder; may be given several times. Default: the working directory.",
+            show_default=False,
+        ),
+    ] = None,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            "--http",
+            metavar="[HOST:]PORT",
+            help="Serve over HTTP instead of stdin and stdout. Without HOST: on this machine only.",
+            show_default=False,
+        ),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            envvar="RAF_MCP_TOKEN",
+            help="What HTTP clients must send. Default: a fresh one, printed. As an option, others see it in `ps`.",
+            show_default=False,
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name under which HTTP clients reach this machine; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Offer the tools of the investigation to coding agents, over the Model Context Protocol.
+
+    A client starts this command itself and talks to it over stdin and stdout: docs/agent.md has the settings for Claude
+    Code, Codex, Cursor and VS Code. All tools only read, and only the case and its source. Needs the MCP SDK:
+    pip install 'rankandfile[agent]'.
+    """
+    try:
+        from rankandfile.agent.mcp import http as over_http
+        from rankandfile.agent.mcp.server import serve_stdio
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "uvicorn"):
+            raise
+        raise UserError("raf mcp needs the MCP SDK: pip install 'rankandfile[agent]'") from error
+    cases = _cases(paths or [], src, git, root)
+    if http is None:
+        if sys.stdin.isatty():
+            err.print("raf mcp speaks to a program: stop it with Ctrl-C, and let your agent start it.")
+        serve_stdio(cases)
+        return
+    if token is not None and len(token) < _SHORTEST_TOKEN:
+        raise UserError(f"a token of fewer than {_SHORTEST_TOKEN} characters can be guessed")
+    try:
+        place = over_http.listen(http)
+    except over_http.CannotListen as error:
+        raise UserError(f"--http {http}: {error}") from error
+    chosen = token or secrets.token_urlsafe(32)
+    err.print(f"address  {place.url}", markup=False, soft_wrap=True)
+    if token is None:
+        err.print(f"token    {chosen}", markup=False, soft_wrap=True)
+    if not place.is_loopback:
+        err.print("The connection is not encrypted: beyond this machine, put a proxy with TLS before it.")
+    over_http.serve_http(cases, place, allow_host or [], chosen)
+
+
+def _cases(paths: list[Path], src: list[Path] | None, git: str | None, root: list[Path] | None) -> Cases:
+    from rankandfile.agent.mcp.cases import Asked, GivenCase, OpenCases
+    from rankandfile.agent.mcp.confine import Roots
+
+    if paths and root:
+        raise UserError("--root is for a server without PATH: with one, clients open nothing else")
+    if not paths and (src or git):
+        raise UserError(
+            "--src and --git need PATH: without one, a client names the source when it opens a case"
+        )
+    for path in (*paths, *(src or ())):
+        if not path.exists():
+            raise UserError(f"{path}: no such file or directory")
+    for folder in root or ():
+        if not folder.is_dir():
+            raise UserError(f"{folder}: no such folder")
+    if paths:
+        return GivenCase(Asked(tuple(paths), tuple(src or ()), git), _read)
+    return OpenCases(Roots(root or [Path.cwd()]), _read)
+
+
+def _read(asked: Asked) -> Bench:
+    from rankandfile.agent.tool import ToolError
+
+    try:
+        return bench_of(list(asked.paths), list(asked.src) or None, asked.git, None, None)
+    except UserError as error:
+        raise ToolError(str(error)) from error

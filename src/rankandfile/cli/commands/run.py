@@ -1,0 +1,129 @@
+"""``raf run``: the black box, in one word in front of the launch command."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.asking import choice_of
+from rankandfile.cli.console import Unicode, err
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.model_options import Model
+from rankandfile.cli.sources import Source
+
+if TYPE_CHECKING:
+    from rankandfile.capture.where_to_meet import Meeting
+
+ORDER = 20
+
+EXAMPLES = examples(
+    "raf run -- torchrun --nproc-per-node 8 train.py",
+    "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
+    "raf run --investigate --src train/ -- torchrun --nproc-per-node 8 train/main.py",
+    "raf run --src train/ --on-hang dump-and-kill -- torchrun --nproc-per-node 8 train/main.py",
+    "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
+)
+CONTEXT = {"allow_interspersed_args": False}
+
+
+class OnHang(str, Enum):
+    report = "report"
+    dump_and_kill = "dump-and-kill"
+    kill = "kill"
+
+
+def run(
+    command: Annotated[
+        list[str], typer.Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
+    ],
+    stall: Annotated[
+        float | None,
+        typer.Option(
+            "--stall",
+            min=0.5,
+            metavar="SECONDS",
+            help="Look why when nothing has moved for so long. Default: 10 s, or five times the longest pause so far.",
+            show_default=False,
+        ),
+    ] = None,
+    on_hang: Annotated[
+        OnHang,
+        typer.Option(
+            "--on-hang",
+            help="report: tell, and let the job's own watchdog act. dump-and-kill: tell, then end the job. "
+            "kill: end it at once, without stacks.",
+        ),
+    ] = OnHang.report,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for the case. Default: raf-case-TIME, made when there is one.",
+            show_default=False,
+        ),
+    ] = None,
+    meet: Annotated[
+        str,
+        typer.Option(
+            "--meet",
+            metavar="DIR|store|none",
+            help="Where the raf run of each node meets the others: a folder that all nodes see, the job's own "
+            "TCPStore, or nowhere, each with a verdict of its own.",
+        ),
+    ] = "store",
+    investigate: Annotated[
+        bool, typer.Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
+    ] = False,
+    model: Model = None,
+    src: Source = None,
+    unicode: Unicode = True,
+) -> None:
+    """Run a job with the black box on: it records every call, notices a hang early, and says why.
+
+    No change of code: every Python that makes a process group records. The job's output, signals and exit code pass
+    through; what this command says goes to stderr.
+    """
+    if sys.platform != "linux":
+        raise UserError("raf run watches processes through Linux's /proc; run the command without it here")
+    if src is not None and not src.exists():
+        raise UserError(f"{src}: no such file or directory")
+    if model is not None:
+        if not investigate:
+            raise UserError("--model investigates: add --investigate")
+        choice_of(model, need_key=True)
+    from rankandfile.capture.case import Wishes
+    from rankandfile.capture.investigate import Investigations
+    from rankandfile.capture.run import Options, run
+
+    symbols = unicode and (err.encoding or "").lower().startswith("utf")
+    investigations = Investigations(src, model, _say)
+    hook = investigations.start if investigate else None
+    wishes = Wishes(out, src, symbols, min(err.width, 100), _show, hook)
+    try:
+        code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
+    except OSError as error:
+        raise UserError(f"cannot run {command[0]}: {error.strerror or error}") from error
+    finally:
+        investigations.finish()
+    raise typer.Exit(code)
+
+
+def _place(meet: str) -> Meeting:
+    if meet == "store":
+        return "store"
+    return None if meet == "none" else Path(meet)
+
+
+def _say(message: str) -> None:
+    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+
+
+def _show(card: str) -> None:
+    err.file.write(card)
+    err.file.flush()

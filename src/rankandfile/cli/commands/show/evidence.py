@@ -1,0 +1,102 @@
+"""``raf show evidence``: an evidence id back to its file, its place there, and what stands there."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
+from rankandfile.cli.context import Line, context
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Jobs, load_case
+from rankandfile.cli.progress import working
+
+if TYPE_CHECKING:
+    from rankandfile.model.case import Case
+    from rankandfile.model.ledger import Evidence
+
+ORDER = 80
+
+EXAMPLES = examples(
+    "raf show evidence incident/",
+    "raf show evidence incident/ D0#84 L2:88",
+    "raf show evidence incident/ L2:88 --context 20",
+    "raf show evidence incident/ --format json",
+)
+
+_ID = re.compile(r"(D\d+([#@]-?\d+)?|[LS]\d+:\d+|X\d+)$")
+
+
+class Format(str, Enum):
+    text = "text"
+    json = "json"
+
+
+def evidence(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            help="Dumps, folders or archives, and ids such as D0#84. Without ids: all that the verdict cites.",
+            metavar="PATH... [ID...]",
+            show_default=False,
+        ),
+    ],
+    around: Annotated[
+        int, typer.Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
+    ] = 2,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+    unicode: Unicode = True,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """The facts behind a verdict: which file, where in it, and what stands there, with the lines around it."""
+    from rankandfile.evidence.reading import Reading
+
+    ids = [word for word in what if _ID.match(word) and not Path(word).exists()]
+    paths = [Path(word) for word in what if word not in ids]
+    if not paths:
+        raise UserError("name the dumps, folders or archives that the ids are of")
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    found = _named(case, ids) if ids else _cited(case)
+    shown = [(one, context(one, around)) for one in found]
+    if format is Format.json:
+        write_utf8(_json(shown))
+        return
+    from rankandfile.render.evidence import facts
+
+    if not shown:
+        out.print("The verdict cites nothing.")
+        return
+    lines = [(one, [(line.number, line.text, line.here) for line in part]) for one, part in shown]
+    out.print(facts(lines, signs_for(unicode)))
+
+
+def _named(case: Case, ids: list[str]) -> list[Evidence]:
+    found = []
+    for one in ids:
+        fact = case.evidence(one)
+        if fact is None:
+            raise UserError(f"there is no evidence {one} in this case")
+        found.append(fact)
+    return found
+
+
+def _cited(case: Case) -> list[Evidence]:
+    from rankandfile.reason import conclude, gather
+
+    with working("reasoning"):
+        return conclude(gather(case)).evidence
+
+
+def _json(shown: list[tuple[Evidence, list[Line]]]) -> str:
+    import msgspec
+
+    rows: list[dict[str, Any]] = [
+        {**msgspec.structs.asdict(one), "context": [line._asdict() for line in part]} for one, part in shown
+    ]
+    return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n"

@@ -1,0 +1,27 @@
+"""``raf show groups``: the job's process groups."""
+
+from __future__ import annotations
+
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Jobs, Paths, load_case
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+
+ORDER = 20
+
+EXAMPLES = examples(
+    "raf show groups dumps/",
+    "raf show groups case.tar.gz --format json",
+)
+
+
+def groups(
+    paths: Paths,
+    limit: LimitOption = 50,
+    format: FormatOption = Format.text,
+    output: OutputOption = None,
+    jobs: Jobs = None,
+) -> None:
+    """Process groups: name, members and how they are known, and how many calls each left."""
+    from rankandfile.render.flat import flat_groups
+
+    emit(flat_groups(load_case(paths, jobs)), format, output, limit=limit, what="groups")

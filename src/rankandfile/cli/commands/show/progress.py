@@ -1,0 +1,40 @@
+"""``raf show progress``: how far each rank came in each group."""
+
+from __future__ import annotations
+
+from rankandfile.cli.filters import GroupOption, RankOption, groups_called, numbers
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Jobs, Paths, load_case
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+
+ORDER = 30
+
+EXAMPLES = examples(
+    "raf show progress dumps/",
+    "raf show progress dumps/ --group mesh_tp --rank 0-7",
+)
+
+
+def progress(
+    paths: Paths,
+    rank: RankOption = None,
+    group: GroupOption = None,
+    limit: LimitOption = 50,
+    format: FormatOption = Format.text,
+    output: OutputOption = None,
+    jobs: Jobs = None,
+) -> None:
+    """Per rank and group: the first call kept, the last enqueued, started and completed, the oldest unfinished."""
+    import polars as pl
+
+    from rankandfile.render.flat import flat_progress
+
+    case = load_case(paths, jobs)
+    frame = flat_progress(case)
+    if rank is not None:
+        frame = frame.filter(pl.col("rank").is_in(numbers(rank, "--rank")))
+    if group is not None:
+        frame = frame.filter(pl.col("group").is_in(groups_called(case, group).implode()))
+    frame = frame.drop("group").rename({"group_label": "group"})
+    brief = [name for name in frame.columns if not name.startswith("reported_")]
+    emit(frame, format, output, brief=brief, limit=limit, what="rows")

@@ -1,0 +1,98 @@
+"""``raf show ring``: what the recorder wrote, record by record, with what is no call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.console import err, out
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.help import examples
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankandfile.evidence.ring.journal import Journal
+
+ORDER = 110
+
+EXAMPLES = examples(
+    "raf show ring /dev/shm/raf-1000",
+    "raf show ring /dev/shm/raf-1000 --notes",
+    "raf show ring raf-case/evidence/rings -f csv -o records.csv",
+)
+
+BRIEF = ["rank", "record", "time", "kind", "what", "group", "seq", "reduction", "step", "site"]
+
+
+def ring(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Ring files, or folders that hold them.", metavar="PATH...")
+    ],
+    notes: Annotated[
+        bool,
+        typer.Option("--notes", help="Steps, decisions of guards and CUDA graphs only, without the calls."),
+    ] = False,
+    limit: LimitOption = 50,
+    format: FormatOption = Format.text,
+    output: OutputOption = None,
+) -> None:
+    """The recorder's rings: calls, steps, decisions and CUDA graphs in their order, and where histories part."""
+    from rankandfile.evidence.ring.journal import partings, read
+
+    files = [
+        file for path in paths for file in (sorted(path.rglob("raf-*.ring")) if path.is_dir() else [path])
+    ]
+    journals: list[Journal] = []
+    for file in files:
+        try:
+            found = read(file)
+        except OSError as error:
+            found = f"cannot be read: {error.strerror or error}"
+        if isinstance(found, str):
+            err.print(f"note: {file}: {found}", markup=False)
+        else:
+            journals.append(found)
+    if not journals:
+        raise UserError("no ring of the recorder there")
+    # The newest records are what one looks for.
+    emit(_table(journals, notes), format, output, brief=BRIEF, limit=limit, what="records")
+    if format is Format.text and output is None:
+        for parting in partings(journals):
+            sides = [f"rank {rank} {row.text} at {row.site}" for rank, row in (parting.one, parting.other)]
+            out.print(
+                f"group {parting.group}: the histories part at seq {parting.seq}: {'; '.join(sides)}",
+                markup=False,
+            )
+
+
+def _table(journals: list[Journal], notes: bool) -> pl.DataFrame:
+    import polars as pl
+
+    rows = [
+        {
+            "rank": journal.rank,
+            "record": row.number,
+            "time": row.time_ns,
+            "kind": row.kind,
+            "what": row.text,
+            "group": row.group,
+            "seq": row.seq,
+            "reduction": row.reduction,
+            "step": row.step,
+            "site": row.site,
+            "hash": f"{row.hash:016x}" if row.hash else "",
+        }
+        for journal in journals
+        for row in journal.rows
+        if not notes or row.kind not in ("call", "captured")
+    ]
+    schema = {"rank": pl.Int32, "record": pl.Int64, "time": pl.Int64, "seq": pl.Int64}
+    names = [*BRIEF, "hash"]
+    frame = pl.DataFrame(rows, schema={name: schema.get(name, pl.String) for name in names})
+    return frame.with_columns(pl.col("time").cast(pl.Datetime("ns", "UTC"))).sort(
+        "time", "rank", descending=True
+    )

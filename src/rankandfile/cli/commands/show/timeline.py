@@ -1,0 +1,129 @@
+"""``raf show timeline``: calls over time, as a table of cohorts, or as a trace for Perfetto and Chrome."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
+
+import typer
+
+from rankandfile.cli.console import err
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.filters import RankOption, numbers
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.output import Format, FormatOption, LimitOption, emit
+from rankandfile.cli.progress import working
+
+if TYPE_CHECKING:
+    from rankandfile.render.timeline import Timeline
+
+ORDER = 90
+
+EXAMPLES = examples(
+    "raf show timeline dumps/",
+    "raf show timeline dumps/ -o job.pftrace",
+    "raf show timeline dumps/ -o job.json.gz --all",
+    "raf show timeline dumps/ --rank 0-3 --around 1000 -o job.pftrace",
+)
+
+#: Of each rank, in the table: enough for a screen.
+_AROUND_IN_TEXT = 8
+_SUFFIXES = ".pftrace or .perfetto-trace for Perfetto, .json for Chrome, each also with .gz"
+
+
+def timeline(
+    paths: Paths,
+    rank: RankOption = None,
+    around: Annotated[
+        int | None,
+        typer.Option(
+            "--around",
+            min=1,
+            help="Calls of each rank on either side of the parting, and at its end. Default: 8, in a trace 300.",
+            show_default=False,
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All calls of all ranks.")] = False,
+    limit: LimitOption = 100,
+    format: FormatOption = Format.text,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.", show_default=False),
+    ] = None,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """What happened when: calls around the parting, ranks that did the same in one row, or a trace to zoom into.
+
+    Open a trace in https://ui.perfetto.dev or chrome://tracing. It has the ranks as tracks, arrows along each
+    collective, and the parting as a mark. Of a job of more than 64 ranks it has the culprits and some ranks of each
+    cohort, unless --rank or --all says more. Clocks of different hosts are taken as they are.
+    """
+    from rankandfile.evidence.reading import Reading
+
+    if output is not None:
+        _kind(output)
+    case = load_case(paths, jobs, Reading(attempt=attempt))
+    from rankandfile.reason import conclude, gather
+    from rankandfile.render.timeline import AROUND, cohort_table
+    from rankandfile.render.timeline import timeline as make
+
+    with working("reasoning"):
+        facts = gather(case)
+        diagnosis = conclude(facts)
+    chosen = numbers(rank, "--rank") if rank is not None else None
+    if everything and chosen is None:
+        chosen = case.calls["rank"].unique().to_list()
+    usual = _AROUND_IN_TEXT if output is None else AROUND
+    found = make(
+        case,
+        diagnosis,
+        facts.call_table.calls.select("dump", "record", "slot"),
+        ranks=chosen,
+        around=None if everything else around or usual,
+    )
+    if output is None:
+        emit(cohort_table(found), format, None, limit=limit, what="rows")
+        return
+    if not found.slices.height:
+        raise UserError("no call was recorded: there is nothing to draw")
+    with working("writing the trace"):
+        _write(found, output)
+    shown = found.slices["rank"].n_unique()
+    err.print(f"{output}: {found.slices.height:,} calls of {shown:,} ranks", style="dim", markup=False)
+    if found.left_out:
+        err.print(f"{found.left_out:,} ranks not drawn: choose with --rank, or use --all", style="dim")
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith((".pftrace", ".perfetto-trace")):
+        return "perfetto"
+    if name.endswith(".json"):
+        return "chrome"
+    raise UserError(f"-o {path}: the name must end in {_SUFFIXES}")
+
+
+def _write(found: Timeline, path: Path) -> None:
+    packed = path.name.lower().endswith(".gz")
+    try:
+        with cast(BinaryIO, gzip.open(path, "wb", 6) if packed else path.open("wb")) as file:
+            for piece in _pieces(found, _kind(path)):
+                file.write(piece)
+    except OSError as error:
+        raise UserError(f"-o {path}: {error.strerror or error}") from error
+
+
+def _pieces(found: Timeline, kind: str) -> Iterator[bytes]:
+    if kind == "perfetto":
+        from rankandfile.render.perfetto import perfetto
+
+        yield from perfetto(found)
+        return
+    from rankandfile.render.chrome_trace import chrome_trace
+
+    for piece in chrome_trace(found):
+        yield piece.encode("utf-8", "replace")

@@ -1,0 +1,69 @@
+"""``raf show waits``: who waits for whom, as a table or as a graph."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankandfile.cli.console import write_utf8
+from rankandfile.cli.help import examples
+from rankandfile.cli.loading import Attempt, Jobs, Paths, load_facts
+from rankandfile.cli.output import Format, LimitOption, OutputOption, emit
+
+if TYPE_CHECKING:
+    from rankandfile.reason import Facts
+
+ORDER = 50
+
+EXAMPLES = examples(
+    "raf show waits dumps/",
+    "raf show waits dumps/ --format json",
+    "raf show waits dumps/ --format dot | dot -Tsvg > waits.svg",
+    "raf show waits dumps/ --format mermaid -o waits.mmd",
+)
+
+
+class WaitsFormat(str, Enum):
+    text = "text"
+    json = "json"
+    csv = "csv"
+    parquet = "parquet"
+    dot = "dot"
+    mermaid = "mermaid"
+
+
+def waits(
+    paths: Paths,
+    limit: LimitOption = 100,
+    format: Annotated[
+        WaitsFormat, typer.Option("--format", "-f", help="How to print it; dot and mermaid draw a graph.")
+    ] = WaitsFormat.text,
+    output: OutputOption = None,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+) -> None:
+    """Who waits for whom: one row per call that somebody cannot get past."""
+    from rankandfile.reason.views import waits_table
+
+    facts = load_facts(paths, attempt, jobs)
+    if format in (WaitsFormat.dot, WaitsFormat.mermaid):
+        text = _graph(facts, format)
+        if output is not None:
+            output.write_text(text, encoding="utf-8")
+        else:
+            write_utf8(text)
+        return
+    emit(waits_table(facts), Format(format.value), output, limit=limit, what="waits")
+
+
+def _graph(facts: Facts, format: WaitsFormat) -> str:
+    """Ranks that wait alike are one node, so that a big job fits on a page too."""
+    from rankandfile.reason import conclude
+    from rankandfile.reason.pictures.wait_graph import wait_graph
+    from rankandfile.render.dot import dot
+    from rankandfile.render.mermaid import mermaid
+
+    graph = wait_graph(facts, conclude(facts))
+    return (dot if format is WaitsFormat.dot else mermaid)(graph) + "\n"

@@ -1,0 +1,3 @@
+"""The skill that teaches a coding agent the workflow: install it, or read it."""
+
+ORDER = 100

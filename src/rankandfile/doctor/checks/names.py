@@ -1,0 +1,124 @@
+"""Names: invented ones, slips of the pen, ones this torch does not read, and assignments that never arrive."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from rankandfile.doctor.releases import shown
+from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Variable
+from rankandfile.model.settings import Finding, Setting
+
+ORDER = 80
+
+_TIMEOUTS = re.compile(
+    r"(?:(?:TORCH_)?NCCL_(?:COLLECTIVE_|COMM_|OP_)?|TORCH_DISTRIBUTED_)TIMEOUT(?:_(?:MS|MSEC|MILSEC|S|SECS?|SECONDS|MINS?|MINUTES))?\Z"
+)
+_INVENTED = {"TORCH_NCCL_FLIGHT_RECORDER_ENABLED", "TORCH_NCCL_FLIGHT_RECORDER", "TORCH_FR_ENABLED"}
+_OURS = ("TORCH_NCCL_", "TORCH_FR_")
+_LIKE = 0.88
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    for setting in _last_of_each(subject):
+        yield from _invented(subject, setting)
+        known = SPELLINGS.get(setting.name)
+        if known is None and setting.name.startswith(_OURS):
+            yield from _misspelt(subject, setting)
+        if known is not None and not subject.reads(known[1]):
+            yield _unread(subject, setting, *known)
+    yield from _lost(subject)
+    yield from _contradictions(subject)
+
+
+def _unread(subject: Subject, setting: Setting, variable: Variable, spelling: Spelling) -> Finding:
+    """A name of another release. Its value is not carried over: no other check has looked at it."""
+    since = shown(spelling.since) if spelling.since else "later"
+    name = subject.advised(variable)
+    fix = f"unset {setting.name}" + (f"; here it is called {name}" if name != setting.name else "")
+    says = f"{setting.name} is read from torch {since} on, not by {subject.torch}"
+    return subject.finding("useless", says, fix, at=setting, exports={setting.name: None}, costs="nothing")
+
+
+def _last_of_each(subject: Subject) -> list[Setting]:
+    return sorted(subject.effective.values(), key=lambda setting: setting.name)
+
+
+def _invented(subject: Subject, setting: Setting) -> Iterator[Finding]:
+    if _TIMEOUTS.match(setting.name):
+        yield subject.finding(
+            "useless",
+            f"{setting.name} is read by nobody: neither torch nor NCCL has such a variable, and NCCL has no timeout",
+            f"unset {setting.name}; the timeout is init_process_group(timeout=...), and of each new_group(timeout=...)",
+            at=setting,
+            exports={setting.name: None},
+            costs="nothing",
+        )
+    elif setting.name in _INVENTED:
+        yield subject.finding(
+            "useless",
+            f"{setting.name} is invented: what switches the flight recorder on is the size of its ring",
+            f"unset {setting.name}; set {subject.advised(SPELLINGS['TORCH_FR_BUFFER_SIZE'][0])}=2000",
+            at=setting,
+            exports={setting.name: None},
+            costs="nothing",
+        )
+
+
+def _misspelt(subject: Subject, setting: Setting) -> Iterator[Finding]:
+    """Only what is close to a known name: a newer torch, or a plug-in, may read what this table does not know."""
+    if setting.name in OTHERS or setting.name in _INVENTED or _TIMEOUTS.match(setting.name):
+        return
+    near = difflib.get_close_matches(setting.name, [*SPELLINGS, *OTHERS], n=1, cutoff=_LIKE)
+    if near:
+        yield subject.finding(
+            "useless",
+            f"{setting.name} is in no release from 2.2 to 2.13; it looks like {near[0]}",
+            f"{near[0]}={setting.value}",
+            at=setting,
+            exports={setting.name: None, near[0]: setting.value},
+        )
+
+
+def unknown(subject: Subject) -> list[Setting]:
+    """Names of torch's families that the table does not have and that resemble nothing in it."""
+    names = [*SPELLINGS, *OTHERS]
+    return [
+        setting
+        for setting in _last_of_each(subject)
+        if setting.name.startswith(_OURS)
+        and setting.name not in names
+        and setting.name not in _INVENTED
+        and not _TIMEOUTS.match(setting.name)
+        and not difflib.get_close_matches(setting.name, names, n=1, cutoff=_LIKE)
+    ]
+
+
+def _lost(subject: Subject) -> Iterator[Finding]:
+    for setting in subject.settings.settings:
+        concerns_us = setting.name in SPELLINGS or setting.name.startswith(("TORCH_", "NCCL_"))
+        if setting.lost and concerns_us and setting.name not in subject.effective:
+            # No export: a value that never took effect may be one that does harm as soon as it does.
+            says = f"{setting.name}={setting.value} does not reach the job: {setting.lost}"
+            yield subject.finding("useless", says, "export it, if it is meant", at=setting)
+
+
+def _contradictions(subject: Subject) -> Iterator[Finding]:
+    for variable in VARIABLES:
+        found = [
+            subject.effective[one.name]
+            for one in variable.spellings
+            if one.name in subject.effective and subject.reads(one)
+        ]
+        if len({setting.value for setting in found}) > 1:
+            wins = subject.setting(variable) or found[0]
+            others = [setting for setting in found if setting.name != wins.name]
+            yield subject.finding(
+                "harmful",
+                f"{others[0].name}={others[0].value} and {wins.name}={wins.value} are one variable: the latter counts",
+                at=others[0],
+                exports={other.name: None for other in others},
+                costs="nothing",
+            )

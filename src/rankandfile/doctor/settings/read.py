@@ -1,0 +1,121 @@
+"""A file as settings, whatever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from rankandfile.evidence.files.blobs import shown
+from rankandfile.model.ledger import Note
+from rankandfile.model.settings import Settings
+
+from . import torch_release
+from .environment import read_dump
+from .kinds import Kind, kind_of
+from .manifest import read_manifest
+from .plain import MOST_BYTES, plain
+from .python_code import read_python
+from .shell import read_script
+from .tree import NoTree, documents
+
+
+def read_bytes(data: bytes, name: str) -> list[Settings]:
+    """The settings in a file: one for each kind of process it starts; none, where it starts none and says why."""
+    name = shown(name)
+    text = plain(data)
+    kind = kind_of(name, text)
+    if kind is Kind.PYTHON:
+        found = [read_python(text, name)]
+    elif kind is Kind.ENVIRONMENT:
+        found = [read_dump(text, name)]
+    elif kind is Kind.MANIFEST:
+        found = _manifest(text, name)
+    else:
+        found = [read_script(text.replace("\0", "?"), name)]
+    if len(data) > MOST_BYTES:
+        note = Note(file=name, where="", what=f"only the first {MOST_BYTES >> 20} MiB were read")
+        found = [msgspec.structs.replace(one, notes=(*one.notes, note)) for one in found]
+    return found
+
+
+def _manifest(text: str, name: str) -> list[Settings]:
+    try:
+        found = read_manifest(documents(text), name)
+    except NoTree as error:
+        raise Unreadable(f"{name}: {error}") from error
+    if not found:
+        raise Unreadable(f"{name}: no container in it: a Pod, Job, Deployment or PyTorchJob has some")
+    return found
+
+
+class Unreadable(Exception):
+    """Nothing to examine; the text says why."""
+
+
+def read_file(path: Path) -> list[Settings]:
+    """The settings in a file; `Unreadable` where there are none to be had."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise Unreadable(f"{shown(str(path))}: {error.strerror or error}") from error
+    return read_bytes(data, str(path))
+
+
+def joined(parts: Sequence[Settings]) -> list[Settings]:
+    """Settings of several files that start one job: a script, its environment file, its Python program.
+
+    The containers of a manifest stay apart, each with what the other files say.
+    """
+    containers = [part for part in parts if part.launcher == "kubernetes" and not part.environment_only]
+    others = [part for part in parts if part not in containers]
+    if not others:
+        return containers
+    return [_one([*others, container]) for container in containers] or [_one(others)]
+
+
+def _one(parts: Sequence[Settings]) -> Settings:
+    first = parts[-1]
+    release = next(((part.torch, part.torch_from) for part in parts if part.torch), (None, ""))
+    launchers = [part.launcher for part in parts if part.launcher != "shell"]
+    return Settings(
+        place=parts[0].place if len(parts) == 1 else first.place if first.scope else parts[0].place,
+        scope=first.scope,
+        launcher=launchers[-1] if launchers else "shell",
+        settings=tuple(one for part in parts for one in part.settings),
+        commands=tuple(one for part in parts for one in part.commands),
+        volumes=tuple(one for part in parts for one in part.volumes),
+        spans=tuple(one for part in parts for one in part.spans),
+        teardowns=tuple(one for part in parts for one in part.teardowns),
+        environment_only=all(part.environment_only for part in parts),
+        torch=release[0],
+        torch_from=release[1],
+        prefixes=tuple(one for part in parts for one in part.prefixes),
+        notes=tuple(one for part in parts for one in part.notes),
+    )
+
+
+def with_this_machine(settings: Settings, torch: str | None = None) -> Settings:
+    """What only this machine can add: existing folders among the values, and the torch, where nobody told it."""
+    folders = tuple(one.value for one in settings.settings if one.value and _is_folder(one.value))
+    settings = msgspec.structs.replace(settings, folders=folders)
+    if torch or settings.torch:
+        return settings
+    found = torch_release.in_prefixes(settings.prefixes)
+    if found is None and (found := torch_release.beside_us()) is not None:
+        what = f"{found[0]} is installed beside raf, and taken for the job's: --torch, if that is another"
+        settings = msgspec.structs.replace(
+            settings, notes=(*settings.notes, Note(file="torch", where="", what=what))
+        )
+    return msgspec.structs.replace(settings, torch=found[0], torch_from=found[1]) if found else settings
+
+
+def _is_folder(value: str) -> bool:
+    if not value.startswith("/") or "$" in value:
+        return False
+    try:
+        return Path(value).is_dir()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,1 @@
+"""How processes ended: exit lists, error files, and what stopped or killed processes left behind."""

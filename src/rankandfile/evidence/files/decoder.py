@@ -1,0 +1,81 @@
+"""One decoding process, seen from the process that uses it: started, asked about a file, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import subprocess
+import sys
+
+from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
+from rankandfile.evidence.files.worker import READY, Request, read_message, write_message
+from rankandfile.evidence.raw import pack
+
+#: What a file may become, in bytes: columns and tables are smaller than the dump they come from, and only a
+#: file made for the purpose grows without end.
+ANSWER_PER_BYTE = 4
+ANSWER = 64 << 20
+
+
+class BrokenDecoder(Exception):
+    """The process ended, or was ended; its text says why, for a note on the file."""
+
+
+class Decoder:
+    """Starts with the first file and is used up by the first `BrokenDecoder`."""
+
+    def __init__(self, memory: int) -> None:
+        try:
+            self._process = _spawn(memory)
+        except OSError as error:
+            raise BrokenDecoder(f"no decoding process starts: {error.strerror or error}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._answers = select.poll()
+        self._answers.register(self._stdout, select.POLLIN)
+        if read_message(self._stdout) != READY:
+            self.end()
+            raise BrokenDecoder(
+                "no decoding process starts; try: python -m rankandfile.evidence.files.worker 4000000000"
+            )
+
+    def ask(self, request: Request, size: int, seconds: float) -> Decoded:
+        """What the file holds. Raises `BrokenDecoder` if the process died over it, or had to be ended."""
+        try:
+            write_message(self._stdin, pack(request))
+            # The answer is written at once and whole: a process that has begun it has done with the file.
+            if not self._answers.poll(seconds * 1000):
+                raise BrokenDecoder("refused: it took longer than any real file")
+            answer = read_message(self._stdout, ANSWER + ANSWER_PER_BYTE * size)
+        except OverflowError as error:
+            raise BrokenDecoder(f"refused: it expands without end ({error})") from error
+        except OSError:
+            answer = None
+        if answer is None:
+            raise BrokenDecoder("refused: it brought its decoding process down")
+        return unpack_decoded(answer)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def end(self) -> None:
+        self.kill()
+        for stream in (self._stdin, self._stdout):
+            with contextlib.suppress(OSError):
+                stream.close()
+        self._process.wait()
+
+
+def _spawn(memory: int) -> subprocess.Popen[bytes]:
+    # Not `-m`: that would look for modules in the current folder first, which may hold a stranger's files.
+    # The process imports from where this one does, and from nowhere else.
+    start = (
+        f"import sys; sys.path[:] = {sys.path!r}; from rankandfile.evidence.files.worker import main; main()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", start, str(memory)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )

@@ -1,0 +1,39 @@
+"""A dump of torch's flight recorder as it writes it itself: a pickle, of which nothing can run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.kind import FileKind, Head, Sign
+from rankandfile.evidence.flight import as_pickle, header
+from rankandfile.evidence.flight.alike import Alike
+
+_DICT = re.compile(rb"\x80[\2-\5](\x95.{8})?(\}|$)", re.DOTALL)
+_NAME = re.compile(r"(\.(pkl|pickle)|(trace|dump|rank)[^./]*[0-9])$", re.IGNORECASE)
+
+#: What this process has learnt of the dumps it read.
+ALIKE = Alike()
+
+
+def decode(path: Path, _name: str) -> Decoded:
+    if (alike := ALIKE.read(path)) is not None:
+        return Decoded(dumps=[alike])
+    value, truncated, notes = as_pickle.load(path)
+    if isinstance(value, dict) and not truncated and not notes:
+        ALIKE.learn(path, value)
+    dumps, more = header.decode_all([(None, value)] if value is not None else [], "pickle", truncated)
+    return Decoded(dumps=dumps, notes=[*notes, *more])
+
+
+def _by_name(head: Head) -> bool:
+    return head.text is None and _NAME.search(head.path) is not None
+
+
+KIND = FileKind(
+    "flight_pickle",
+    (Sign(60, lambda head: _DICT.match(head.data) is not None), Sign(440, _by_name)),
+    decode,
+    is_dump=True,
+)

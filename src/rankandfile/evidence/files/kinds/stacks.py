@@ -1,0 +1,32 @@
+"""A file of stacks: of py-spy, faulthandler, the debug server, gdb. It may go on as a log."""
+
+from __future__ import annotations
+
+import re
+
+from rankandfile.evidence.files.kind import FileKind, Head, Sign
+from rankandfile.evidence.text.reading import read_stacks
+
+_STACKS = re.compile(
+    r"^(Current thread|Thread) 0x[0-9a-f]+.*most recent call first|^Fatal Python error|^Thread [0-9]+ \("
+    r"|^Process [0-9]+: |^Thread [0-9]+ \((idle|active)|^Traceback for thread"
+    r"|^=== Rank [0-9]+: .*(pyspy|traceback)",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"(stacks|pyspy_dump)_[0-9_]+\.txt")
+
+
+def _by_name(head: Head) -> bool:
+    """The report of failed workers at the top can be longer than the head."""
+    return head.words is not None and _NAME.match(head.name) is not None
+
+
+KIND = FileKind(
+    "stacks",
+    (
+        Sign(150, lambda head: head.keys[1] >= {"thread_id", "frames"}),
+        Sign(230, lambda head: _STACKS.search(head.words or "") is not None),
+        Sign(310, _by_name),
+    ),
+    read_stacks,
+)

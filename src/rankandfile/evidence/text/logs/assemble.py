@@ -1,0 +1,111 @@
+"""The tables `events` and `logs` of a case, out of what the decoding processes made of each file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from rankandfile.evidence.text.logs import clock, identity
+from rankandfile.evidence.text.logs.raw import LogRow, RawLog
+from rankandfile.model.events import log_schema
+from rankandfile.model.ledger import Note
+
+
+@dataclass
+class LogPart:
+    """One log on its way into the case, and whose it is as far as its path tells."""
+
+    raw: RawLog
+    source: str
+    written_ns: int = 0
+    rank: int | None = None
+    rank_from: str | None = None
+    host: str | None = None
+
+
+@dataclass(frozen=True)
+class LogTables:
+    events: pl.DataFrame
+    logs: pl.DataFrame
+    notes: list[Note] = field(default_factory=list)
+
+
+def tables(parts: Sequence[LogPart]) -> LogTables:
+    """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are."""
+    logs = pl.DataFrame(
+        [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
+    )
+    events = _events(parts)
+    events = identity.tie(identity.own(events, logs))
+    events = with_years(events, parts)
+    notes = [
+        Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes
+    ]
+    notes += [Note(file=shift.source, where="", what=shift.sentence) for shift in clock.shifts(events, logs)]
+    return LogTables(events, logs, notes)
+
+
+def _row(number: int, part: LogPart) -> list[Any]:
+    row: LogRow = part.raw.row
+    first, last = (_in_year(ns, row.time_quality, part.written_ns) for ns in (row.first_ns, row.last_ns))
+    return [
+        number, part.source, row.bytes, row.lines, part.rank, part.rank_from, part.host or row.host, row.prefixes,
+        first, last, row.time_quality, row.world_size, row.torch, row.last_line, row.truncated, row.partial,
+    ]  # fmt: skip
+
+
+def _events(parts: Sequence[LogPart]) -> pl.DataFrame:
+    """One table of all logs' events: a table for each log would take far longer to make than the logs to read."""
+    told = [(number, part.raw.columns) for number, part in enumerate(parts) if part.raw.columns]
+    numbers = [number for number, columns in told for _ in columns["line"]]
+    return pl.DataFrame(
+        [
+            pl.Series(
+                name,
+                numbers if name == "log" else [value for _, columns in told for value in columns[name]],
+                dtype=dtype,
+                strict=False,
+            )
+            for name, dtype in log_schema("events").items()
+        ]
+    )
+
+
+def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
+    """Times without a year get that of their file's last change: the year in which they are not in the future."""
+    lacking = pl.col("time_quality").cast(pl.String).str.ends_with("no_year")
+    if not events.select(lacking.any()).item():
+        return events
+    written = pl.Series([part.written_ns for part in parts], dtype=pl.Int64)
+    rows = events.with_row_index().filter(lacking)
+    times = [
+        _in_year(ns, "no_year", written[log])
+        for ns, log in zip(rows["time_ns"].to_list(), rows["log"].to_list(), strict=True)
+    ]
+    column = events["time_ns"].scatter(rows["index"].to_list(), times)
+    return events.with_columns(column.alias("time_ns"))
+
+
+_DAY_NS = 86_400 * 1_000_000_000
+
+
+def _in_year(ns: int | None, quality: str | None, written_ns: int) -> int | None:
+    if ns is None or quality is None or not quality.endswith("no_year") or not written_ns:
+        return ns
+    from datetime import datetime, timezone
+
+    known = datetime.fromtimestamp(written_ns // 1_000_000_000, tz=timezone.utc)
+    moment = datetime.fromtimestamp(ns // 1_000_000_000, tz=timezone.utc)
+    for year in (known.year + 1, known.year, known.year - 1):
+        try:
+            dated = moment.replace(year=year)
+        except ValueError:
+            continue
+        whole = int(dated.timestamp()) * 1_000_000_000 + ns % 1_000_000_000
+        # A day to spare: the file's clock may be in another zone.
+        if whole <= written_ns + _DAY_NS:
+            return whole
+    return ns

@@ -1,0 +1,122 @@
+"""Where in a chunk of bytes one of many literals may stand, at the speed of memory.
+
+Every literal is at least 7 bytes long, so wherever it stands, one of the chunk's aligned 4-byte words lies wholly
+inside it. Looking up those words only, and not every byte, makes the cost independent of the number of literals:
+one multiplication and one table look-up per four bytes. What is found that way is confirmed by 8 bytes where the
+literal has them, else by all that the literal has.
+
+Small files are not worth loading NumPy for: a regular expression serves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from rankandfile.evidence.text.logs.shape import SHORTEST
+from rankandfile.evidence.text.logs.shapes import by_needle
+
+#: An array of NumPy's, which is loaded only where it is worth it.
+Words = Any
+
+#: Positions in `buffer[begin:end]` inside literals (or where one may be), ascending.
+Finder = Callable[[bytes, int, int], Sequence[int]]
+
+_BITS = 18
+_MULTIPLIER, _OTHER = 2_654_435_769, 2_246_822_519
+
+#: Words looked up at a time.
+_BLOCK = 1 << 16
+
+#: Below this size the plain way is as fast.
+SMALL = 1 << 20
+
+
+def finder(size: int, literals: Iterable[bytes] | None = None) -> Finder:
+    """What looks for the catalogue's literals in a file of that size."""
+    if literals is None:
+        return _catalogue(size < SMALL)
+    return plain(tuple(literals)) if size < SMALL else sampled(tuple(literals))
+
+
+@cache
+def _catalogue(small: bool) -> Finder:
+    literals = tuple(literal.encode() for literal, _ in by_needle())
+    return plain(literals) if small else sampled(literals)
+
+
+def plain(literals: Sequence[bytes]) -> Finder:
+    pattern = re.compile(b"|".join(re.escape(literal) for literal in literals))
+
+    def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
+        return [match.start() for match in pattern.finditer(buffer, begin, end)]
+
+    return find
+
+
+def sampled(literals: Sequence[bytes]) -> Finder:
+    import numpy as np
+
+    if any(len(literal) < SHORTEST for literal in literals):
+        raise ValueError(f"a literal is shorter than {SHORTEST} bytes")
+    # A word that lies inside a literal begins at one of its first four bytes, if it is the first such word.
+    heads = {literal[i : i + 8] for literal in literals for i in range(4)}
+    multiplier, other, shift = np.uint32(_MULTIPLIER), np.uint32(_OTHER), np.uint32(32 - _BITS)
+
+    def hashed(first: Words, second: Words) -> Words:
+        return (first * multiplier + second * other) >> shift
+
+    table, pairs, alone = (np.zeros(1 << _BITS, np.bool_) for _ in range(3))
+    words = np.frombuffer(b"".join({head[:4] for head in heads}), "<u4")
+    table[(words * multiplier) >> shift] = True
+    both = np.frombuffer(b"".join(head for head in heads if len(head) == 8), "<u4")
+    pairs[hashed(both[::2], both[1::2])] = True
+    short = np.frombuffer(b"".join(head[:4] for head in heads if len(head) < 8), "<u4")
+    alone[(short * multiplier) >> shift] = True
+    known = [
+        (np.uint64((1 << 8 * length) - 1), np.sort(np.frombuffer(b"".join(same), "<u8")))
+        for length in sorted({len(head) for head in heads})
+        if (same := [head.ljust(8, b"\0") for head in heads if len(head) == length])
+    ]
+    scratch = np.empty(_BLOCK, np.uint32)
+
+    def look_up(chunk: Words) -> Words:
+        """Places of words that are some literal's: block by block, each of which stays in the processor's cache."""
+        found = []
+        for start in range(0, len(chunk), _BLOCK):
+            block = chunk[start : start + _BLOCK]
+            keys = scratch[: len(block)]
+            np.multiply(block, multiplier, out=keys)
+            np.right_shift(keys, shift, out=keys)
+            hits = np.flatnonzero(table.take(keys))
+            hits += start
+            found.append(hits)
+        return np.concatenate(found)
+
+    def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
+        count = (end - begin) // 4
+        if count <= 0:
+            return []
+        chunk = np.frombuffer(buffer, "<u4", count, begin)
+        hits = look_up(chunk)
+        if not len(hits):
+            return []
+        first, second = chunk[hits], chunk[np.minimum(hits + 1, count - 1)]
+        if hits[-1] == count - 1:
+            rest = buffer[begin + 4 * count : min(end, begin + 4 * count + 4)]
+            second[-1] = int.from_bytes(rest, "little")
+        maybe = pairs[hashed(first, second)] | alone[(first * multiplier) >> shift]
+        hits, first, second = hits[maybe], first[maybe], second[maybe]
+        if not len(hits):
+            return []
+        eight = first.astype(np.uint64) | (second.astype(np.uint64) << np.uint64(32))
+        sure = np.zeros(len(hits), np.bool_)
+        for mask, ones in known:
+            masked = eight & mask
+            sure |= ones[np.minimum(np.searchsorted(ones, masked), len(ones) - 1)] == masked
+        positions: list[int] = (hits[sure] * 4 + begin).tolist()
+        return positions
+
+    return find

@@ -1,0 +1,98 @@
+"""What stands below a RAS heading: rows of communicators, counts per rank, processes that do not answer."""
+
+from __future__ import annotations
+
+import re
+
+from rankandfile.evidence.text.logs.context import Context
+from rankandfile.evidence.text.logs.event import Event, clean
+from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
+
+_ROW = re.compile(
+    r"^\s*(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s+([\d-]{1,20})\s+([\d-]{1,20})\s+(\d{1,9})"
+    r"\s+([A-Z,]{2,80})\s+([A-Z,]{2,80})\s*$"
+)
+_HEADING = re.compile(r"#(\d{1,9})-(\d{1,9}) \(([0-9a-f]{1,32})\) ([A-Z]+)")
+_DID = r"(?:have|has) (?:launched up to operation (\d{1,18})|(not launched any operations)|status (\w+))"
+_MANY = re.compile(rf"^\s*(\d{{1,9}}) ranks? {_DID}")
+_ONE = re.compile(
+    rf"^\s*Ranks? (\d[\d, -]*) {_DID}"
+    r"(?: -- GPUs? (\S+) managed by process (\d{1,10}) on node (\S+))?"
+)
+_PROCESS = re.compile(r"^\s*Process (\d{1,10}) on node (\S+) managing GPUs? ([\d,]+)")
+
+#: Rows kept of one answer. A 16k-rank job has thousands of communicators, in a few groups.
+_ROWS = 200
+
+
+def rows(event: Event, context: Context) -> None:
+    """The table of communicators: how many, how large, and what RAS thinks of them."""
+    found: list[dict[str, object]] = []
+    for _, peeled in context.following():
+        match = _ROW.match(peeled.body)
+        if match is None:
+            if found or not peeled.body.lstrip().startswith("#"):
+                break
+            continue
+        if len(found) < _ROWS:
+            found.append(
+                {"group": int(match[1]), "communicators": int(match[2]), "ranks": match[5], "status": match[7],
+                 "errors": match[8]}
+            )  # fmt: skip
+    event.fields["rows"] = found
+
+
+def counted(event: Event, context: Context) -> None:
+    """Who has launched how much. Members are listed only where they are few; the rest are a number."""
+    _communicator(event, context)
+    majority: list[dict[str, object]] = []
+    listed: list[dict[str, object]] = []
+    ranks: list[int] = []
+    for _, peeled in context.following():
+        if match := _MANY.match(peeled.body):
+            majority.append({"ranks": int(match[1]), **_how_far(match[2], match[4])})
+        elif match := _ONE.match(peeled.body):
+            for rank in ranks_in(match[1]):
+                ranks.append(rank)
+                place = (
+                    {"gpu": match[5], "pid": int(match[6]), "host": clean(match[7], 200)} if match[6] else {}
+                )
+                listed.append({"rank": rank, **_how_far(match[2], match[4]), **place})
+        else:
+            break
+    event.fields["majority"], event.fields["listed"] = majority, listed
+    event.about = ranks or None
+    event.about_in = "group" if event.about else None
+
+
+def _how_far(count: str | None, status: str | None) -> dict[str, object]:
+    return {"status": status} if status else {"count": int(count or 0)}
+
+
+def gone(event: Event, context: Context) -> None:
+    """Processes that RAS cannot reach: ended, stopped, or cut off."""
+    _communicator(event, context)
+    processes: list[tuple[int, str]] = []
+    gpus: list[str] = []
+    for _, peeled in context.following():
+        match = _PROCESS.match(peeled.body)
+        if match is None:
+            break
+        processes.append((int(match[1]), clean(match[2], 200)))
+        gpus.append(match[3])
+    event.fields["processes"] = [
+        {"pid": pid, "host": host, "gpu": gpu} for (pid, host), gpu in zip(processes, gpus, strict=True)
+    ]
+    if len(processes) == 1:
+        event.pid, event.host = processes[0]
+
+
+def _communicator(event: Event, context: Context) -> None:
+    """The heading above says which communicator; it is NCCL's commId."""
+    for peeled in context.preceding(40):
+        if match := _HEADING.search(peeled.body):
+            event.fields["comm_id"] = match[3]
+            event.fields["group"] = f"{match[1]}-{match[2]}"
+            return
+        if not peeled.body.strip():
+            return

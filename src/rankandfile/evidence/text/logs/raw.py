@@ -1,0 +1,49 @@
+"""What a log becomes on its way to the assembling process: columns, and a row about the file. No Polars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from rankandfile.evidence.raw import RawNote
+from rankandfile.evidence.text.logs.event import Event
+
+#: The columns of an event that a decoding process knows; the number of the log is the assembler's.
+COLUMNS = tuple(Event.__struct_fields__)
+
+
+class LogRow(msgspec.Struct, array_like=True):
+    bytes: int = 0
+    lines: int = 0
+    host: str | None = None
+    prefixes: list[str] = []
+    first_ns: int | None = None
+    last_ns: int | None = None
+    time_quality: str | None = None
+    world_size: int | None = None
+    torch: str | None = None
+    last_line: str = ""
+    truncated: bool = False
+    partial: bool = False
+
+
+class RawLog(msgspec.Struct, array_like=True):
+    row: LogRow
+    columns: dict[str, list[Any]]
+    """`COLUMNS`, of equal length; `fields` as JSON text. Nothing of a log without events."""
+    notes: list[RawNote] = []
+
+
+def columns_of(events: list[Event]) -> dict[str, list[Any]]:
+    if not events:
+        return {}
+    columns: dict[str, list[Any]] = {name: [getattr(event, name) for event in events] for name in COLUMNS}
+    columns["fields"] = [
+        msgspec.json.encode(event.fields).decode() if event.fields else None for event in events
+    ]
+    return columns
+
+
+pack = msgspec.msgpack.Encoder().encode
+unpack = msgspec.msgpack.Decoder(RawLog).decode

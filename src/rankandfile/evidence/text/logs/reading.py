@@ -1,0 +1,198 @@
+"""One log file, or one answer of NCCL's RAS, into events."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from rankandfile.evidence.raw import RawNote
+from rankandfile.evidence.text.logs import ras_json
+from rankandfile.evidence.text.logs.attribute import attribute
+from rankandfile.evidence.text.logs.collect import Collector
+from rankandfile.evidence.text.logs.event import Event, clean
+from rankandfile.evidence.text.logs.needles import finder
+from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
+from rankandfile.evidence.text.logs.recognise import Memory, recognise
+from rankandfile.evidence.text.logs.versions import torch_of
+from rankandfile.evidence.text.logs.wrapping import unwrapped, whole
+from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.pieces import pieces
+from rankandfile.evidence.text.prefixes import peel
+from rankandfile.evidence.text.scan import LINE, Line, Scan
+
+#: How much of a file's beginning and end is read for its times and its last words.
+_EDGE = 64 << 10
+
+#: Of a file with far more events than are kept, only the end is looked at from then on.
+_TAIL = 256 << 20
+
+#: Shapes whose lines always begin with torch's own prefix.
+_WITH_HEAD = frozenset(("W1", "W2", "W4", "W9", "H1", "H3"))
+
+#: Lines that say how much of something was expected, and not of ranks.
+_OF_BYTES = frozenset(("gloo_size_disagrees",))
+
+#: Lines with a literal but without its shape that are tried as wrapped ones, before this is taken for chatter.
+_TRIES = 2000
+
+
+def read(path: Path) -> RawLog:
+    """All events of a file. Raises OSError only: whatever the file holds becomes events or notes."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        document = _ras_document(file, size)
+        if document is not None:
+            return document
+        file.seek(0)
+        return _read(file, size)
+
+
+def _ras_document(file: BinaryIO, size: int) -> RawLog | None:
+    if not ras_json.is_one(file.read(4096)):
+        return None
+    file.seek(0)
+    events, notes = ras_json.read(file.read(ras_json.MOST + 1))
+    world = max((e.fields["size"] for e in events if e.kind == "ras_communicator"), default=None)
+    return RawLog(LogRow(bytes=size, world_size=world), columns_of(events), notes)
+
+
+def _read(file: BinaryIO, size: int) -> RawLog:
+    reader = _Reader(Scan(file, finder(size)), size)
+    events = reader.run()
+    head, tail = _edges(file, size)
+    row = LogRow(bytes=size, lines=reader.scan.lines)
+    _times(row, head, tail)
+    counts = reader.layers + Counter(layer for peeled in head for layer in set(peeled.layers))
+    row.prefixes = [name for name, _ in counts.most_common(12)]
+    hosts = {peeled.host for peeled in head if peeled.host}
+    row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
+    row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")
+    row.world_size = _world(events)
+    row.torch = torch_of(event.text for event in events)
+    row.truncated = size > 0 and not _ends_line(file, size)
+    row.partial = bool(reader.notes)
+    return RawLog(row, columns_of(events), reader.notes)
+
+
+class _Reader:
+    def __init__(self, scan: Scan, size: int) -> None:
+        self.scan = scan
+        self.layers: Counter[str] = Counter()
+        self.notes: list[RawNote] = []
+        self._size = size
+        self._memory = Memory()
+        self._collector = Collector()
+        self._tries = _TRIES
+        self._skipped = False
+
+    def run(self) -> list[Event]:
+        for line in self.scan:
+            if line.offset in self._memory.consumed:
+                continue
+            for event in self._line(line):
+                self._collector.add(event)
+            if self._collector.flooded and not self._skipped:
+                self._skip(line)
+        self._say()
+        events = self._collector.events()
+        attribute(events)
+        return events
+
+    def _line(self, line: Line) -> list[Event]:
+        found: list[Event] = []
+        for piece in pieces(line.text):
+            peeled = peel(piece)
+            if "cri" in peeled.layers:
+                peeled = whole(line, peeled, self._memory.consumed)
+            for layer in set(peeled.layers):
+                self.layers[layer] += 1
+            found += self._recognise(line, peeled)
+        if (not found or self._headless(line, found)) and self._tries > 0:
+            found = self._wrapped(line, {event.kind for event in found}) or found
+        return found
+
+    def _headless(self, line: Line, found: list[Event]) -> bool:
+        """A line of torch's that lacks what torch puts before it is the rest of a wrapped one."""
+        return (
+            found[0].shape in _WITH_HEAD
+            and (text := line.text)[:1] not in ("[", " ", "\t", "")
+            and not peel(text).layers
+        )
+
+    def _recognise(self, line: Line, peeled: Peeled) -> list[Event]:
+        return recognise(peeled, line.number, line.offset, line.after, line.before, self._memory)
+
+    def _wrapped(self, line: Line, kinds: set[str]) -> list[Event]:
+        """The events of a line put together from its neighbours, if they are at least of those kinds."""
+        self._tries -= 1
+        for peeled, offsets in unwrapped(line):
+            if kinds and not peeled.layers:
+                continue
+            found = self._recognise(line, peeled)
+            if found and kinds <= {event.kind for event in found}:
+                self._tries += 1
+                self._memory.consumed.update(offsets)
+                for event in found:
+                    event.fields["wrapped"] = True
+                    event.line -= offsets.index(line.offset)
+                    event.offset = offsets[0]
+                return found
+        return []
+
+    def _skip(self, line: Line) -> None:
+        self._skipped = True
+        target = self._size - _TAIL
+        if target > line.offset:
+            self.scan.skip_to(target)
+            what = f"too many events; of the rest only the last {_TAIL >> 20} MiB were looked at"
+            self.notes.append(RawNote(f"line {line.number}", what))
+
+    def _say(self) -> None:
+        if self._collector.dropped:
+            what = f"{self._collector.dropped:,} events from the middle of the file are left out"
+            self.notes.append(RawNote("", what))
+        if self.scan.empty_from is not None:
+            self.notes.append(
+                RawNote(f"byte {self.scan.empty_from}", "nothing but zeros from here on; not read")
+            )
+
+
+def _edges(file: BinaryIO, size: int) -> tuple[list[Peeled], list[Peeled]]:
+    file.seek(0)
+    head = list(_lines(file.read(_EDGE)))[:200]
+    file.seek(max(0, size - _EDGE))
+    return head, list(_lines(file.read(_EDGE)))[-200:]
+
+
+def _lines(data: bytes) -> Iterator[Peeled]:
+    for line in data.split(b"\n"):
+        for piece in pieces(line[:LINE].decode("utf-8", "replace"))[-1:]:
+            yield peel(piece)
+
+
+def _times(row: LogRow, head: list[Peeled], tail: list[Peeled]) -> None:
+    """First and last time, both of the kind that the file's end has: only like compares with like."""
+    last = next((p.time for p in reversed(tail) if p.time is not None), None)
+    if last is None:
+        return
+    first = next((p.time for p in head if p.time is not None and p.time.quality == last.quality), None)
+    row.last_ns, row.time_quality = last.ns, last.quality
+    row.first_ns = first.ns if first is not None else None
+
+
+def _world(events: list[Event]) -> int | None:
+    told = [
+        event.fields[name]
+        for event in events
+        for name in ("nranks", "expected")
+        if name in event.fields and event.kind not in _OF_BYTES
+    ]
+    return max((value for value in told if isinstance(value, int) and 0 < value < 1 << 24), default=None)
+
+
+def _ends_line(file: BinaryIO, size: int) -> bool:
+    file.seek(size - 1)
+    return file.read(1) in (b"\n", b"\r", b"\0")

@@ -1,0 +1,107 @@
+"""What a shape is: a literal by which its lines are found, a pattern that takes them apart, and what they are worth.
+
+The names of a pattern's groups are the names of the event's columns; any other name becomes an entry of `fields`.
+So a new shape is one line in one file of `shapes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, Event, clean, integer
+from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
+
+if TYPE_CHECKING:
+    from rankandfile.evidence.text.logs.context import Context
+
+#: A literal must be at least this long, so that a look at every fourth byte of a file cannot miss it.
+SHORTEST = 7
+
+_SECONDS = {"timeout_s": "timeout_ms", "waited_s": "waited_ms"}
+
+
+@dataclass(frozen=True)
+class Shape:
+    kind: str
+    id: str
+    """The shape's name in the catalogue of log shapes: W1, H3, ..."""
+    role: str
+    needles: str | tuple[str, ...]
+    """Literals, one of which stands in every line that matches."""
+    pattern: str
+    """Searched for in the line without prefixes. A space stands for any white space, so wrapped lines match."""
+    about_in: str | None = None
+    """Whose numbers the `about` group of the pattern holds."""
+    severe: bool = False
+    """It counts only in a line that says to be a warning or worse, in its own words or in a prefix."""
+    then: Callable[[Event, Context], None] | None = None
+    """What more there is to do: read the lines that follow, or weigh the role."""
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        return re.compile(bounded(self.pattern))
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        return (self.needles,) if isinstance(self.needles, str) else self.needles
+
+    def fill(self, event: Event, match: re.Match[str]) -> None:
+        """Put what the pattern's groups hold into the event."""
+        for name, value in match.groupdict().items():
+            if value is not None:
+                put(event, name, value)
+        if event.about is not None:
+            event.about_in = self.about_in
+
+
+#: What real lines stay within by far. Without bounds, a line of 16,000 digits would be searched from each of them.
+_BOUNDS = (
+    (" ", r"\s{1,40}"),
+    (r"\s*", r"\s{0,40}"),
+    (r"\d+", r"\d{1,20}"),
+    (r"\w+", r"\w{1,80}"),
+    (r"\S+", r"\S{1,400}"),
+    (r"[\w.-]+", r"[\w.-]{1,200}"),
+    (r"[0-9a-f]+", r"[0-9a-f]{1,16}"),
+    (".*?", ".{0,4000}?"),
+)
+
+
+def bounded(pattern: str) -> str:
+    """The pattern as it is compiled: a space is any white space, and no repetition is endless."""
+    for loose, tight in _BOUNDS:
+        pattern = pattern.replace(loose, tight)
+    return pattern
+
+
+def put(event: Event, name: str, value: str) -> None:
+    """One value by the name of its column; by any other name it goes to `fields`."""
+    if name in WIDE:
+        if (number := integer(value)) is not None:
+            setattr(event, name, number)
+    elif name in NARROW:
+        if (number := integer(value, narrow=True)) is not None:
+            setattr(event, name, number)
+            if name == "rank":
+                event.rank_from = "line"
+    elif name in WORDS:
+        setattr(event, name, clean(value, 200) or None)
+    elif name == "about":
+        event.about = ranks_in(value)
+    elif name in _SECONDS:
+        number = integer(value)
+        if number is not None and abs(number) < 1 << 50:
+            setattr(event, _SECONDS[name], number * 1000)
+    else:
+        event.fields[name] = value_of(value)
+
+
+def value_of(text: str) -> Any:
+    """A short decimal number as a number, anything else as bounded text."""
+    if len(text) <= 15 and (bare := text.lstrip("-")).isdigit() and bare.isascii():
+        return integer(text)
+    return clean(text, 400)

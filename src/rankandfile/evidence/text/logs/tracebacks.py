@@ -1,0 +1,83 @@
+"""Python tracebacks in logs: what was raised, where, and whether it began here."""
+
+from __future__ import annotations
+
+import re
+
+from rankandfile.evidence.text.logs.context import Context
+from rankandfile.evidence.text.logs.event import Event, clean, integer
+
+_FRAME = re.compile(r'^\s+File "(.{1,1000})", line (\d{1,9}), in (.{1,200})$')
+_RAISED = re.compile(r"^([A-Za-z_][\w.]{0,200})(?:: ?(.*))?$")
+_CHAINED = re.compile(r"^(?:The above exception was the direct cause|During handling of the above exception)")
+_THREAD = re.compile(r"^(?:Exception in thread (.{1,100}?):?|Process (\S{1,100}):)$")
+
+FRAMES = 100
+
+#: Exceptions by which a process learns that others ended, or that nobody came: they began elsewhere.
+_ECHOES = re.compile(
+    r"(?:^|\.)(?:Dist(?:Backend|Network|Store)?Error|ChildFailedError|SignalException|Rendezvous\w*Error"
+    r"|ProcessRaisedException|ProcessExitedException|ConnectionResetError|BrokenPipeError|ConnectionRefusedError)$"
+)
+_ECHOED = re.compile(
+    r"CCL (?:error|communicator)|Watchdog caught|Connection closed by peer|Connection reset by peer|Broken pipe"
+    r"|gloo/transport|pair\.cc|unbound_buffer|is setting up \w+ communicator|Socket Timeout|wait timeout after"
+    r"|client socket has timed out|DataLoader worker .* is killed by signal: Terminated"
+)
+_MESSAGES = re.compile(
+    r"Detected mismatch between collectives|monitoredBarrier|[Tt]imed out waiting|timed out after"
+)
+
+
+def read(event: Event, context: Context) -> None:
+    """Frames, exception and rank of importance of the traceback that begins on this line."""
+    told = context.before_match.strip()
+    writer = event.writer
+    frames: list[list[object]] = []
+    raised = None
+    lines = context.following()
+    for offset, peeled in lines:
+        body = peeled.body
+        if body[:1].isspace():
+            # Source code quoted in a traceback says nothing: it may well name every error there is.
+            context.consumed.add(offset)
+        if match := _FRAME.match(body):
+            frames.append([clean(match[3], 200), clean(match[1], 400), integer(match[2])])
+        elif body[:1].strip() and not body.startswith("Traceback (most"):
+            raised = _RAISED.match(body)
+            break
+    event.fields["frames"] = frames[-FRAMES:][::-1]
+    if raised is not None:
+        event.fields["exception"] = clean(raised[1], 200)
+        event.fields["message"] = clean(raised[2] or "", 400)
+        event.text = clean(raised[0])
+        event.role = weigh(raised[1], raised[2] or "")
+    if told.startswith("traceback"):
+        event.role = "echo"
+    if told == "Original":
+        event.fields["original"] = True
+    if writer in context.chained:
+        context.chained.discard(writer)
+        event.fields["chained"] = True
+        event.role = "echo"
+    _thread(event, context)
+    for count, (_, peeled) in enumerate(lines):
+        if _CHAINED.match(peeled.body):
+            context.chained.add(writer)
+        if count >= 3 or peeled.body.startswith("Traceback (most"):
+            break
+
+
+def weigh(exception: str, message: str) -> str:
+    """origin: the program's own failure. echo: others ended first. messenger: it waited, or compared."""
+    if _MESSAGES.search(message) and not exception.endswith("ValueError"):
+        return "messenger"
+    if _ECHOES.search(exception) or _ECHOED.search(message):
+        return "echo"
+    return "origin"
+
+
+def _thread(event: Event, context: Context) -> None:
+    for peeled in context.preceding(1):
+        if match := _THREAD.match(peeled.body.strip()):
+            event.fields["thread"] = clean(match[1] or match[2], 100)

@@ -1,0 +1,194 @@
+"""The layers that may stand before a line's own text: one row each, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
+
+from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.stamps import month, since_boot, stamp, time_of_day
+
+
+class Match(Protocol):
+    """What a layer's pattern has found; its groups count from one."""
+
+    def __getitem__(self, group: int, /) -> Any: ...
+
+
+Give: TypeAlias = Callable[[Peeled, Match], None]
+
+CLOCK = r"(\d\d:\d\d:\d\d)"
+DATE = r"(\d{4})-(\d\d)-(\d\d)"
+
+
+def _rank(p: Peeled, m: Match) -> None:
+    p.rank, p.rank_from = int(m[1]), "prefix"
+
+
+def _role(p: Peeled, m: Match) -> None:
+    p.local_rank = int(m[2])
+
+
+def _c10(p: Peeled, m: Match) -> None:
+    p.severity, p.source = m[1], m[5]
+    p.at(stamp(None, int(m[2][:-2]), int(m[2][-2:]), m[3], m[4]))
+
+
+def _c10_old(p: Peeled, m: Match) -> None:
+    p.severity, p.source = m[1], m[2]
+
+
+def _agent(p: Peeled, m: Match) -> None:
+    p.severity, p.pid, p.source = m[1], int(m[5]), m[6]
+    p.at(stamp(None, int(m[2][:-2]), int(m[2][-2:]), m[3], m[4]))
+
+
+def dated(p: Peeled, m: Match) -> None:
+    p.at(stamp(int(m[1]), int(m[2]), int(m[3]), m[4], m[5], m[6]))
+
+
+def _timed(p: Peeled, m: Match) -> None:
+    p.at(time_of_day(m[1], m[2]))
+
+
+def _logger(p: Peeled, m: Match) -> None:
+    p.source, p.severity = m[1], m[2][0]
+
+
+def _warning(p: Peeled, m: Match) -> None:
+    p.severity, p.source = m[1][0], m[2]
+
+
+def _level(p: Peeled, m: Match) -> None:
+    p.severity = m[1][0]
+
+
+def _nccl(p: Peeled, m: Match) -> None:
+    p.host, p.pid, p.thread, p.device, p.nccl = m[1], int(m[2]), int(m[3]), int(m[4]), True
+    p.source, p.severity = m[5], m[6][0]
+
+
+def _nccl_bare(p: Peeled, m: Match) -> None:
+    p.nccl, p.severity = True, m[1][0]
+
+
+def _cri(p: Peeled, m: Match) -> None:
+    dated(p, m)
+    p.partial = m[8] == "P"
+
+
+def _task(p: Peeled, m: Match) -> None:
+    p.task = int(m[1])
+
+
+def _ray(p: Peeled, m: Match) -> None:
+    p.pid = int(m[1])
+    if m[2]:
+        p.host = m[2]
+
+
+def _host(p: Peeled, m: Match) -> None:
+    p.host = m[1]
+
+
+def _syslog(p: Peeled, m: Match) -> None:
+    p.at(stamp(None, month(m[1]), int(m[2]), m[3]))
+    p.host, p.kernel = m[4], m[5] == "kernel"
+    if m[6]:
+        p.pid = int(m[6])
+
+
+def _journal(p: Peeled, m: Match) -> None:
+    dated(p, m)
+    p.host, p.kernel = m[7], m[8] == "kernel"
+
+
+def _boot(p: Peeled, m: Match) -> None:
+    p.at(since_boot(m[1], m[2]))
+    p.kernel = True
+
+
+def _dmesg_t(p: Peeled, m: Match) -> None:
+    p.at(stamp(int(m[4]), month(m[1]), int(m[2]), m[3]))
+    p.kernel = True
+
+
+def _kernel_level(p: Peeled, _match: Match) -> None:
+    p.kernel = True
+
+
+def _app_rank(p: Peeled, m: Match) -> None:
+    if p.rank is None:
+        p.rank, p.rank_from = int(m[1]), "app"
+
+
+def _nothing(_peeled: Peeled, _match: Match) -> None:
+    pass
+
+
+#: A word before a colon is a host only if it has a digit in it, and is none of these.
+_NO_HOST = (
+    r"(?!(?:rank|step|epoch|iter|gpu|task|worker_?|frame|line|batch|loss|mlx5_|eth|nvme|sd)\d*:)"
+    r"(?!slurmstepd|[\w.]*(?:Error|Exception|Warning|Interrupt):)"
+)
+
+#: first characters, name of the layer, pattern, what it gives
+LAYERS: tuple[tuple[str, str, str, Give], ...] = (
+    ("[", "rank", r"\[rank(\d{1,7})\[?\]:? ?", _rank),
+    ("[", "c10", rf"\[([IWEFV])(\d{{3,4}}) {CLOCK}\.(\d{{1,9}}) ([\w./+-]+:\d+)\] ?", _c10),
+    ("[", "c10", r"\[([IWEF]) ([\w./+-]+:\d+)\] ?", _c10_old),
+    ("[", "torchrun", r"\[([A-Za-z_]\w*?)(\d{1,6})(?:\|\d+)?\]:", _role),
+    ("[", "kubectl", r"\[pod/[^\]\s]{1,300}\] ", _nothing),
+    ("[", "mpirun", r"\[\d+,(\d{1,7})\]<std\w+>: ?", _task),
+    ("[", "python", r"\[(torch\.\w[\w.]*)[^\]]*\] ", _nothing),
+    ("[", "time", rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?\] ?", dated),
+    ("[", "kernel", r"\[ *(\d{1,12})\.(\d{6})\](?:\[ *[TC]\d+\])? ?", _boot),
+    ("[", "kernel", rf"\[\w{{3}} (\w{{3}}) +(\d{{1,2}}) {CLOCK} (\d{{4}})\] ?", _dmesg_t),
+    ("[", "number", r"\[\d{3,12}\] (?!is setting up)", _nothing),
+    ("[", "level", r"\[(INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\] ", _level),
+    ("[", "app", r"\[[Rr]ank[ =:](\d{1,7})\] (?=\[?(?:DEBUG|INFO|WARN|ERROR|CRITICAL))", _app_rank),
+    ("Rr", "app", r"[Rr]ank[ =:](\d{1,7})[ :|-]+(?=\[?(?:DEBUG|INFO|WARN|ERROR|CRITICAL))", _app_rank),
+    ("IWEFV", "torchrun", rf"([IWEFV])(\d{{3,4}}) {CLOCK}\.(\d{{1,9}}) +(\d+) ([\w./\\-]+:\d+)\] ?", _agent),
+    ("t", "torchrun", r"(torch\.\w[\w.]*): \[(INFO|WARNING|ERROR)\] ?", _logger),
+    ("IWEC", "python", r"(INFO|WARNING|ERROR|CRITICAL):([\w.]+): ?", _warning),
+    ("digit", "cri", rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:?\d\d) (stdout|stderr) ([FP]) ", _cri),
+    (
+        "digit",
+        "journal",
+        rf"{DATE}T{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)? ([\w.-]+) ([\w.-]+)(?:\[\d+\])?: ",
+        _journal,
+    ),
+    (
+        "digit",
+        "time",
+        rf"{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?:?(?: - |[ \t|]+)",
+        dated,
+    ),
+    ("digit", "time", rf"{CLOCK}(?:[.,](\d{{1,9}}))?:? +", _timed),
+    (" digit", "task", r" *(\d{1,6}): ", _task),
+    ("(", "ray", r"\(\w+(?:\([^)]{0,200}\))? pid=(\d{1,10})(?:, ip=([^)\s]{1,60}))?\) ?", _ray),
+    (
+        "word",
+        "nccl",
+        r"([\w.-]+):(\d{1,10}):(\d{1,10}) \[(-?\d+)\] (?:(\S{1,200}:\d+) (?:\(\w+\) )?)?"
+        r"(?:[NRXHME]CCL|CNCL) (INFO|WARN|TRACE) ?",
+        _nccl,
+    ),
+    ("NRXHMEC", "nccl", r"(?:[NRXHME]CCL|CNCL) (INFO|WARN|TRACE) ", _nccl_bare),
+    ("word", "level", r"(INFO|WARNING|ERROR|DEBUG|CRITICAL|SUCCESS|TRACE) +\| ", _level),
+    ("word", "compose", r"[\w.-]{1,80} +\| ", _nothing),
+    (
+        "word",
+        "host",
+        rf"{_NO_HOST}(?=[\w.-]*\d)((?:\d{{1,3}}\.){{3}}\d{{1,3}}|[A-Za-z][\w.-]{{0,80}}): ",
+        _host,
+    ),
+    (
+        "word",
+        "syslog",
+        rf"(\w{{3}}) +(\d{{1,2}}) {CLOCK} ([\w.-]+) ([\w.-]+)(?:\[(\d{{1,10}})\])?: ",
+        _syslog,
+    ),
+    ("k", "kernel", r"kernel: ", _kernel_level),
+    ("ukdaLs<", "kernel", r"(?:<\d{1,3}>|(?:kern|user|daemon) *:\w+ *: )", _kernel_level),
+)

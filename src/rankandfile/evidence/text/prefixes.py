@@ -1,0 +1,92 @@
+"""What stands before a line's own text: who carried it, when, and from which process.
+
+Prefixes are peeled from the left, in any order, as often as one matches, because carriers are stacked: kubectl over
+torchrun over torch's own. Nothing depends on the layer being there. Each is found by its first character, which
+keeps a line of ordinary text cheap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.prefix_layers import CLOCK, DATE, LAYERS, Give, dated
+
+_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+_CLASSES = {"digit": "0123456789", " digit": " 0123456789", "word": _WORD}
+
+
+class _Choice:
+    """All layers that may begin with a character, as one pattern: most lines' own text is none of them, and learns
+    so at once. An empty group behind each tells which of them it was, and how many groups lie before its own."""
+
+    def __init__(self, layers: Sequence[tuple[str, str, Give]]) -> None:
+        self.pattern = re.compile("|".join(f"{pattern}()" for _, pattern, _ in layers))
+        self.layer: dict[int | None, tuple[str, int, Give]] = {}
+        before = 0
+        for name, pattern, give in layers:
+            last = before + re.compile(pattern).groups + 1
+            self.layer[last] = (name, before, give)
+            before = last
+
+
+def _choices() -> dict[str, _Choice]:
+    by_first: dict[str, list[tuple[str, str, Give]]] = {}
+    for first, name, pattern, give in LAYERS:
+        for character in _CLASSES.get(first, first):
+            by_first.setdefault(character, []).append((name, pattern, give))
+    alike: dict[tuple[str, ...], _Choice] = {}
+    return {
+        character: alike.setdefault(tuple(pattern for _, pattern, _ in layers), _Choice(layers))
+        for character, layers in by_first.items()
+    }
+
+
+_BY_FIRST = _choices()
+
+#: More layers than any stack of carriers has; a line of nothing but prefixes stays bounded.
+_DEEPEST = 24
+
+
+#: A container's log as docker keeps it: one JSON object per line.
+_DOCKER = '{"log":"'
+_ISO = re.compile(rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
+
+
+def peel(line: str) -> Peeled:
+    """A line's own text and what stood before it."""
+    if line.startswith(_DOCKER):
+        return _docker(line)
+    peeled = Peeled()
+    position = 0
+    for _ in range(_DEEPEST):
+        choice = _BY_FIRST.get(line[position : position + 1])
+        match = choice and choice.pattern.match(line, position)
+        if not choice or not match:
+            break
+        name, before, give = choice.layer[match.lastindex]
+        give(peeled, match.groups()[before - 1 : match.lastindex] if before else match)
+        peeled.layers.append(name)
+        position = match.end()
+    peeled.body = line[position:]
+    return peeled
+
+
+def _docker(line: str) -> Peeled:
+    try:
+        document = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return peel(line[len(_DOCKER) :])
+    text, time = document.get("log"), document.get("time")
+    peeled = (
+        peel(text.rstrip("\n"))
+        if isinstance(text, str) and not text.startswith(_DOCKER)
+        else Peeled(body=line)
+    )
+    if isinstance(time, str) and (match := _ISO.match(time)):
+        dated(peeled, match)
+    peeled.layers.insert(0, "docker")
+    return peeled

@@ -1,0 +1,85 @@
+"""Whose each snapshot is: what the content says, else the file's name, else the process that is known by another."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rankandfile.evidence.owners.whose import whose
+from rankandfile.evidence.text.stacks.prefixes import instant
+from rankandfile.evidence.text.stacks.raw import DIED, NOW, RawProcess, RawStacks
+
+#: Process numbers that are known to be a rank's: (host or "", pid) to rank.
+RankOf = Mapping[tuple[str, int], int]
+
+_STAMP = re.compile(r"(20\d\d)(\d\d)(\d\d)[_T-](\d\d)(\d\d)(\d\d)(?=\D|$)")
+
+
+@dataclass
+class StackPart:
+    """One file of stacks on its way into the case."""
+
+    raw: RawStacks
+    source: str
+    written_ns: int = 0
+    rank: int | None = None
+    """Of the whole file, where its name tells it."""
+    rank_from: str = ""
+    host: str | None = None
+
+
+def give_ranks(parts: Sequence[StackPart], known: RankOf | None = None) -> None:
+    """Fill in rank, host and time of each snapshot of each file, where anything tells them."""
+    for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
+        part.host = part.host or owner.host
+        if part.rank is None and owner.rank is not None and _is_of_one(part.raw, owner.rank):
+            part.rank, part.rank_from = owner.rank, owner.rank_from or "name"
+        stamp = _stamp(part.source)
+        for process in part.raw.processes:
+            process.host = process.host or part.host
+            process.at_ns = process.at_ns or stamp
+            if process.rank is None and part.rank is not None:
+                process.rank, process.rank_from = part.rank, part.rank_from
+    _by_process([process for part in parts for process in part.raw.processes], known or {})
+
+
+def _is_of_one(raw: RawStacks, rank: int) -> bool:
+    """A file that can be of one rank as a whole, and whose name does not tell a process instead."""
+    told = {process.rank for process in raw.processes if process.rank is not None}
+    if told - {rank}:
+        return False
+    programs = {
+        raw.processes[thread.process].pid
+        for thread in raw.threads
+        if thread.role in ("main", "launcher") and thread.shows in (NOW, DIED)
+    }
+    return (
+        len(programs - {None}) <= 1
+        and rank not in programs
+        and all(t.role != "launcher" for t in raw.threads)
+    )
+
+
+def _by_process(processes: Sequence[RawProcess], known: RankOf) -> None:
+    """A process that one file knows the rank of has it in all files; and so do those it started."""
+    ranks: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for key, rank in known.items():
+        ranks[key].add(rank)
+    for process in processes:
+        if process.rank is not None and process.pid is not None:
+            ranks[process.host or "", process.pid].add(process.rank)
+    for process in processes:
+        if process.rank is not None:
+            continue
+        for pid, told_by in ((process.pid, "process"), (process.parent, "parent")):
+            found = ranks.get((process.host or "", pid), set()) if pid is not None else set()
+            if len(found) == 1:
+                process.rank, process.rank_from = next(iter(found)), told_by
+                break
+
+
+def _stamp(source: str) -> int | None:
+    match = _STAMP.search(source.rpartition("/")[2])
+    return instant("{}-{}-{} {}:{}:{}".format(*match.groups())) if match else None

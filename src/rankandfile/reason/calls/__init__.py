@@ -1,0 +1,1 @@
+"""Calls: who asked for what, in which order, and which calls of different ranks belong together."""

@@ -1,0 +1,157 @@
+"""What each member says it asked for in one collective: by its dump or, where there is none, by its watchdog's line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from rankandfile.model.diagnosis import Call
+from rankandfile.reason import lookup
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.accounts import Report
+from rankandfile.reason.ranks.activity import CodePlace
+from rankandfile.reason.ranks.watchdog_counters import is_of
+
+from .call_table import COLLECTIVE
+from .contracts import contract_of
+
+#: A rank is out of line only where at least so many others, and so many times as many, agree.
+_FEWEST, _TIMES = 3, 3
+_LONGEST = 2000
+
+Asked = tuple[str, int | None]
+"""Operation, and the number of elements where all must agree on it."""
+Site = tuple[str, int]
+
+
+class Request(NamedTuple):
+    rank: int
+    asked: Asked
+    site: Site | None
+    """File, without its folders, and line."""
+    place: CodePlace | None
+    evidence: str
+
+
+def of_report(report: Report) -> Request | None:
+    if report.op is None:
+        return None
+    contract = contract_of(report.op)
+    size = {"input": report.size_in, "either": report.size_in, "output": report.size_out}.get(contract.agree)
+    place = report.site
+    site = (lookup.short_file(place.file), place.line) if place else None
+    return Request(report.rank, (contract.op, size), site, place, report.evidence)
+
+
+def of_call(facts: Facts, row: lookup.Row) -> Request:
+    terms = facts.call_table.terms[row["terms"]]
+    contract = contract_of(terms.op)
+    size = sum(terms.size) if contract.agree in ("input", "either", "output") and terms.size else None
+    frame = lookup.frame(facts.case, row["site"])
+    place = CodePlace(frame["function"], frame["file"], frame["line"]) if frame else None
+    site = (lookup.short_file(place.file), place.line) if place else None
+    return Request(row["rank"], (contract.op, size), site, place, lookup.evidence_of(row))
+
+
+def claims_at(facts: Facts, group: int, slot: int) -> list[Request]:
+    """One per member that says something of the call."""
+    rows = facts.call_table.of_group(group).filter(pl.col("slot") == slot)
+    found = {row["rank"]: of_call(facts, row) for row in rows.iter_rows(named=True)}
+    named = facts.case.groups.row(by_predicate=pl.col("group") == group, named=True)
+    members = facts.membership.members[group]
+    for rank in members:
+        for report in facts.accounts.of_rank.get(rank, ()) if rank not in found else ():
+            if report.seq == slot and is_of(report, {named["name"], named["desc"]}, members):
+                claim = of_report(report)
+                if claim is not None:
+                    found[rank] = claim
+    return [found[rank] for rank in sorted(found)]
+
+
+def agree(one: Asked, other: Asked) -> bool:
+    return one[0] == other[0] and (one[1] is None or other[1] is None or one[1] == other[1])
+
+
+def sides(requests: Sequence[Request]) -> list[list[Request]]:
+    """Those that asked for the same, largest first."""
+    out: list[list[Request]] = []
+    for claim in requests:
+        side = next((side for side in out if agree(side[0].asked, claim.asked)), None)
+        if side is None:
+            out.append([claim])
+        else:
+            side.append(claim)
+    return sorted(out, key=lambda side: -len(side))
+
+
+def majority(parts: Sequence[Sequence[Request]]) -> bool:
+    """Whether the first side is so much larger that the others are out of line."""
+    rest = sum(len(side) for side in parts[1:])
+    return bool(rest) and len(parts[0]) >= max(_FEWEST, _TIMES * rest)
+
+
+def relation(history: Sequence[Request], expected: Request, came: Request) -> str:
+    """skipped, extra, new or unknown: where the call that came lies in what the others made, as against the expected.
+
+    Most often, that is: whatever the others make next, the rank came to too early; what they made just before, it
+    made once more; and what they never made is a call of its own.
+    """
+    place = [i for i, claim in enumerate(history) if same(claim, expected)]
+    after = [i for i, claim in enumerate(history) if same(claim, came)]
+    if not after:
+        return "new" if history else "unknown"
+    votes: Counter[str] = Counter()
+    for i in place:
+        ahead = min((j - i for j in after if j > i), default=None)
+        behind = min((i - j for j in after if j < i), default=None)
+        if ahead is not None and (behind is None or ahead <= behind):
+            votes["skipped"] += 1
+        elif behind is not None and ahead is not None:
+            votes["extra"] += 1
+    return votes.most_common(1)[0][0] if votes else "unknown"
+
+
+def same(one: Request, other: Request) -> bool:
+    return agree(one.asked, other.asked) and (
+        one.site is None or other.site is None or one.site == other.site
+    )
+
+
+def history(facts: Facts, group: int, ranks: Iterable[int]) -> list[Request]:
+    """The group's collectives in order, as the rank of these that kept most has them; distinct calls looked up once."""
+    wanted = pl.col("rank").is_in(list(ranks)) & (pl.col("kind") == COLLECTIVE)
+    calls = facts.call_table.of_group(group).filter(wanted)
+    if not calls.height:
+        return []
+    best = calls.group_by("rank").len().sort("len", "rank", descending=[True, False])["rank"][0]
+    mine = calls.filter(pl.col("rank") == best).sort("slot").tail(_LONGEST)
+    kinds: dict[int, Request] = {}
+    out = []
+    for row in mine.iter_rows(named=True):
+        token = row["token"]
+        if token not in kinds:
+            kinds[token] = of_call(facts, row)
+        out.append(kinds[token])
+    return out
+
+
+def asked(claim: Request) -> str:
+    op, size = claim.asked
+    at = f" at {claim.site[0]}:{claim.site[1]}" if claim.site else ""
+    return f"{op}{f' of {size:,} elements' if size else ''}{at}"
+
+
+def as_call(claim: Request, seq: int | None) -> Call:
+    place = claim.place
+    return Call(
+        op=claim.asked[0],
+        seq=seq,
+        file=place.file if place else None,
+        line=place.line if place else None,
+        function=place.function if place else None,
+        detail=f"{claim.asked[1]:,} elements" if claim.asked[1] else None,
+        evidence=[claim.evidence],
+    )

@@ -1,0 +1,34 @@
+"""Calls that were made and not recorded. gloo keeps no sends and receives, but they count in its `op_id`."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.case import Case
+
+from .call_table import COLLECTIVE, CallTable
+
+
+def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
+    """Rank -> number of sends and receives between its recorded collectives. None at all for most jobs.
+
+    Between two collectives with neighbouring numbers, `op_id` grows by one and one more for each transfer. A gap in
+    the numbers themselves is something else: a monitored barrier takes numbers without being recorded.
+    """
+    same = (pl.col("rank") == pl.col("rank").shift()) & (pl.col("group") == pl.col("group").shift())
+    gloo = case.dumps_used.filter(pl.col("backend") == "gloo")["dump"]
+    if not gloo.len():
+        return {}
+    calls = call_table.calls.filter(
+        (pl.col("kind") == COLLECTIVE) & pl.col("dump").is_in(gloo.implode())
+    ).select("rank", "group", "seq", "op_id", "record")
+    if calls.select((pl.col("op_id") == pl.col("seq")).fill_null(True).all()).item():
+        return {}
+    calls = calls.sort("rank", "group", "record")
+    between = calls.with_columns(
+        pl.when(same & (pl.col("seq").diff() == 1)).then(pl.col("op_id").diff() - 1)
+        .when(~same.fill_null(False) & (pl.col("seq") == 1)).then(pl.col("op_id") - 1)
+        .otherwise(0).alias("hidden")
+    )  # fmt: skip
+    counted = between.filter(pl.col("hidden") > 0).group_by("rank").agg(pl.col("hidden").sum())
+    return dict(counted.sort("rank").iter_rows())

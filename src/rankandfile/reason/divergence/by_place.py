@@ -1,0 +1,32 @@
+"""What a call in place of another is, by where the two stand in the program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankandfile.reason.facts import Facts
+
+from .code_paths import relation
+from .point import DivergencePoint, calls_before
+from .track_difference import Kind
+
+
+def placed(facts: Facts, found: DivergencePoint) -> DivergencePoint:
+    """Tell what a call in place of another is, by where the two stand in the program."""
+    if found.expected is None or found.came is None:
+        return found
+    before = calls_before(facts, found.expected)
+    stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(256).to_list()))
+    how = relation(facts.case, stacks, found.expected["stack"], found.came["stack"])
+    known = found.came["site"] in set(before["site"].drop_nulls().to_list())
+    if how in ("after", "left") and known:
+        # The loop makes this call after the expected one, and has made it before: the expected one was left out.
+        return replace(found, how="after", kind="skipped")
+    if (
+        how == "before"
+        or (how == "end" and known)
+        or (how in ("unknown", "after") and not known and found.came["group"] != found.expected["group"])
+    ):
+        kind: Kind = "extra" if how in ("before", "end") else found.kind
+        return replace(found, how=how, kind=kind, group=int(found.came["group"]), slot=found.came["slot"])
+    return replace(found, how=how)

@@ -1,0 +1,89 @@
+"""Where the calls of a root's own groups show that ranks parted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankandfile.reason import lookup
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.graph import WaitEnd
+
+from .by_place import placed
+from .paths import Path
+from .point import DivergencePoint, call_of, place_of
+from .track_difference import Kind
+
+_FEWEST_WITNESSES = 3
+
+
+def in_groups(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
+    groups = {facts.waits.pending[i].group for i in wait_end.pending} | set(wait_end.groups)
+    found: list[tuple[int, Path]] = []
+    for group in sorted(groups):
+        paths = facts.paths_of_groups.get(group)
+        diverged = [p for p in paths.diverged if p.difference] if paths else []
+        if diverged:
+            found.append((group, min(diverged, key=_slot)))
+    if not found:
+        return None
+    group, path = min(
+        found, key=lambda pair: (-len(facts.paths_of_groups[pair[0]].normal.ranks), _slot(pair[1]))
+    )
+    paths, difference = facts.paths_of_groups[group], path.difference
+    assert difference is not None
+    same = [
+        p for p in paths.diverged
+        if p.difference and (p.difference.slot, p.difference.kind) == (difference.slot, difference.kind)
+    ]  # fmt: skip
+    ranks = tuple(sorted(r for p in same for r in p.ranks))
+    expected = call_of(facts, paths.normal.ranks, group, difference.slot)
+    came = call_of(facts, path.ranks, group, difference.slot)
+    kind: Kind = difference.kind
+    if (
+        kind == "argument"
+        and expected
+        and came
+        and lookup.op_of(facts, expected) != lookup.op_of(facts, came)
+    ):
+        # One line that makes several operations, as a helper for all of them does.
+        kind = "substituted"
+    result = DivergencePoint(
+        kind=kind,
+        group=group,
+        slot=difference.slot,
+        culprits=() if paths.decided_by == "nothing" else ranks,
+        normal=paths.normal.ranks,
+        other=ranks,
+        expected=expected,
+        came=came,
+        length=difference.length,
+        confirmed=difference.confirmed,
+        exact=difference.exact,
+        place=place_of(facts, group, difference.slot),
+    )
+    if paths.decided_by == "history" and _not_even_there(facts, result):
+        result = replace(result, culprits=())
+    result = placed(facts, result) if kind == "substituted" else result
+    return replace(result, culprits=()) if _few_against_few(result) else result
+
+
+def _few_against_few(found: DivergencePoint) -> bool:
+    """Two ranks against one, in a call that nothing else explains: the two may be out of step with the one."""
+    unexplained = found.kind == "substituted" and found.how != "left" and not found.confirmed
+    return unexplained and len(found.normal) < _FEWEST_WITNESSES
+
+
+def _not_even_there(facts: Facts, found: DivergencePoint) -> bool:
+    """Whether the two sides asked for different things because they were at different places of the program.
+
+    As many ranks on one side as on the other, and an unusual size on one: that is no witness against it if the two
+    came to the call by different ways.
+    """
+    if found.kind != "argument" or found.expected is None or not found.other:
+        return False
+    paths = facts.programs.against(found.other[0], found.expected["rank"])
+    return paths is not None and paths.expected != (found.expected["rank"], found.expected["record"])
+
+
+def _slot(path: Path) -> int:
+    return path.difference.slot if path.difference else 1 << 62

@@ -1,0 +1,148 @@
+"""Where the whole programs of ranks show that they parted: earlier than their groups do, or where those show none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.programs import ProgramDivergence as ProgramDivergence
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.waits.graph import WaitEnd
+
+from .by_place import placed
+from .code_paths import relation
+from .point import (
+    DivergencePoint,
+    call_of,
+    calls_before,
+    place_of,
+    place_of_call,
+)
+
+_MOST_IN_CIRCLE = 48
+
+
+def earlier_in_programs(facts: Facts, found: DivergencePoint) -> DivergencePoint:
+    """Another group may show the departure earlier: a step left out shows first where its first call belongs."""
+    if not found.culprits or found.kind == "argument" or found.expected is None:
+        return found
+    mate, rank = found.expected["rank"], found.culprits[0]
+    diverged = facts.programs.against(rank, mate)
+    if diverged is None or diverged.expected is None or diverged.difference.kind == "argument":
+        return found
+    if diverged.expected[1] >= found.expected["record"] or not _on_common_ground(facts, diverged, mate):
+        return found
+    sure = diverged.difference.confirmed > 0 or diverged.difference.kind == "substituted"
+    if not sure:
+        return found
+    result = _from_program(facts, diverged, found.culprits, found.normal)
+    return replace(placed(facts, result) if result.kind == "substituted" else result, other=found.other)
+
+
+def _on_common_ground(facts: Facts, diverged: ProgramDivergence, mate: int) -> bool:
+    """Whether both have a part in groups of the kind that the parting is on: a call on a group that only one of them
+    belongs to is no departure of either."""
+    for rank, call in ((mate, diverged.came), (diverged.rank, diverged.expected)):
+        row = lookup.call_of_record(facts, *call) if call is not None else None
+        if row is not None and not _belongs(facts, rank, row["group"]):
+            return False
+    return True
+
+
+def _belongs(facts: Facts, rank: int, group: int) -> bool:
+    families, members = facts.membership.families, facts.membership.members
+    return any(rank in members[like] for like, head in families.items() if head == families.get(group))
+
+
+def in_programs(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
+    ranks = list(wait_end.ranks)[:_MOST_IN_CIRCLE]
+    everyone = facts.case.ranks_seen
+    divergences = {r: p for r in ranks if (p := facts.programs.diverges(r, everyone)) is not None}
+    if wait_end.kind == "absent":
+        # It waits for nobody: only a call that it went past counts, confirmed by what it did after.
+        divergences = {
+            r: p for r, p in divergences.items() if p.difference.kind == "skipped" and p.difference.confirmed
+        }
+    if not divergences or (wait_end.kind == "cycle" and len(divergences) == len(ranks)):
+        return None
+    first = max(divergences.values(), key=lambda p: p.difference.confirmed)
+    culprits = tuple(sorted(r for r, p in divergences.items() if p.difference.kind == first.difference.kind))
+    normal = tuple(r for r in (*wait_end.ranks, *wait_end.victims) if r not in culprits)
+    found = _from_program(facts, first, culprits, tuple(sorted(normal)))
+    if wait_end.kind == "cycle" and _may_be_theirs(facts, wait_end, culprits):
+        return None
+    if found.kind == "substituted":
+        return placed(facts, found)
+    return _gone_past(facts, wait_end, found) if found.kind == "extra" and found.past else found
+
+
+def _may_be_theirs(facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...]) -> bool:
+    """What the ranks of the circle did that left no whole dump is not known: they may have gone the culprits' way, or
+    be the ones that departed. Then, those who saw the culprits depart must be more than both together."""
+    unseen = set(wait_end.ranks) & set(absent_ranks(facts))
+    if not unseen:
+        return False
+    mates = facts.programs.mates(culprits[0], facts.case.ranks_seen)
+    return sum(diverged is not None for diverged in mates.values()) <= len(culprits) + len(unseen)
+
+
+def _gone_past(facts: Facts, wait_end: WaitEnd, found: DivergencePoint) -> DivergencePoint:
+    """What is more than in the rank's own past may be what comes after a call that others still wait in: then that
+    call was left out."""
+    for index in wait_end.pending:
+        call = facts.waits.pending[index]
+        row = (
+            call_of(facts, call.waiting, call.group, call.slot)
+            if call.slot is not None and set(found.culprits) <= set(call.lacking)
+            else None
+        )
+        if row is None or found.came is None:
+            continue
+        before = calls_before(facts, row)
+        stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(256)))
+        how = relation(facts.case, stacks, row["stack"], found.came["stack"])
+        if how in ("after", "left"):
+            again = row["stack"] in stacks and found.came["site"] not in set(before["site"].drop_nulls())
+            return replace(
+                found, kind="skipped", how="left" if again else how, group=call.group, slot=call.slot,
+                normal=call.waiting,
+                expected=row, past=False, place=place_of(facts, call.group, call.slot or 0),
+            )  # fmt: skip
+    return found
+
+
+def _from_program(
+    facts: Facts, diverged: ProgramDivergence, culprits: tuple[int, ...], normal: tuple[int, ...]
+) -> DivergencePoint:
+    expected = lookup.call_of_record(facts, *diverged.expected) if diverged.expected else None
+    came = lookup.call_of_record(facts, *diverged.came) if diverged.came else None
+    shown = (came or expected) if diverged.difference.kind == "extra" else (expected or came)
+    group = int(shown["group"]) if shown else 0
+    slot = shown["slot"] if shown else None
+    if diverged.by == "past" and shown is expected and expected and came and slot is not None:
+        # The call of an earlier step shows what was due; due was the next one on its group.
+        before = calls_before(facts, came).filter(pl.col("group") == group)["slot"].max()
+        slot = int(before) + 1 if isinstance(before, int) else None
+    return DivergencePoint(
+        kind=diverged.difference.kind,
+        group=group,
+        slot=slot,
+        culprits=culprits,
+        normal=normal,
+        other=culprits,
+        expected=expected,
+        came=came,
+        length=diverged.difference.length,
+        confirmed=diverged.difference.confirmed,
+        exact=diverged.difference.exact or diverged.by == "past",
+        place=place_of(facts, group, slot) if slot is not None else _place(facts, diverged, expected),
+        past=diverged.by == "past",
+    )
+
+
+def _place(facts: Facts, diverged: ProgramDivergence, expected: lookup.Row | None) -> str | None:
+    """Of a send or receive, which has no number: as the rank that made it counts its own steps."""
+    return place_of_call(facts, expected) if expected is not None and diverged.by == "peers" else None

@@ -1,0 +1,90 @@
+"""Where a rank's host stands, as against the call that its like made next: past it, the rank has left it out.
+
+Sends and receives that are not recorded hide what a rank does after its last collective. Its stack shows where in the
+program it is. If ranks that run the same program made another call at that point, and the rank stands behind that
+call's line, at a line from which they made calls of their own only after it, it went past it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from rankandfile.reason import lookup
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.graph import WaitEnd
+
+from .code_paths import depth_of_fork, relation, was_there
+
+_MOST_MATES = 8
+
+
+class Passed(NamedTuple):
+    """A call that these ranks went past."""
+
+    ranks: tuple[int, ...]
+    mates: tuple[int, ...]
+    """Ranks of the same program that made it."""
+    due: lookup.Row
+    group: int
+    slot: int | None
+
+
+def passed(facts: Facts, wait_end: WaitEnd) -> Passed | None:
+    waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
+    found: list[tuple[int, int, lookup.Row]] = []
+    for rank in wait_end.ranks:
+        one = _passed(facts, rank, sorted(waiting))
+        if one is None:
+            return None
+        found.append((rank, *one))
+    if not found:
+        return None
+    rank, _, due = found[0]
+    group = _same_kind_of_group(facts, rank, int(due["group"]))
+    last = facts.call_table.of_rank(rank).filter(pl.col("group") == group)["slot"].max()
+    return Passed(
+        wait_end.ranks,
+        tuple(sorted({mate for _, mate, _ in found})),
+        due,
+        group,
+        int(last) + 1 if isinstance(last, int) else due["slot"],
+    )
+
+
+def _passed(facts: Facts, rank: int, waiting: list[int]) -> tuple[int, lookup.Row] | None:
+    """The mate, and its call. Ranks that wait for this one are asked first: they came furthest."""
+    stand = facts.hosts.get(rank)
+    if stand is None or stand.died or stand.moving or stand.running:
+        return None
+    mates = facts.programs.mates(rank, facts.case.ranks_seen)
+    ordered = sorted(mates, key=lambda r: (r not in waiting, r))
+    for mate in ordered[:_MOST_MATES]:
+        key = facts.programs.due(rank, mate)
+        due = lookup.call_of_record(facts, *key) if key else None
+        if due is None or due["stack"] is None:
+            continue
+        before = facts.call_table.of_rank(mate).filter(pl.col("record") < due["record"])
+        stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(512)))
+        depth = depth_of_fork(facts.case, due["stack"], stand.stack)
+        how = relation(facts.case, stacks, due["stack"], stand.stack)
+        if (
+            how in ("after", "left")
+            and depth is not None
+            and was_there(facts.case, stacks, stand.stack, depth)
+        ):
+            return mate, due
+        # Where one of its like shows it on its way, the others would not show more.
+        return None
+    return None
+
+
+def _same_kind_of_group(facts: Facts, rank: int, group: int) -> int:
+    """The group of the same family that the rank belongs to."""
+    members, families = facts.membership.members, facts.membership.families
+    if rank in members[group]:
+        return group
+    head = families.get(group, group)
+    own = [g for g, ranks in members.items() if rank in ranks and families.get(g, g) == head]
+    return own[0] if own else group

@@ -1,0 +1,131 @@
+"""The paths that the ranks of one group took, and which of them is the normal one.
+
+Most ranks define normal. Where as many went one way as the other, the loop's own past decides: the side that did
+what earlier steps did is normal. Where that does not decide either, nobody is called the one who departed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankandfile.reason.calls.call_table import CallTable
+from rankandfile.reason.calls.rounds import predict
+
+from .alignment import common_prefix
+from .cohorts import Track, tracks
+from .track_difference import TrackDifference, agree, track_difference
+
+_MOST_PATHS = 24
+"""Cohorts beyond this are compared with the largest path only: the answer is in the big ones."""
+
+
+@dataclass(frozen=True)
+class Path:
+    ranks: tuple[int, ...]
+    track: Track
+    """The longest track of those on this path."""
+    difference: TrackDifference | None
+    """From the normal path; None for the normal one."""
+
+
+@dataclass(frozen=True)
+class GroupPaths:
+    group: int
+    paths: tuple[Path, ...]
+    """The normal path first."""
+    decided_by: str
+    """majority, history or nothing: what says which path is normal."""
+
+    @property
+    def normal(self) -> Path:
+        return self.paths[0]
+
+    @property
+    def diverged(self) -> tuple[Path, ...]:
+        return self.paths[1:]
+
+    def path_of(self, rank: int) -> Path | None:
+        return next((path for path in self.paths if rank in path.ranks), None)
+
+
+def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
+    cohorts = tracks(call_table, group)
+    found = _paths(cohorts)
+    if not found:
+        return None
+    found.sort(key=lambda pair: (-pair[1], -len(pair[0].ranks), pair[0].ranks))
+    paths, solid = [track for track, _ in found], [count for _, count in found]
+    decided = "majority"
+    if len(paths) > 1 and solid[1] == solid[0]:
+        first = _by_history([track for track, count in found if count == solid[0]])
+        decided = "history" if first is not None else "nothing"
+        if first is not None:
+            paths.insert(0, paths.pop(first))
+    if decided == "nothing" and len(cohorts) > 2:
+        first_left = _first_to_leave(group, cohorts)
+        if first_left is not None:
+            return first_left
+    normal = paths[0]
+    others = [Path(t.ranks, t, track_difference(normal, t)) for t in paths[1:]]
+    return GroupPaths(group, (Path(normal.ranks, normal, None), *others), decided)
+
+
+def _first_to_leave(group: int, paths: list[Track]) -> GroupPaths | None:
+    """Where every rank ends on a path of its own: who left the common one first, if most of the others, and what
+    the loop did until then, show which way it went on. What came after may all follow from that."""
+    low = max(path.first for path in paths)
+    rows = [path.from_slot(low) for path in paths]
+    shared = min(common_prefix(rows[0].tokens, row.tokens) for row in rows[1:])
+    due = predict(rows[0].tokens[:shared], 1)
+    if not len(due) or any(len(row.tokens) <= shared for row in rows):
+        return None
+    stayed = [row for row in rows if row.tokens[shared] == due[0]]
+    left = [row for row in rows if row.tokens[shared] != due[0]]
+    ranks = tuple(sorted(r for row in stayed for r in row.ranks))
+    if len(left) != 1 or len(ranks) <= len(left[0].ranks):
+        return None
+    until = Track(ranks, low, stayed[0].tokens[: shared + 1], stayed[0].terms[: shared + 1])
+    difference = track_difference(until, left[0])
+    if difference is None or difference.slot != low + shared:
+        return None
+    whole = Track(ranks, low, stayed[0].tokens, stayed[0].terms)
+    return GroupPaths(group, (Path(ranks, whole, None), Path(left[0].ranks, left[0], difference)), "history")
+
+
+def _paths(cohorts: list[Track]) -> list[tuple[Track, int]]:
+    """The paths, and how many ranks stand behind each that also agree call by call.
+
+    Ranks that fell out of step and back into it are on one path in the end, but they are no witnesses for it.
+    """
+    paths: list[tuple[Track, int]] = []
+    for cohort in cohorts:
+        for i, (path, solid) in enumerate(paths[:_MOST_PATHS]):
+            if track_difference(path, cohort) is None:
+                longer = path if len(path.tokens) >= len(cohort.tokens) else cohort
+                ranks = tuple(sorted(path.ranks + cohort.ranks))
+                witnesses = (
+                    solid + len(cohort.ranks) if agree(path, cohort) else max(solid, len(cohort.ranks))
+                )
+                paths[i] = Track(ranks, longer.first, longer.tokens, longer.terms), witnesses
+                break
+        else:
+            paths.append((cohort, len(cohort.ranks)))
+    return paths
+
+
+def _by_history(paths: list[Track]) -> int | None:
+    """The one path, of those that as many ranks took, that goes on as its past predicts."""
+    tied = range(len(paths))
+    low = max(paths[i].first for i in tied)
+    rows = [paths[i].from_slot(low).tokens for i in tied]
+    shared = min(common_prefix(rows[0], row) for row in rows[1:])
+    expected = predict(rows[0][:shared], max(len(row) for row in rows) - shared + 1)
+    if not len(expected):
+        return None
+    fits = [i for i, row in zip(tied, rows, strict=True) if _goes_on(row[shared:], expected)]
+    return fits[0] if len(fits) == 1 else None
+
+
+def _goes_on(calls: object, expected: object) -> bool:
+    length = min(len(calls), len(expected))  # type: ignore[arg-type]
+    return length > 0 and common_prefix(calls, expected) == length  # type: ignore[arg-type]

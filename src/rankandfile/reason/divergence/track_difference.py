@@ -1,0 +1,187 @@
+"""Where one track departs from another: a call skipped, added, swapped, replaced, or asked for differently.
+
+Two tracks are compared slot by slot first. Where they differ, what matters is whether they are *out of step* from
+there on, or only differ in place: the same collective from two call sites is no departure. To see a step out of
+step although both sides stopped right after it, the longer side is continued by what its own past predicts.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from rankandfile.reason.calls.rounds import find_loop, predict
+
+from .alignment import (
+    Edit,
+    Tokens,
+    align,
+    common_prefix,
+)
+from .cohorts import Track
+
+Kind = Literal["skipped", "extra", "swapped", "substituted", "argument"]
+
+_SITE = np.uint64(0xFFFFFFFF)
+_LOOK_AHEAD = 64
+
+
+class TrackDifference(NamedTuple):
+    """How `other` departs from `normal`. Slots are those of the two tracks, which part at the same one."""
+
+    kind: Kind
+    slot: int
+    exact: bool
+    """False: the tracks are out of step from the first slot that was kept."""
+    length: int
+    """How many calls were skipped or added; 1 for the other kinds."""
+    confirmed: int
+    """How many calls after it fall into place once it is taken into account."""
+
+
+def track_difference(normal: Track, other: Track) -> TrackDifference | None:
+    """None if the two are on the same path as far as both go."""
+    low = max(normal.first, other.first)
+    normal, other = normal.from_slot(low), other.from_slot(low)
+    n = min(len(normal.tokens), len(other.tokens))
+    theirs = _rename(normal.tokens[:n], other)
+    differs = normal.tokens[:n] != theirs[:n]
+    if not differs.any():
+        return None
+    hard = normal.terms[:n] != other.terms[:n]
+    hard &= (normal.terms[:n] >= 0) & (other.terms[:n] >= 0)
+    start = _last_in_step(differs, hard, normal.tokens[:n])
+    if not differs[start:].any():
+        return None
+    found = _align_from(normal.tokens, theirs, start, low)
+    if found is not None and (found.confirmed or not hard.any()):
+        return found if found.confirmed else None
+    coarse_normal, coarse_theirs = _coarse(normal.tokens), _coarse(theirs)
+    if not hard.any():
+        return None
+    at = int(np.flatnonzero(hard)[0])
+    if coarse_normal[at] == coarse_theirs[at] and coarse_normal[at]:
+        return TrackDifference("argument", low + at, True, 1, 0)
+    again = _align_from(coarse_normal, coarse_theirs, start, low)
+    if again is not None and again.confirmed:
+        return again
+    return TrackDifference("substituted", low + _first_alone(normal, other, at), True, 1, 0)
+
+
+def _first_alone(normal: Track, other: Track, at: int) -> int:
+    """The first time the other side made this call alone, if it was paired by luck before: an earlier slot.
+
+    A call site that the normal side never uses, and that stood where the normal side made a call that the other
+    side makes too, was out of place already; that sizes and operation agreed then is chance.
+    """
+    site = int(other.sites[at])
+    ours, theirs = normal.sites[:at], other.sites[:at]
+    if not site or np.any(normal.sites == np.uint64(site)):
+        return at
+    for earlier in np.flatnonzero(theirs == np.uint64(site)).tolist():
+        if int(ours[earlier]) and np.any(theirs == ours[earlier]):
+            return int(earlier)
+    return at
+
+
+def agree(one: Track, other: Track) -> bool:
+    """Whether the two made the same calls from the same places, but for places that each has to itself."""
+    low = max(one.first, other.first)
+    one, other = one.from_slot(low), other.from_slot(low)
+    n = min(len(one.tokens), len(other.tokens))
+    return bool(np.all(one.tokens[:n] == _rename(one.tokens[:n], other)[:n]))
+
+
+def _coarse(tokens: Tokens) -> Tokens:
+    """Call sites alone: sizes that change from step to step hide the repetition."""
+    sites = tokens & _SITE
+    return np.asarray(np.where(sites > 0, sites, tokens), np.uint64)
+
+
+def _rename(normal: Tokens, other: Track) -> Tokens:
+    """Call sites that only the other side uses, always where this side uses one of its own, count as the same."""
+    out: Tokens = other.tokens.copy()
+    n = len(normal)
+    same_terms = (normal >> np.uint64(32)) == (out[:n] >> np.uint64(32))
+    places = np.flatnonzero((normal != out[:n]) & same_terms & (out[:n] != 0))
+    if not places.size:
+        return out
+    mine, theirs = set(normal.tolist()), set(other.tokens.tolist())
+    partner: dict[int, int | None] = {}
+    for i in places.tolist():
+        a, b = int(normal[i]), int(out[i])
+        if b not in mine and a not in theirs:
+            partner[b] = a if partner.get(b, a) == a else None
+    for theirs_alone, ours_alone in partner.items():
+        if ours_alone is not None:
+            out[out == np.uint64(theirs_alone)] = np.uint64(ours_alone)
+    return out
+
+
+def _last_in_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> int:
+    """Behind the last stretch, before the first broken promise, where both sides demonstrably agree.
+
+    In a loop, a stretch shorter than the loop may agree by chance although one side is a call behind.
+    """
+    first = int(np.flatnonzero(differs)[0])
+    stop = int(np.flatnonzero(hard)[0]) if hard.any() else len(differs)
+    loop = find_loop(tokens[:first]) if first else None
+    enough = max(3, loop.period if loop else 0)
+    start, run = first, 0
+    for i in range(first, stop):
+        run = 0 if differs[i] else run + 1
+        if run >= enough:
+            start = i + 1
+    return start
+
+
+def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDifference | None:
+    ahead = max(_LOOK_AHEAD, len(other) - len(normal) + _LOOK_AHEAD)
+    future = predict(normal, ahead)
+    a = np.concatenate([normal[begin:], future])
+    b = other[begin:]
+    skip = common_prefix(a, b)
+    edits = align(a[skip:], b[skip:])
+    if not edits:
+        return None
+    return _name([Edit(*(v + begin + skip for v in e)) for e in edits], normal, other, low)
+
+
+def _name(edits: list[Edit], normal: Tokens, other: Tokens, low: int) -> TrackDifference:
+    first = edits[0]
+    dropped, added = first.a_stop - first.a_start, first.b_stop - first.b_start
+    after = edits[1].b_start if len(edits) > 1 else len(other)
+    confirmed = after - first.b_stop
+    slot, exact = low + first.b_start, first.b_start > 0
+    if dropped and added:
+        if dropped == added and len(edits) == 1:
+            gone = np.sort(normal[first.a_start : first.a_stop])
+            come = np.sort(other[first.b_start : first.b_stop])
+            if len(gone) == len(come) and bool(np.all(gone == come)):
+                return TrackDifference("swapped", slot, exact, dropped, max(confirmed, 1))
+        return TrackDifference("substituted", slot, exact, 1, 0)
+    if len(edits) > 1 and _moved(first, edits[1], normal, other):
+        return TrackDifference("swapped", slot, exact, dropped or added, max(confirmed, 1))
+    if dropped:
+        return TrackDifference("skipped", slot, exact, dropped, confirmed)
+    if confirmed and _comes_after(first, confirmed, normal, other):
+        return TrackDifference("swapped", slot, exact, added, confirmed)
+    return TrackDifference("extra", slot, exact, added, confirmed)
+
+
+def _comes_after(first: Edit, confirmed: int, normal: Tokens, other: Tokens) -> bool:
+    """What was added early is what the normal side makes right after the calls that fall into place."""
+    due = normal[first.a_stop + confirmed : first.a_stop + confirmed + first.b_stop - first.b_start]
+    early = other[first.b_start : first.b_stop]
+    ends_here = first.b_stop + confirmed == len(other)
+    return ends_here and len(due) == len(early) and bool(np.all(due == early))
+
+
+def _moved(first: Edit, second: Edit, normal: Tokens, other: Tokens) -> bool:
+    """What is missing in one place turns up in the next."""
+    gone = normal[first.a_start : first.a_stop], normal[second.a_start : second.a_stop]
+    come = other[first.b_start : first.b_stop], other[second.b_start : second.b_stop]
+    forward = len(gone[0]) == len(come[1]) > 0 and bool(np.all(gone[0] == come[1]))
+    back = len(gone[1]) == len(come[0]) > 0 and bool(np.all(gone[1] == come[0]))
+    return (forward and not len(come[0])) or (back and not len(gone[0]))

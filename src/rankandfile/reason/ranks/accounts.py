@@ -1,0 +1,126 @@
+"""What logs and exit lists say of each rank: how it ended, what it raised, how far its watchdog saw it come.
+
+A line is its writer's claim. Only an origin (an exception of the program, a fault of the own device) and a positive
+end of the process say something of the rank itself; whoever reports that it waited is a messenger, and says of itself
+no more than that it came to the call.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import msgspec
+
+from .activity import CodePlace
+
+#: How a process ended. echo: its launcher or its own watchdog ended it. gone: nothing tells how.
+EndKind = Literal["killed", "exited", "finished", "echo", "running", "gone"]
+
+
+@dataclass(frozen=True)
+class End:
+    kind: EndKind
+    words: str
+    evidence: tuple[str, ...]
+    contradicted: tuple[str, ...] = ()
+    """What other sources say of the same process, where they disagree."""
+    others: tuple[End, ...] = ()
+    """The same, one by one."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """A failure of the rank's own: an exception, or a fault of its device or link."""
+
+    words: str
+    evidence: tuple[str, ...]
+    thread: str | None = None
+    """The thread that raised it, where it was not the main one."""
+    place: CodePlace | None = None
+    """The innermost frame of the program."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a rank's watchdog says of one group."""
+
+    rank: int
+    group: str
+    desc: str
+    group_rank: int | None
+    seq: int | None
+    """The call it gave up on; None in an answer to a dump signal."""
+    op: str | None
+    size_in: int | None
+    size_out: int | None
+    enqueued: int | None
+    completed: int | None
+    timeout_ms: int | None
+    evidence: str
+    site: CodePlace | None = None
+    """Where the program issued the call, if the watchdog printed its stack."""
+
+
+@dataclass(frozen=True)
+class Accounts:
+    ends: dict[int, End] = field(default_factory=dict)
+    raised: dict[int, Error] = field(default_factory=dict)
+    echoes: dict[int, Error] = field(default_factory=dict)
+    """Exceptions by which a rank learned that others had failed."""
+    device: dict[int, Error] = field(default_factory=dict)
+    link: dict[int, Error] = field(default_factory=dict)
+    host_links: dict[str, Error] = field(default_factory=dict)
+    """Links that went down on hosts of several ranks: whose they are, nothing tells."""
+    stuck_watchdogs: dict[int, Error] = field(default_factory=dict)
+    """Ranks whose watchdog thread stood still: in a call of CUDA or NCCL, or for want of the interpreter's lock."""
+    unreachable: dict[int, Error] = field(default_factory=dict)
+    """Ranks of hosts that a scheduler gave up, or that NCCL lost while its messages to them failed."""
+    misfits: dict[int, Error] = field(default_factory=dict)
+    """Ranks that were sent a message of another size than the one they expected."""
+    stopped: dict[int, Error] = field(default_factory=dict)
+    """Lines that tell why a host may not get on: a loader worker gone, the interpreter's lock not to be had."""
+    suspended: dict[int, Error] = field(default_factory=dict)
+    """Processes that a signal has stopped, as the kernel says, where not all are: they run nothing."""
+    reports: tuple[Report, ...] = ()
+    logged: frozenset[int] = frozenset()
+    """Ranks of which there is any line, or a log file."""
+    last_lines: dict[int, str] = field(default_factory=dict)
+    hosts: dict[int, str] = field(default_factory=dict)
+
+    @cached_property
+    def of_rank(self) -> dict[int, tuple[Report, ...]]:
+        out: dict[int, list[Report]] = defaultdict(list)
+        for report in self.reports:
+            out[report.rank].append(report)
+        return {rank: tuple(reports) for rank, reports in out.items()}
+
+    @cached_property
+    def gave_up(self) -> frozenset[int]:
+        """Ranks whose watchdog gave up on a collective: they wait in one."""
+        return frozenset(r.rank for r in self.reports if r.seq is not None)
+
+    @cached_property
+    def given_up(self) -> frozenset[tuple[str, int]]:
+        """Collectives that some watchdog gave up on, by group name and number."""
+        return frozenset((r.group, r.seq) for r in self.reports if r.seq is not None)
+
+    def gone(self, rank: int) -> bool:
+        """Its process ended by itself or was killed: not by its launcher, nor by its own watchdog."""
+        end = self.ends.get(rank)
+        return end is not None and end.kind in ("killed", "exited", "finished")
+
+    def alive(self, rank: int) -> bool:
+        """Its process was there until the job was ended from outside, or still is."""
+        end = self.ends.get(rank)
+        return end is not None and end.kind in ("running", "echo")
+
+
+def fields_of(row: dict[str, Any]) -> dict[str, Any]:
+    try:
+        decoded = msgspec.json.decode(row["fields"] or "{}")
+    except msgspec.DecodeError:
+        return {}
+    return decoded if isinstance(decoded, dict) else {}

@@ -1,0 +1,93 @@
+"""Whose rank a line of the kernel is about: by the process it names, or by the device's bus id and the host.
+
+NCCL's own line of setup says which device a rank uses, on which host. A line that fits no rank for sure is of its host
+alone: it explains that something there failed, and accuses no rank.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import polars as pl
+
+from rankandfile.model.events import event_id
+
+from .accounts import Error, fields_of
+
+Row = dict[str, Any]
+
+
+def ranks_of_processes(exits: pl.DataFrame) -> dict[int, set[int]]:
+    """A number may be given to a process on each host."""
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for pid, rank in exits.select("pid", "rank").drop_nulls().iter_rows():
+        ranks[pid].add(rank)
+    return ranks
+
+
+def ranks_of_devices(events: pl.DataFrame, hosts: dict[int, str]) -> dict[tuple[str, int], set[int]]:
+    """(host, bus) -> ranks that set up a communicator on that device."""
+    out: dict[tuple[str, int], set[int]] = defaultdict(set)
+    rows = events.filter((pl.col("kind") == "nccl_init") & pl.col("rank").is_not_null())
+    for row in rows.iter_rows(named=True):
+        bus, host = fields_of(row).get("bus"), row["host"] or hosts.get(row["rank"])
+        number = _bus_number(bus)
+        if host and number is not None:
+            out[host, number].add(row["rank"])
+    return out
+
+
+def _bus_number(bus: object) -> int | None:
+    """`9d000` as NCCL writes it and `0000:9d:00` as the kernel does are one device: domain, bus, device, function."""
+    text = str(bus).lower()
+    try:
+        if ":" not in text:
+            return int(text, 16)
+        parts = text.split(".")[0].split(":")
+        domain, number, device = parts if len(parts) == 3 else ("0", *parts)
+        return (int(domain, 16) << 20) | (int(number, 16) << 12) | (int(device, 16) << 4)
+    except ValueError:
+        return None
+
+
+def xid_owner(
+    row: Row, processes: dict[int, set[int]], devices: dict[tuple[str, int], set[int]], hosts: dict[int, str]
+) -> int | None:
+    """The rank whose process the driver names or, where it names none, whose device it is. None if several fit."""
+    fields = fields_of(row)
+    if row["rank"] is not None:
+        return int(row["rank"])
+    pid = row["pid"] or fields.get("xid_pid")
+    if isinstance(pid, int):
+        owners = processes.get(pid, set())
+        if row["host"]:
+            owners = {rank for rank in owners if hosts.get(rank, row["host"]) == row["host"]}
+        return next(iter(owners)) if len(owners) == 1 else None
+    number = _bus_number(fields.get("bus"))
+    if number is None:
+        return None
+    fitting = [
+        ranks for (host, bus), ranks in devices.items() if bus == number and row["host"] in (None, host)
+    ]
+    # Without a host, a bus id is that of a device on every host: then there must be but one that has it.
+    return next(iter(fitting[0])) if len(fitting) == 1 and len(fitting[0]) == 1 else None
+
+
+def links_down(events: pl.DataFrame, hosts: dict[int, str]) -> tuple[dict[int, Error], dict[str, Error]]:
+    """By rank, where a host has but one; else by host."""
+    on_host: dict[str, list[int]] = defaultdict(list)
+    for rank, host in hosts.items():
+        on_host[host].append(rank)
+    of_rank: dict[int, Error] = {}
+    of_host: dict[str, Error] = {}
+    for row in events.filter(pl.col("kind") == "link_down").sort("log", "line").iter_rows(named=True):
+        host = row["host"]
+        if host not in on_host:
+            continue
+        error = Error(f"{row['text'][:160]}", (event_id(row["log"], row["line"]),))
+        if len(on_host[host]) == 1:
+            of_rank.setdefault(on_host[host][0], error)
+        else:
+            of_host.setdefault(host, error)
+    return of_rank, of_host

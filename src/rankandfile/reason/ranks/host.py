@@ -1,0 +1,131 @@
+"""Where each rank's host is, as the last snapshot of its stack shows, and whether it moved between snapshots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Location
+from rankandfile.model.snapshots import stack_id
+from rankandfile.reason.calls.peers_and_roots import NOTHING, Asked, asked
+
+from .activity import activities, short_function
+from .motion import Motion, motions
+from .threads import last_of_each_rank, telling
+
+
+@dataclass(frozen=True)
+class Stand:
+    """What the thread that matters of one rank was doing when someone looked last."""
+
+    rank: int
+    activity: str
+    within: str | None
+    waits: str
+    """ranks, maybe or no: whether it waits for other ranks there."""
+    phrase: str
+    op: str
+    """The function that shows what it does, such as all_reduce."""
+    location: Location
+    """The innermost frame of the program."""
+    stack: int
+    """A row of `stacks`."""
+    died: bool
+    """The stack is of the moment at which the process ended itself."""
+    running: bool | None
+    """It was running, not waiting, whenever someone looked."""
+    moving: bool | None
+    """Other frames in another snapshot. None: seen once."""
+    snapshots: int
+    evidence: tuple[str, ...]
+    asked: Asked = NOTHING
+    """What the function was asked for, where a snapshot shows it."""
+
+    @property
+    def words(self) -> str:
+        """`in write, checkpoint.py:38, the same in 5 snapshots`."""
+        if self.died:
+            return f"{self.phrase} when it ended"
+        if self.moving is None:
+            return self.phrase
+        how = "moving between" if self.moving else "the same in"
+        return f"{self.phrase}, {how} {self.snapshots} snapshots"
+
+
+def stands(case: Case) -> dict[int, Stand]:
+    rows = telling(case.snapshots, case.stacks, case.frames)
+    if not rows.height:
+        return {}
+    last = last_of_each_rank(rows)
+    doings = {row["stack"]: row for row in activities(rows, case.stacks, case.frames).iter_rows(named=True)}
+    motion = {m.rank: m for m in motions(rows, case.stacks, case.frames) if m.rank is not None}
+    workers = _busy_workers(rows, doings)
+    frames = _frames(case, doings)
+    asked_of = asked(rows)
+    out: dict[int, Stand] = {}
+    for row in last.iter_rows(named=True):
+        doing = doings.get(row["stack"])
+        if doing is not None:
+            stand = _stand(row, doing, motion.get(row["rank"]), frames)
+            known = asked_of.get((row["rank"], stand.op))
+            if known is not None and not stand.moving:
+                stand = replace(stand, asked=known, evidence=(*stand.evidence, known.evidence))
+            worker = workers.get(row["rank"])
+            if doing["activity"] == "data_loader" and worker is not None:
+                stand = _with_worker(stand, worker, doings[worker["stack"]], frames)
+            out[row["rank"]] = stand
+    return out
+
+
+def _frames(case: Case, doings: dict[int, dict[str, Any]]) -> dict[int, Location]:
+    wanted = {number for doing in doings.values() for number in (doing["site"], doing["frame"])}
+    rows = case.frames.filter(pl.col("frame").is_in(list(wanted)))
+    return {
+        frame: Location(file=file, line=line, function=function)
+        for frame, file, line, function in rows.select("frame", "file", "line", "function").iter_rows()
+    }
+
+
+def _stand(
+    row: dict[str, Any], doing: dict[str, Any], motion: Motion | None, frames: dict[int, Location]
+) -> Stand:
+    return Stand(
+        rank=row["rank"],
+        activity=doing["activity"],
+        within=doing["within"],
+        waits=doing["waits"],
+        phrase=doing["phrase"],
+        op=short_function(frames[doing["frame"]].function or ""),
+        location=frames[doing["site"]],
+        stack=row["stack"],
+        died=row["shows"] == "died",
+        running=motion.running if motion else row["active"],
+        moving=None if motion is None else motion.kind == "moving",
+        snapshots=motion.snapshots if motion else 1,
+        evidence=(stack_id(row["file"], row["line"]),),
+    )
+
+
+def _busy_workers(rows: pl.DataFrame, doings: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """Per rank, a data-loading worker that is in the middle of something: that is what the loader waits for."""
+    mine = rows.filter((pl.col("role") == "worker") & pl.col("rank").is_not_null()).sort("ordinal")
+    busy: dict[int, dict[str, Any]] = {}
+    for row in mine.iter_rows(named=True):
+        doing = doings.get(row["stack"])
+        if doing is not None and doing["activity"] != "idle":
+            busy[row["rank"]] = row
+    return busy
+
+
+def _with_worker(
+    stand: Stand, worker: dict[str, Any], doing: dict[str, Any], frames: dict[int, Location]
+) -> Stand:
+    return replace(
+        stand,
+        phrase=f"{stand.phrase}; its worker is {doing['phrase']}",
+        location=frames[doing["site"]],
+        evidence=(*stand.evidence, stack_id(worker["file"], worker["line"])),
+    )

@@ -1,0 +1,269 @@
+"""The testimony of a case: its logs and exit lists read rank by rank."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.events import event_id
+
+from .accounts import (
+    Accounts,
+    End,
+    EndKind,
+    Error,
+    Report,
+    fields_of,
+)
+from .activity import CodePlace, is_library
+from .core_files import PATTERN
+from .devices_and_processes import (
+    links_down,
+    ranks_of_devices,
+    ranks_of_processes,
+    xid_owner,
+)
+from .memory_counters import COUNTERS, out_of_memory
+from .unreachable import unreachable
+
+Row = dict[str, Any]
+
+_SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3, "running": 4, "gone": 5}
+_RAISES = ("traceback", "loader_raised", "oom")
+_DEVICE = (
+    "watchdog_device_error",
+    "cuda_error",
+    "cuda_failure",
+    "nccl_unhandled_cuda",
+    "device_assert",
+    "gpu_hang",
+)
+_LINK = ("ib_link_event",)
+_STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
+_MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
+_REPORTS = ("watchdog_timeout", "watchdog_progress")
+_SIGNALLED = ("dump_signal",)
+_ISSUED = "failed_stack"
+_MERGED = ("group_rank", "op", "size_in", "size_out", "enqueued", "completed", "timeout_ms")
+_TRANSFERS = ("SEND", "RECV", "COALESCED")
+
+
+def read_accounts(case: Case) -> Accounts:
+    events = case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
+    mine = events.filter(pl.col("rank").is_not_null())
+    files = case.logs.filter(pl.col("rank").is_not_null())
+    hosts = _hosts(case)
+    kind = pl.col("kind").cast(pl.String)
+    links, links_of_hosts = links_down(events, hosts)
+    ends = out_of_memory(
+        _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))), case.exits.filter(kind == COUNTERS), hosts
+    )
+    return Accounts(
+        ends=out_of_memory(
+            _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))),
+            case.exits.filter(kind == COUNTERS),
+            hosts,
+        ),
+        raised=_errors(mine, _RAISES, "origin"),
+        echoes=_errors(mine, ("traceback",), "echo", "messenger"),
+        device=_device(events, mine, case.exits, hosts),
+        link={**links, **_errors(mine, _LINK, "origin")},
+        host_links=links_of_hosts,
+        stuck_watchdogs=_stuck_watchdogs(mine),
+        unreachable=unreachable(events, case.exits, hosts, ends),
+        misfits=_errors(mine, _MISFITS, "origin", "messenger", "fact"),
+        stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
+        suspended=_suspended(case.exits, ends),
+        reports=_reports(mine),
+        logged=frozenset(files["rank"].to_list()) | frozenset(mine["rank"].to_list()),
+        last_lines=dict(
+            files.filter(pl.col("last_line").is_not_null()).select("rank", "last_line").iter_rows()
+        ),
+        hosts=hosts,
+    )
+
+
+def _ends(exits: pl.DataFrame) -> dict[int, End]:
+    by_rank: dict[int, list[tuple[EndKind, Row]]] = defaultdict(list)
+    for row in exits.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
+        by_rank[row["rank"]].append((_kind(row), row))
+    return {rank: _end(rows) for rank, rows in by_rank.items()}
+
+
+def _suspended(exits: pl.DataFrame, ends: dict[int, End]) -> dict[int, Error]:
+    """A job that is stopped as a whole, as by Ctrl-Z, hangs for no fault of any rank."""
+    rows = exits.filter((pl.col("state").cast(pl.String) == "stopped") & pl.col("rank").is_not_null())
+    found: dict[int, Error] = {}
+    for row in rows.iter_rows(named=True):
+        since = "" if row["time_ns"] is None else f", since {_of_day(row['time_ns'])} UTC or before"
+        how = "" if row["pid"] is None else f" (kill -CONT {row['pid']} lets it go on)"
+        found.setdefault(row["rank"], Error(f"stopped by a signal{since}{how}", (row["evidence"],)))
+    living = {rank for rank, end in ends.items() if end.kind == "running"}
+    return {} if living == found.keys() else {rank: found[rank] for rank in found.keys() & living}
+
+
+def _of_day(time_ns: int) -> str:
+    seconds = time_ns // 1_000_000_000 % 86_400
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def _kind(row: Row) -> EndKind:
+    if row["role"] == "echo":
+        return "echo"
+    if row["state"] in ("running", "stopped"):
+        return "running"
+    if row["signal"] is not None or row["error"] == "out of memory":
+        return "killed"
+    if row["exit_code"] is not None:
+        return "exited" if row["exit_code"] else "finished"
+    return "gone"
+
+
+def _end(rows: list[tuple[EndKind, Row]]) -> End:
+    rows = sorted(rows, key=lambda pair: _SURER[pair[0]])
+    kind = rows[0][0]
+    same = [row for other, row in rows if other == kind]
+    # An error file whose exception is an echo says why a process ended, and contradicts nobody who says how.
+    against = [
+        row
+        for other, row in rows
+        if other not in (kind, "gone") and not (other == "echo" and row["signal"] is None)
+    ]
+    words = next((w for row in same if "memory" in (w := _words(kind, row))), _words(kind, same[0]))
+    return End(
+        kind,
+        words,
+        tuple(dict.fromkeys(row["evidence"] for row in same[:3])),
+        tuple(f"{row['evidence']} says {_words(_kind(row), row)}" for row in against[:2]),
+        tuple(End(_kind(row), _words(_kind(row), row), (row["evidence"],)) for row in against[:2]),
+    )
+
+
+def _words(kind: EndKind, row: Row) -> str:
+    if kind == "killed":
+        how = f"killed by {row['signal']}" if row["signal"] else "killed"
+        return f"{how}, out of memory" if row["error"] == "out of memory" else how
+    if kind in ("exited", "finished"):
+        return f"exited with code {row['exit_code']}"
+    if kind == "echo":
+        return f"ended from outside by {row['signal']}" if row["signal"] else "ended after others had failed"
+    return "still there" if kind == "running" else "gone, nothing says how"
+
+
+def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[int, Error]:
+    """The first of each rank; one of its main thread before one of another."""
+    out: dict[int, Error] = {}
+    rows = events.filter(pl.col("kind").is_in(list(kinds)) & pl.col("role").is_in(list(roles)))
+    for row in rows.sort("log", "line").iter_rows(named=True):
+        error = _error(row)
+        known = out.get(row["rank"])
+        if known is None or (known.thread and not error.thread):
+            out[row["rank"]] = error
+        elif fields_of(row).get("original") or (known.place is None and error.place is not None):
+            out[row["rank"]] = replace(
+                known, place=error.place or known.place, evidence=(*known.evidence, *error.evidence)
+            )
+    return out
+
+
+def _error(row: Row) -> Error:
+    fields = fields_of(row)
+    words = row["text"] or row["kind"]
+    if "exception" in fields and row["kind"] == "traceback":
+        message = fields.get("message")
+        words = f"{fields['exception']}: {message}" if message else str(fields["exception"])
+    elif isinstance(fields.get("error"), str):
+        words = fields["error"]
+    place = next((p for p in _frames(fields) if not is_library(p)), None)
+    return Error(words, (event_id(row["log"], row["line"]),), fields.get("thread"), place)
+
+
+def _frames(fields: dict[str, Any]) -> list[CodePlace]:
+    frames = fields.get("frames")
+    out: list[CodePlace] = []
+    for frame in frames if isinstance(frames, list) else []:
+        match frame:
+            case [str(function), str(file), int(line)]:
+                out.append(CodePlace(function, file, line, "/torch/" in file))
+    return out
+
+
+def _device(
+    events: pl.DataFrame, mine: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]
+) -> dict[int, Error]:
+    """Faults of a rank's own device: what its log says, and the kernel's Xid by the process or the device it names."""
+    out = _errors(mine, _DEVICE, "origin")
+    processes, devices = ranks_of_processes(exits), ranks_of_devices(events, hosts)
+    for row in events.filter(pl.col("kind") == "xid").iter_rows(named=True):
+        rank = xid_owner(row, processes, devices, hosts)
+        if rank is None:
+            continue
+        fields = fields_of(row)
+        xid = Error(f"Xid {fields.get('code')}: {fields.get('error')}", (event_id(row["log"], row["line"]),))
+        known = out.get(rank)
+        out[rank] = (
+            xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))
+        )
+    return out
+
+
+def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
+    """Ranks whose watchdog stood still on its own account: not of those that had given up on a call before, for one
+    that stops after that only waits for the abort to end; nor where others' had, long before."""
+    gave_up = mine.filter((pl.col("kind") == "watchdog_timeout") & (pl.col("role") != "echo"))
+    first = gave_up["time_ns"].min()
+    out = _errors(
+        mine.filter(~pl.col("rank").is_in(gave_up["rank"].implode())), ("heartbeat_stuck",), "messenger"
+    )
+    for row in mine.filter(pl.col("kind") == "heartbeat_stuck").iter_rows(named=True):
+        stood_ms, at = row["waited_ms"] or 0, row["time_ns"]
+        if isinstance(first, int) and at is not None and at - stood_ms * 1_000_000 > first:
+            out.pop(row["rank"], None)
+    return out
+
+
+def _reports(mine: pl.DataFrame) -> tuple[Report, ...]:
+    """One per rank, group and call: what the timeout's line says, and the lines that belong to it."""
+    rows = mine.filter(
+        pl.col("kind").is_in([*_REPORTS, *_SIGNALLED, _ISSUED])
+        & (pl.col("role") != "echo")
+        & pl.col("group_name").is_not_null()
+        & ~pl.col("op").cast(pl.String).is_in(list(_TRANSFERS)).fill_null(False)
+    )
+    found: dict[tuple[int, str, int | None], Report] = {}
+    for row in rows.sort("log", "line").iter_rows(named=True):
+        seq = None if row["kind"] in _SIGNALLED else row["seq"]
+        key = (row["rank"], row["group_name"], seq)
+        known = found.get(key)
+        if row["kind"] == _ISSUED:
+            site = next((p for p in _frames(fields_of(row)) if not is_library(p)), None)
+            if known is not None and site is not None:
+                found[key] = replace(known, site=site)
+            continue
+        report = Report(
+            row["rank"], row["group_name"], row["group_desc"] or "", row["group_rank"], seq, row["op"],
+            row["size_in"], row["size_out"], row["enqueued"], row["completed"], row["timeout_ms"],
+            event_id(row["log"], row["line"]),
+        )  # fmt: skip
+        found[key] = report if known is None else _merged(known, report)
+    return tuple(found.values())
+
+
+def _merged(one: Report, other: Report) -> Report:
+    """What the first line does not say, the other may."""
+    gaps = {name: getattr(other, name) for name in _MERGED if getattr(one, name) is None}
+    return replace(one, desc=one.desc or other.desc, **gaps)
+
+
+def _hosts(case: Case) -> dict[int, str]:
+    """By exit lists, dumps, and NCCL's lines, which begin with it; a log's folder may be called anything."""
+    ncclish = case.events.filter(pl.col("shape").cast(pl.String).str.starts_with("N"))
+    named = [
+        table.select("rank", "host").drop_nulls().unique("rank", keep="first", maintain_order=True)
+        for table in (case.exits, case.dumps_used, ncclish)
+    ]
+    return dict(pl.concat(named).unique("rank", keep="first", maintain_order=True).iter_rows())

@@ -1,0 +1,89 @@
+"""Ranks whose host does not answer: by the scheduler, by NCCL, or by the connections that were lost."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.events import event_id
+
+from .accounts import End, Error, fields_of
+from .devices_and_processes import ranks_of_processes
+
+_LOST = ("Connection timed out", "No route to host", "Host is unreachable", "Network is unreachable")
+"""What the kernel says when the other host does not answer. A process that ended is told from that: it resets."""
+_FEWEST_PARTNERS = 2
+
+
+def unreachable(
+    events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str], ends: dict[int, End]
+) -> dict[int, Error]:
+    """That NCCL's RAS misses a process is no proof: it may merely be stopped. With failed messages it is."""
+    failed = events.filter(pl.col("kind") == "slurm_node_failure")
+    lost = events.filter(
+        pl.col("kind").is_in(["ib_completion_error", "socket_closed"]) & (pl.col("role") != "echo")
+    )
+    missed = events.filter(pl.col("kind").is_in(["ras_missing", "ras_dead"]))
+    out: dict[int, Error] = {}
+    for row in failed.iter_rows(named=True):
+        evidence = (event_id(row["log"], row["line"]),)
+        for rank, host in hosts.items():
+            if host == row["host"]:
+                out[rank] = Error(f"its host {host} failed", evidence)
+    out.update(_in_all_lost(events, hosts) or _cut_off(events, hosts, ends))
+    if not lost.height and not failed.height:
+        return out
+    ranks = ranks_of_processes(exits)
+    signs = [
+        event_id(log, line)
+        for log, line in pl.concat([failed, lost]).select("log", "line").head(2).iter_rows()
+    ]
+    for row in missed.iter_rows(named=True):
+        for process in fields_of(row).get("processes") or ():
+            owners = ranks.get(process.get("pid", -1), set()) if isinstance(process, dict) else set()
+            for rank in owners if len(owners) == 1 else ():
+                words = "NCCL lost its process, and messages to its host fail"
+                out.setdefault(rank, Error(words, (event_id(row["log"], row["line"]), *signs)))
+    return out
+
+
+def _cut_off(events: pl.DataFrame, hosts: dict[int, str], ends: dict[int, End]) -> dict[int, Error]:
+    """A rank that alone has lost a connection, to a host that does not answer, and ended without anyone noticing.
+
+    gloo connects all with all, and a process that ends closes its connections: whoever can be reached learns of it.
+    """
+    lost = events.filter((pl.col("kind") == "gloo_peer_closed") & pl.col("rank").is_not_null())
+    ranks = set(lost["rank"].to_list())
+    others = set(ends) - ranks
+    if len(ranks) != 1 or len(others) < _FEWEST_PARTNERS or any(ends[r].kind != "running" for r in others):
+        return {}
+    (rank,) = ranks
+    end, row = ends.get(rank), lost.sort("log", "line").row(0, named=True)
+    host, peer = hosts.get(rank), (row["peer"] or "").rpartition(":")[0].strip("[]")
+    alone = host is not None and all(hosts.get(other) not in (None, host) for other in others)
+    timed_out = str(fields_of(row).get("error", "")).startswith(_LOST)
+    if end is None or end.kind != "exited" or not alone or not timed_out or peer not in set(hosts.values()):
+        return {}
+    words = (
+        f"is on host {host}, which is cut off: host {peer} did not answer it, and when it ended, no other rank "
+        "learned of that, although its connections to them close then"
+    )
+    return {rank: Error(words, (event_id(row["log"], row["line"]), *end.evidence[:1]))}
+
+
+def _in_all_lost(events: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Error]:
+    """The ranks of the one host that every lost connection has at one end, if several others lost it."""
+    known = set(hosts.values())
+    lost: dict[frozenset[str], str] = {}
+    for row in events.filter((pl.col("kind") == "gloo_peer_closed") & pl.col("peer").is_not_null()).iter_rows(
+        named=True
+    ):
+        host, peer = hosts.get(row["rank"]), row["peer"].rpartition(":")[0].strip("[]")
+        if str(fields_of(row).get("error", "")).startswith(_LOST) and host and peer in known:
+            lost.setdefault(frozenset((host, peer)), event_id(row["log"], row["line"]))
+    ends = frozenset.intersection(*lost) if lost else frozenset()
+    if len(ends) != 1 or len(lost) < _FEWEST_PARTNERS:
+        return {}
+    (gone,) = ends
+    words = f"is on host {gone}, which does not answer: each of the {len(lost)} connections that were lost ends there"
+    error = Error(words, tuple(lost.values())[:4])
+    return {rank: error for rank, host in hosts.items() if host == gone}

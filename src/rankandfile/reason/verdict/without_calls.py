@@ -1,0 +1,26 @@
+"""Where no recorded call waits: what stacks, logs and exit lists alone have to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rankandfile.reason.causes import (
+    barrier_named,
+    init_stuck,
+    teardown_only,
+    transfers,
+)
+from rankandfile.reason.facts import Facts
+
+from .finding import Finding
+
+_SETTLE: tuple[Callable[[Facts], Finding | None], ...] = (
+    teardown_only.settle,
+    init_stuck.settle,
+    barrier_named.settle,
+    transfers.settle,
+)
+
+
+def settled(facts: Facts) -> Finding | None:
+    return next((finding for settle in _SETTLE if (finding := settle(facts)) is not None), None)

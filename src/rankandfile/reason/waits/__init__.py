@@ -1,0 +1,1 @@
+"""Waits: who cannot go on before whom, and what the chains of waits end in."""

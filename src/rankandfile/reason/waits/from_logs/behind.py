@@ -1,0 +1,174 @@
+"""What logs say of ranks that others wait for: how far they had come, that they never spoke, that they are gone."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import CAUSES, Alternative, Cohort, Confidence, Culprit, Divergence, Verdict
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.causes.told import story_of
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.did_instead import (
+    Story,
+    Subject,
+    location_of,
+    world_of,
+)
+from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .in_words import wait_list, waiting
+from .settings import SETTINGS
+from .waits import Logged
+
+_LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer")
+
+
+def behind(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Verdict:
+    proved = wait_end.kind == "absent"
+    stories = {
+        r: story for r in wait_end.ranks if (story := story_of(facts, Subject(r, proved, call.waiting)))
+    }
+    named = _named(wait_end, call, stories)
+    if not named and _lost(facts, wait_end):
+        return _lost_peer(facts, logged, wait_end, call)
+    first = next(iter(stories.values()), None) if named else None
+    if proved:
+        far = logged.far.get((wait_end.ranks[0], call.group))
+        what = f"{upper(ranks_words(wait_end.ranks))} had come to seq {far} when asked, and not issued it"
+    else:
+        what = f"{upper(ranks_words(wait_end.ranks))} never spoke of it"
+    told = "; ".join(f"{ranks_words([rank])}: {story.doing}" for rank, story in stories.items())
+    return _document(
+        facts,
+        logged,
+        wait_end,
+        call,
+        cause=first.cause if first else "undetermined",
+        confidence=first.confidence if first else ("supported" if named else "hypothesis"),
+        what=f"{what}{f'. {upper(told)}' if told else ''}",
+        culprits=named,
+        stories=stories,
+    )
+
+
+def _named(wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> tuple[int, ...]:
+    """Those to blame: whoever failed, and whoever surely is behind the most.
+
+    Few that wait for many may have made a call too many, or left one out before; and that a rank is alive and silent
+    says only that it is behind.
+    """
+    failed = tuple(sorted(rank for rank, story in stories.items() if not story.absence))
+    if failed:
+        return failed
+    if len(wait_end.ranks) * 2 > len(call.waiting):
+        return ()
+    return wait_end.ranks if wait_end.kind == "absent" else tuple(sorted(stories))
+
+
+def _lost(facts: Facts, wait_end: WaitEnd) -> list[str]:
+    """Lines of ranks that lost a peer, where all ranks but one are still there to say that they wait."""
+    others = set(range(world_of(facts))) - set(wait_end.ranks)
+    if len(wait_end.ranks) != 1 or not others <= facts.accounts.gave_up:
+        return []
+    echoes = facts.accounts.echoes.values()
+    return [i for error in echoes if any(w in error.words for w in _LOST_A_PEER) for i in error.evidence]
+
+
+def _lost_peer(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Verdict:
+    lines = tuple(_lost(facts, wait_end))
+    story = Story(
+        cause="killed",
+        confidence="supported",
+        doing="gone: its peers lost a connection, and all others are still there",
+        evidence=lines[:2],
+        alternatives=tuple(
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=words,
+                culprits=format_ranks(wait_end.ranks),
+                decided_by="its exit code",
+            )
+            for cause, words in (
+                ("exited", "It may have exited by itself, without a word."),
+                ("raised", "It may have raised an exception that its log does not have."),
+            )
+        ),
+    )
+    return _document(
+        facts,
+        logged,
+        wait_end,
+        call,
+        cause="killed",
+        confidence="supported",
+        what=f"{upper(ranks_words(wait_end.ranks))} never spoke of it, and {verb(wait_end.ranks, 'is', 'are')} "
+        f"{story.doing}",
+        culprits=wait_end.ranks,
+        stories=dict.fromkeys(wait_end.ranks, story),
+    )
+
+
+def _document(
+    facts: Facts,
+    logged: Logged,
+    wait_end: WaitEnd,
+    call: Pending,
+    *,
+    cause: str,
+    confidence: Confidence,
+    what: str,
+    culprits: tuple[int, ...],
+    stories: dict[int, Story],
+) -> Verdict:
+    reports = logged.of_call(call)
+    behind = [r.evidence for rank in wait_end.ranks[:4] for r in facts.accounts.of_rank.get(rank, ())[:1]]
+    first = next(iter(stories.values()), None)
+    claim = next((c for r in reports if (c := of_report(r))), None)
+    return Verdict(
+        hang=True,
+        cause=cause,
+        family=CAUSES[cause],
+        confidence=confidence,
+        sentence=f"{waiting(logged, call)}. {what}.",
+        culprits=[
+            Culprit(rank=rank, doing=stories[rank].doing if rank in stories else None) for rank in culprits
+        ],
+        victims=format_ranks({*wait_end.victims} - set(culprits)),
+        divergence=Divergence(
+            group=logged.groups[call.group].words,
+            members=format_ranks(logged.groups[call.group].members),
+            seq=call.slot,
+            kind="absent",
+            cohorts=[
+                Cohort(ranks=format_ranks(call.waiting), call=as_call(claim, call.slot) if claim else None),
+                Cohort(ranks=format_ranks(wait_end.ranks)),
+            ],
+            exact=False,
+        ),
+        location=(first.location if first else None) or location_of(claim.place if claim else None),
+        waits=wait_list(logged, wait_end),
+        evidence=list(
+            dict.fromkeys(
+                [reports[0].evidence, *behind, *(i for story in stories.values() for i in story.evidence)]
+            )
+        ),
+        alternatives=list(first.alternatives) if first else _silent(wait_end),
+        remedies=list(REMEDIES.get(cause, ())),
+        anti_advice=list(ANTI_ADVICE.get(cause, ())),
+        missing_evidence=list(SETTINGS),
+    )
+
+
+def _silent(wait_end: WaitEnd) -> list[Alternative]:
+    """Silence is no proof, and still the best place to look."""
+    return [
+        Alternative(
+            cause="host_blocked",
+            confidence="hypothesis",
+            sentence=f"{upper(ranks_words(wait_end.ranks))} may be held up on the host, or gone.",
+            culprits=format_ranks(wait_end.ranks),
+            decided_by="its stack, its exit code, or the end of its log",
+        )
+    ]

@@ -1,0 +1,108 @@
+"""A circle of waits by the logs of its ranks, and who of them is out of line."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import CAUSES, Alternative, Call, Cohort, Culprit, Divergence, Verdict
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .in_words import wait_list, waiting
+from .settings import SETTINGS
+from .waits import Logged
+
+_MOST_CALLS = 4
+
+
+def circle(logged: Logged, wait_end: WaitEnd) -> Verdict:
+    calls = [logged.waits.pending[i] for i in wait_end.pending]
+    first, out_of_line = _centre(logged, wait_end, calls)
+    # Each of them says itself that it had not come to what the others wait in.
+    proved = not out_of_line and all(call.lacking for call in calls)
+    named = wait_end.ranks if proved else out_of_line
+    cause = "order_inversion" if proved else "undetermined"
+    shown = [first, *(call for call in calls if call is not first)][:_MOST_CALLS]
+    edges = "; ".join(f"{waiting(logged, c)}, for {ranks_words(_awaited(c))}" for c in shown if _awaited(c))
+    said = (
+        f" {upper(ranks_words(out_of_line))} {verb(out_of_line, 'is', 'are')} out of line."
+        if out_of_line
+        else ""
+    )
+    cohorts = [Cohort(ranks=format_ranks(first.waiting), call=_asked_in(logged, first))]
+    rest = out_of_line or tuple(sorted(set(_awaited(first)) & set(wait_end.ranks)))
+    return Verdict(
+        hang=True,
+        cause=cause,
+        family=CAUSES[cause],
+        confidence="supported" if named else "hypothesis",
+        sentence=f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}.{said}",
+        culprits=[Culprit(rank=rank) for rank in named],
+        victims=format_ranks({*wait_end.victims, *wait_end.ranks} - set(named)),
+        divergence=Divergence(
+            group=logged.groups[first.group].words,
+            members=format_ranks(logged.groups[first.group].members),
+            seq=first.slot,
+            kind="cycle",
+            cohorts=[*cohorts, Cohort(ranks=format_ranks(rest))] if rest else cohorts,
+            exact=False,
+        ),
+        waits=wait_list(logged, wait_end),
+        evidence=[r.evidence for c in shown for r in logged.of_call(c)[:1]],
+        missing_evidence=list(SETTINGS),
+        remedies=list(REMEDIES.get(cause, ())),
+        anti_advice=list(ANTI_ADVICE.get(cause, ())),
+        alternatives=[
+            Alternative(
+                cause=other,
+                confidence="hypothesis",
+                sentence=words,
+                culprits=format_ranks(out_of_line or wait_end.ranks),
+                decided_by="the dumps of these ranks",
+            )
+            for other, words in (
+                ("order_inversion", "Some of the ranks may make these calls in another order."),
+                ("skipped_collective", "Some of the ranks may have left out a call before."),
+            )
+            if other != cause
+        ],
+    )
+
+
+def _awaited(call: Pending) -> tuple[int, ...]:
+    return call.lacking or call.busy or call.unknown
+
+
+def _centre(logged: Logged, wait_end: WaitEnd, calls: list[Pending]) -> tuple[Pending, tuple[int, ...]]:
+    """The call that the circle is told by, and who is out of line in it, if that is clear.
+
+    A call that some host has not issued comes before one that all have issued and some device has not come to.
+    """
+    found = [(call, _out_of_line(logged, wait_end, call, calls)) for call in calls]
+
+    def order(one: tuple[Pending, tuple[int, ...]]) -> tuple[bool, bool, int, int]:
+        call, out = one
+        return not out, bool(call.busy) and not call.lacking, -len(call.waiting), -(call.slot or 0)
+
+    return min(found, key=order)
+
+
+def _out_of_line(logged: Logged, wait_end: WaitEnd, call: Pending, calls: list[Pending]) -> tuple[int, ...]:
+    """The few that are elsewhere, where all other members wait in one call, and that wait for those members there.
+
+    A rank that waits for somebody else there is only on the way from one to the other.
+    """
+    members, here = set(logged.groups[call.group].members), set(call.waiting)
+    few = members - here
+    if not few or not few <= set(wait_end.ranks) or 3 * len(few) > len(here):
+        return ()
+    there = [other for other in calls if few & set(other.waiting)]
+    meant = all(here & set(_awaited(other)) for other in there)
+    return tuple(sorted(few)) if there and meant else ()
+
+
+def _asked_in(logged: Logged, call: Pending) -> Call | None:
+    claims = (of_report(r) for r in logged.of_call(call))
+    claim = next((claim for claim in claims if claim), None)
+    return as_call(claim, call.slot) if claim else None

@@ -1,0 +1,110 @@
+"""The verdict where there is not one dump: what the watchdogs' lines of all ranks say together.
+
+Which group, which collective, who is behind and who never spoke can be had from counters; what led there cannot.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import CAUSES, Alternative, Verdict
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.calls.requests import of_report, sides
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.ranks.silence import silence
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+
+from .behind import behind
+from .circle import circle
+from .disagreement import disagreement
+from .in_words import wait_list, waiting
+from .settings import SETTINGS
+from .transfers import gave_up
+from .waits import Logged, logged_waits
+
+_MOST_VERDICTS = 3
+
+
+def logs_only(facts: Facts) -> list[Verdict]:
+    """At most a few verdicts; none if dumps tell of all ranks that wait, or if no watchdog gave up on anything."""
+    if not (facts.accounts.gave_up | gave_up(facts.case)) - set(facts.case.ranks_seen):
+        return []
+    logged = logged_waits(facts.case, facts.accounts, world_of(facts))
+    order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}
+    wait_ends = sorted(logged.waits.wait_ends, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
+    # Of a root that no call of the log hangs on, no watchdog has said anything.
+    told = [wait_end for wait_end in _together(wait_ends) if wait_end.pending]
+    found = [_verdict(facts, logged, wait_end) for wait_end in told]
+    named = [v for v in found if v.culprits]
+    for verdict in found[:1] if not named else ():
+        verdict.sentence = f"{verdict.sentence} {silence(facts.case, world_of(facts))}".strip()
+    return named[:_MOST_VERDICTS] or found[:1]
+
+
+def _together(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
+    """Ranks that one and the same call lacks are one fault."""
+    out: list[WaitEnd] = []
+    for wait_end in wait_ends:
+        for i, other in enumerate(out):
+            if wait_end.kind == other.kind and wait_end.ranks and set(wait_end.pending) & set(other.pending):
+                ranks = tuple(sorted({*wait_end.ranks, *other.ranks}))
+                pending = tuple(sorted({*wait_end.pending, *other.pending}))
+                out[i] = WaitEnd(
+                    ranks, pending, wait_end.kind, tuple(sorted({*wait_end.victims, *other.victims}))
+                )
+                break
+        else:
+            out.append(wait_end)
+    return out
+
+
+def _verdict(facts: Facts, logged: Logged, wait_end: WaitEnd) -> Verdict:
+    call = _first(logged, wait_end)
+    if wait_end.kind == "cycle":
+        return circle(logged, wait_end)
+    if wait_end.kind in ("absent", "missing"):
+        return behind(facts, logged, wait_end, call)
+    return _all_came(logged, wait_end, call)
+
+
+def _first(logged: Logged, wait_end: WaitEnd) -> Pending:
+    """The call that the others wait in for these ranks: of a group that they surely are in, and first of the busiest.
+
+    Lines of different ranks have no order within seconds; the group that calls most often misses somebody first.
+    """
+    ranks = set(wait_end.ranks)
+
+    def order(index: int) -> tuple[bool, int, int]:
+        call = logged.waits.pending[index]
+        surely = ranks <= set(logged.groups[call.group].members)
+        return not surely, -(call.slot or 0), logged.issued_ns.get(index, 1 << 62)
+
+    return logged.waits.pending[min(wait_end.pending, key=order)]
+
+
+def _all_came(logged: Logged, wait_end: WaitEnd, call: Pending) -> Verdict:
+    reports = logged.of_call(call)
+    parts = sides([claim for report in reports if (claim := of_report(report))])
+    base = Verdict(
+        hang=True,
+        cause="undetermined",
+        family=CAUSES["undetermined"],
+        confidence="hypothesis",
+        sentence=(
+            f"{waiting(logged, call)}. No watchdog says that anyone is behind: a device or the network may be at "
+            "fault, or a rank that left no line."
+        ),
+        victims=format_ranks(wait_end.victims or call.waiting),
+        waits=wait_list(logged, wait_end),
+        evidence=[r.evidence for r in reports[:4]],
+        missing_evidence=list(SETTINGS),
+        alternatives=[
+            Alternative(cause=cause, confidence="hypothesis", sentence=words, decided_by="dumps of all ranks")
+            for cause, words in (
+                ("network_stalled", "All have begun it, and the network does not carry it."),
+                ("gpu_stuck", "One member's device has not come to it."),
+            )
+        ],
+    )
+    if len(parts) < 2:
+        return base
+    return disagreement(logged, call, parts, base)

@@ -1,0 +1,147 @@
+"""Who waits for whom by the watchdogs' lines alone, where there is not one dump."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import polars as pl
+
+from rankandfile.model.case import Case, group_label
+from rankandfile.reason.calls.logged_members import members_by_place
+from rankandfile.reason.ranks.accounts import Accounts, Report
+from rankandfile.reason.waits.graph import Pending, Waits, build
+
+from .transfers import gave_up, transfers
+
+_DEFAULT = "default_pg"
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str
+    desc: str
+    members: tuple[int, ...]
+    """Of the default group every rank; of any other those that its lines name or imply, which may be too few."""
+    whole: bool
+
+    @property
+    def words(self) -> str:
+        return group_label(self.name, self.desc, list(self.members))
+
+
+@dataclass(frozen=True)
+class Logged:
+    groups: tuple[Group, ...]
+    waits: Waits
+    reports: dict[tuple[int, int], tuple[Report, ...]]
+    """What was said of a call, by `key_of`."""
+    far: dict[tuple[int, int], int]
+    """Last number enqueued, by rank and number of the group, as far as anything tells."""
+    issued_ns: dict[int, int]
+    """When the first of its members issued a pending call, by the call's index; as good as the lines' seconds."""
+
+    def of_call(self, call: Pending) -> tuple[Report, ...]:
+        return self.reports[key_of(call)]
+
+
+def key_of(call: Pending) -> tuple[int, int]:
+    """The key of its reports. A send or a receive is its rank's own, and has a number that no collective has."""
+    return call.group, -1 - call.waiting[0] if call.slot is None else call.slot
+
+
+def logged_waits(case: Case, accounts: Accounts, world: int) -> Logged:
+    names: dict[str, list[Report]] = defaultdict(list)
+    moving = [report for report in transfers(case) if report.rank not in accounts.gave_up]
+    for report in (*accounts.reports, *moving):
+        names[report.group].append(report)
+    implied = members_by_place((*accounts.reports, *moving), world)
+    # Whoever gave up on a send or a receive waits too, and is not silent.
+    waits = accounts.gave_up | gave_up(case)
+    silent = set(range(world)) - waits
+    groups: list[Group] = []
+    said: dict[tuple[int, int], list[Report]] = defaultdict(list)
+    far: dict[tuple[int, int], int] = {}
+    pending: list[Pending] = []
+    for number, (name, all_of_it) in enumerate(sorted(names.items())):
+        reports = [report for report in all_of_it if report not in moving]
+        desc = _desc(all_of_it)
+        whole = _DEFAULT in (name, desc)
+        members = set(range(world)) if whole else {r.rank for r in all_of_it} | set(implied.get(name, ()))
+        groups.append(Group(name, desc, tuple(sorted(members)), whole))
+        for report in reports:
+            last = max((n for n in (report.enqueued, report.seq) if n is not None), default=None)
+            if last is not None:
+                far[report.rank, number] = max(last, far.get((report.rank, number), -1))
+            if report.seq is not None:
+                said[number, report.seq].append(report)
+        others = {
+            r
+            for other, listed in implied.items()
+            if other != name and _desc(names[other]) == desc
+            for r in listed
+        }
+        # Any rank that waits nowhere may be a member of a group that nobody lists.
+        maybe = members if whole or name in implied else members | (silent - others)
+        stuck = sorted(s for n, s in said if n == number)
+        here = {r.rank for seq in stuck for r in said[number, seq]}
+        pending += [_pending(number, seq, said[number, seq], maybe, far, waits - here) for seq in stuck]
+        for report in all_of_it:
+            if report in moving:
+                said[number, -1 - report.rank] = [report]
+                peers = tuple(sorted(maybe - {report.rank}))
+                pending.append(Pending(number, None, (report.rank,), (), peers))
+    reported = {key: tuple(r) for key, r in said.items()}
+    return Logged(tuple(groups), build(pending), reported, far, _issued(case, pending, reported))
+
+
+def _desc(reports: list[Report]) -> str:
+    return next((r.desc for r in reports if r.desc), "")
+
+
+def _pending(
+    group: int,
+    seq: int,
+    reports: list[Report],
+    members: set[int],
+    far: dict[tuple[int, int], int],
+    elsewhere: frozenset[int],
+) -> Pending:
+    """`elsewhere`: ranks whose watchdogs gave up on calls of other groups only."""
+    waiting = {report.rank for report in reports}
+    rest = sorted(members - waiting)
+    return Pending(
+        group=group,
+        slot=seq,
+        waiting=tuple(sorted(waiting)),
+        lacking=tuple(rank for rank in rest if far.get((rank, group), seq) < seq),
+        unknown=tuple(rank for rank in rest if (rank, group) not in far),
+        # Its host ran on and issued this call too; its device has not come to it.
+        busy=tuple(rank for rank in rest if far.get((rank, group), -1) >= seq and rank in elsewhere),
+    )
+
+
+def _issued(
+    case: Case, pending: list[Pending], reports: dict[tuple[int, int], tuple[Report, ...]]
+) -> dict[int, int]:
+    """A watchdog gives up a fixed time after the call was issued, and says how long that was."""
+    told = case.events.filter(
+        (pl.col("kind") == "watchdog_timeout")
+        & pl.col("time_ns").is_not_null()
+        & pl.col("waited_ms").is_not_null()
+    ).select("rank", "seq", "op", "time_ns", "waited_ms")
+    began = {
+        (rank, seq, op): time - waited * 1_000_000
+        for rank, seq, op, time, waited in told.iter_rows()
+        if waited >= 0
+    }
+    out: dict[int, int] = {}
+    for index, call in enumerate(pending):
+        times = [
+            began[key]
+            for report in reports[key_of(call)]
+            if (key := (report.rank, report.seq, report.op)) in began
+        ]
+        if times:
+            out[index] = min(times)
+    return out

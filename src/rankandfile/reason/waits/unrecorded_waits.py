@@ -1,0 +1,75 @@
+"""Ranks that may wait for others where no recorder looks: gloo keeps no sends and receives.
+
+A stack decides it where it can: whoever sits in a queue or computes waits for no rank, and whoever sits in a `recv`
+does. The program's own line decides nothing, for a wait that is made in C leaves no frame. Then it is a matter of
+what else would have to be true: that the job has groups on which nothing was recorded, that the trail ends in
+several places at once, that somebody else is nowhere, or that the place is named after a transfer. Any of these, and
+the rank is not blamed for not having come.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rankandfile.model.case import Case
+from rankandfile.reason.ranks.accounts import Accounts
+from rankandfile.reason.ranks.host import Stand
+
+from .graph import WaitEnd, Waits
+
+_TRANSFERS = re.compile(r"recv|receive|send|p2p|exchange|transfer|pipeline|stage", re.IGNORECASE)
+
+
+def unseen(
+    hidden: dict[int, int],
+    wait_ends: tuple[WaitEnd, ...],
+    waits: Waits,
+    hosts: dict[int, Stand],
+    accounts: Accounts,
+    case: Case,
+) -> dict[int, int]:
+    """`hidden`, with the ranks that stacks take out of it or put into it."""
+    backends = case.dumps_used["backend"].drop_nulls().unique().to_list()
+    out = {rank: count for rank, count in hidden.items() if not _elsewhere(hosts.get(rank))}
+    if "gloo" not in backends:
+        return out
+    ends = [wait_end for wait_end in wait_ends if wait_end.kind == "absent"]
+    likely = len(ends) > 1 or _groups_without_a_call(case)
+    for wait_end in ends:
+        for rank in wait_end.ranks:
+            stand = hosts.get(rank)
+            if _elsewhere(stand) or accounts.gone(rank):
+                continue
+            by_stack = stand is not None and (
+                named_after_a_transfer(stand) or _nowhere(wait_end, waits, accounts, case, bool(hidden))
+            )
+            if likely or by_stack:
+                out.setdefault(rank, 0)
+    return out
+
+
+def named_after_a_transfer(stand: Stand) -> bool:
+    name = re.split(r"[/\\]", stand.location.file)[-1]
+    return stand.activity == "p2p" or _TRANSFERS.search(f"{stand.location.function} {name}") is not None
+
+
+def _elsewhere(stand: Stand | None) -> bool:
+    """Its stack shows that it waits for no rank."""
+    return stand is not None and (stand.waits == "no" or bool(stand.running) or bool(stand.moving))
+
+
+def _nowhere(wait_end: WaitEnd, waits: Waits, accounts: Accounts, case: Case, transfers: bool) -> bool:
+    """Whether some other rank waits in no call that is known: it may be the one that is waited for.
+
+    Where that rank is by now is known of one that died, in a job that made no transfer as long as it was recorded.
+    """
+    others = set(range(case.world_size or 0)) - set(wait_end.ranks)
+    if not transfers:
+        others -= {rank for rank in others if accounts.gone(rank)}
+    return not others <= waits.of_rank.keys() | accounts.gave_up
+
+
+def _groups_without_a_call(case: Case) -> bool:
+    """Groups are numbered as they are made: a number that nobody used is a group with nothing recorded on it."""
+    numbers = sorted({int(name) for name in case.groups["name"].to_list() if name and name.isdecimal()} - {0})
+    return bool(numbers) and numbers != list(range(numbers[0], numbers[-1] + 1))

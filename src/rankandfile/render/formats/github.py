@@ -1,0 +1,48 @@
+"""Workflow commands of GitHub Actions: each verdict as an annotation of the line that it points to."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
+from rankandfile.render.words import headline, plain
+
+#: GitHub shows ten annotations of a kind for a step.
+MAX_COHORTS = 4
+
+
+def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
+    lines = []
+    for verdict in diagnosis.verdicts:
+        spot = main_spot(verdict)
+        says = " ".join([verdict.sentence, *(f"Do: {remedy.title}." for remedy in verdict.remedies[:1])])
+        lines.append(
+            _command(_level(verdict), spot, f"{headline(verdict)} ({verdict.confidence})", says, in_tree)
+        )
+        for cohort in cohort_spots(verdict, MAX_COHORTS):
+            lines.append(_command("notice", cohort, "where they parted", cohort.says, in_tree))  # noqa: PERF401
+    return "\n".join(lines)
+
+
+def _level(verdict: Verdict) -> str:
+    if verdict.cause == "no_hang" or not verdict.hang:
+        return "notice"
+    return "warning" if verdict.confidence == "hypothesis" else "error"
+
+
+def _command(level: str, spot: Spot | None, title: str, says: str, in_tree: InTree) -> str:
+    properties = {}
+    if spot is not None:
+        properties["file"] = in_tree(spot.file) or spot.file
+        if spot.line is not None:
+            properties["line"] = str(spot.line)
+    properties["title"] = title
+    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {told}::{_data(says)}"
+
+
+def _data(text: str) -> str:
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

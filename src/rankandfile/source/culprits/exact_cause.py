@@ -1,0 +1,58 @@
+"""Where evidence and code agree on a more exact cause than the evidence alone had.
+
+A call was skipped or added, or another one made, or a rank left early, so the evidence says. The code can show why:
+
+| the code shows | then it is |
+| --- | --- |
+| a handler swallowed what was raised in between (not for a rank that left) | swallowed_exception |
+| the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
+| the decision is on the rank itself (not for a rank that left) | rank_conditional |
+| the loop over the rank's own share of the data ended, and nothing else varies | uneven_inputs |
+
+Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
+by the evidence, too, where it shows a `try` and its `finally`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from rankandfile.model.diagnosis import CAUSES, Verdict
+from rankandfile.source.lines.found import Found
+
+#: A decision on the rank itself is not far from where the rank is asked for.
+_DIRECT = 3
+_PATHS = {"skipped_collective", "extra_collective", "different_collective"}
+
+
+def refined(verdict: Verdict, found: Found) -> Verdict:
+    """The verdict with the cause that evidence and code agree on."""
+    cause = _cause(verdict, found)
+    if cause is None or cause == verdict.cause:
+        return verdict
+    others = [other for other in verdict.alternatives if other.cause != cause]
+    return msgspec.structs.replace(verdict, cause=cause, family=CAUSES[cause], alternatives=others)
+
+
+def _cause(verdict: Verdict, found: Found) -> str | None:
+    if (
+        verdict.cause not in _PATHS | {"early_exit", "rank_conditional"}
+        or found.divergence is None
+        or not found.divergence.settled
+    ):
+        return None
+    if found.kind == "caught":
+        return "swallowed_exception" if verdict.cause in _PATHS else None
+    if found.kind != "decision" or found.decision is None or found.reason is None:
+        return None
+    if found.reason.level != "varying":
+        return None
+    if found.raises and verdict.cause != "early_exit":
+        return "raised"
+    if verdict.cause == "rank_conditional":
+        return None
+    if found.decision.condition.kind == "for" and found.reason.source == "shard_length":
+        return "uneven_inputs"
+    if verdict.cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
+        return "rank_conditional"
+    return None

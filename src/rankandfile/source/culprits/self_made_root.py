@@ -1,0 +1,92 @@
+"""A broadcast of which more members are done than its root: who must have taken itself for the root, by the code.
+
+Only the root may be done with a broadcast that others still wait in. Where the code lets every member name one and the
+same rank, and some of them itself instead, those that are done beside that rank named themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.ranks import parse_ranks
+from rankandfile.source.dependence.index import index_of
+from rankandfile.source.dependence.objects import Objects
+from rankandfile.source.lines.arguments import called_name, calls_on
+from rankandfile.source.lines.call_paths import Way
+from rankandfile.source.lines.forks import Stop
+from rankandfile.source.lines.found import Search
+from rankandfile.source.lines.standing import innermost
+from rankandfile.source.program.places import Place
+
+from .named import Named, rank_words
+from .whole_numbers import Possible
+
+_BROADCASTS = {"broadcast", "broadcast_object_list"}
+_NAMES = ("src", "root")
+_DONE = "done"
+_MOST_MEMBERS = 256
+
+
+def by_own_root(verdict: Verdict, search: Search) -> Named | None:
+    named = _own_root(verdict, search)
+    if named is None:
+        return None
+    ranks, usual = named
+    return Named(
+        ranks,
+        "took itself for the root",
+        f"By the code, each member names rank {usual} or itself: those that wait named rank {usual}, and "
+        f"{rank_words(ranks)} {'is' if len(ranks) == 1 else 'are'} done as only a root can be.",
+    )
+
+
+def _own_root(verdict: Verdict, search: Search) -> tuple[tuple[int, ...], int] | None:
+    """Those that named themselves, and whom all others named; None where the code does not decide it."""
+    diverged, world = verdict.divergence, search.case.world_size
+    if diverged is None or not world or len(diverged.cohorts) != 2:
+        return None
+    done, waiting = diverged.cohorts
+    if done.call is None or waiting.call is None or done.call.detail != _DONE:
+        return None
+    given = _given(search, done.call.evidence), _given(search, waiting.call.evidence)
+    members = [*_parsed(done.ranks), *_parsed(waiting.ranks)]
+    if given[0] is None or given[1] is None or given[0][1] is not given[1][1] or len(members) > _MOST_MEMBERS:
+        return None
+    place, e = given[0]
+    objects = Objects(index_of(search.program))
+    can_name = {r: Possible(search.program, r, world, objects).of(e, place.function) for r in members}
+    known = {rank: values for rank, values in can_name.items() if values is not None}
+    if len(known) < len(members):
+        return None
+    usual = frozenset.intersection(*known.values()) & set(members)
+    if len(usual) != 1:
+        return None
+    (root,) = usual
+    finished = set(_parsed(done.ranks))
+    odd = tuple(sorted(finished - {root}))
+    if root is None or root not in finished or not odd or 2 * len(odd) >= len(members):
+        return None
+    return (odd, root) if all(rank in known[rank] for rank in odd) else None
+
+
+def _given(search: Search, evidence: list[str]) -> tuple[Place, ast.expr] | None:
+    """The place of the call, and the root that is written there."""
+    cited = search.ways.cited(evidence)
+    way: Way = search.ways.calls(cited[0])[cited[1]].way if cited else ()
+    place = innermost(search.places, way)
+    if place is None:
+        return None
+    for call in calls_on(place, Stop(place.line)):
+        if called_name(call) in _BROADCASTS:
+            named = [keyword.value for keyword in call.keywords if keyword.arg in _NAMES]
+            for root in (*named, *call.args[1:2]):
+                return place, root
+    return None
+
+
+def _parsed(ranks: str) -> list[int]:
+    try:
+        return parse_ranks(ranks)
+    except ValueError:
+        return []

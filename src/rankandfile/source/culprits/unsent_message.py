@@ -1,0 +1,107 @@
+"""Whose message does not come, by the code: whoever receives names the sender, and arithmetic on its rank tells who.
+
+Where a test puts a send into a batch or leaves it out, and ranks wait for the receive that stands beside it, those they
+receive from left the send out.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from rankandfile.source.dependence.index import index_of
+from rankandfile.source.dependence.objects import Objects
+from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.lines.found import Found, Search
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import own_nodes
+
+from .named import Named, rank_words
+from .whole_numbers import Possible
+
+_RECEIVES, _SENDS = {"recv", "irecv"}, {"send", "isend"}
+_OPERATION = "P2POp"
+_MOST_HELD = 64
+
+
+class Transfer(NamedTuple):
+    call: ast.Call
+    sends: bool
+    peer: ast.expr
+
+
+def by_unsent(found: Found, search: Search) -> Named | None:
+    named = _unsent(found, search)
+    if named is None:
+        return None
+    senders, held = named
+    return Named(
+        senders,
+        "left out a send that is waited for",
+        f"The code decides it: there {rank_words(held)} can only wait for a message of {rank_words(senders)}, "
+        "and the test leaves out a send, never the receive.",
+    )
+
+
+def _unsent(found: Found, search: Search) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Those that left the send out, and those that wait for it."""
+    function, world = found.place.function, search.case.world_size
+    guard = _guard(function, found.line)
+    if found.kind != "filled" or guard is None or not world:
+        return None
+    inside = {id(node) for part in guard.body for node in ast.walk(part)}
+    made = transfers(function)
+    receives = [one for one in made if not one.sends and id(one.call) not in inside]
+    if not receives or not any(one.sends and id(one.call) in inside for one in made):
+        return None
+    held = tuple(rank for rank in search.ways.seen() if _stands_in(search, rank, function))
+    objects = Objects(index_of(search.program))
+    senders: set[int] = set()
+    for rank in held[:_MOST_HELD]:
+        peers = peers_of(Possible(search.program, rank, world, objects), receives, function)
+        if len(peers) != 1:
+            return None
+        senders |= peers
+    seen = set(search.ways.seen())
+    if not senders or senders & set(held) or not senders <= seen:
+        return None
+    return tuple(sorted(senders)), held
+
+
+def transfers(function: Function) -> list[Transfer]:
+    """The sends and receives that stand in the function, also those that are put into a batch."""
+    found: list[Transfer] = []
+    for node in own_nodes(function):
+        if not isinstance(node, ast.Call):
+            continue
+        name, peers = called_name(node), node.args[1:2]
+        if name == _OPERATION and node.args:
+            name, peers = _last_name(node.args[0]), node.args[2:3]
+        named = [k.value for k in node.keywords if k.arg in ("peer", "src", "dst")]
+        if name in _RECEIVES | _SENDS and (named or peers):
+            found.append(Transfer(node, name in _SENDS, (named or peers)[0]))
+    return found
+
+
+def peers_of(possible: Possible, some: list[Transfer], function: Function) -> frozenset[int]:
+    """The ranks of the job that any of the transfers can be with; empty where one can be with anybody."""
+    found: set[int] = set()
+    for one in some:
+        values = possible.of(one.peer, function)
+        if values is None:
+            return frozenset()
+        found |= {v for v in values if v is not None and 0 <= v < possible.world and v != possible.rank}
+    return frozenset(found)
+
+
+def _guard(function: Function, line: int) -> ast.If | None:
+    return next((n for n in own_nodes(function) if isinstance(n, ast.If) and n.lineno == line), None)
+
+
+def _stands_in(search: Search, rank: int, function: Function) -> bool:
+    places = (search.places.find(frame) for frame in search.ways.now(rank))
+    return any(place is not None and place.known and place.function is function for place in places)
+
+
+def _last_name(e: ast.expr) -> str:
+    return getattr(e, "attr", "") or getattr(e, "id", "")

@@ -1,0 +1,1 @@
+"""Source files: where they are read from, bounded, and never executed."""

@@ -1,0 +1,220 @@
+"""Where the value came from that one rank called a collective with, and the others with another one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from rankandfile.source.dependence import Reason, why
+from rankandfile.source.flow import Condition, Kind
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import resolve
+from rankandfile.source.program.places import Place, Places
+
+from .call_paths import Way
+from .forks import Stop
+
+_ROOTS = {"src", "dst", "root", "group_src", "group_dst"}
+_FURTHEST = 4
+_COPIES = {"float", "double", "half", "bfloat16", "to", "cuda", "cpu", "contiguous", "clone", "detach"}
+_LEVELS = {"varying": 0, "axes": 1, "unknown": 2, "uniform": 3}
+
+
+@dataclass(frozen=True)
+class Origin:
+    place: Place
+    line: int
+    text: str
+    reason: Reason
+    depth: int = 0
+    """Of the frame in which it stands; the outermost is 0."""
+
+
+def origin(places: Places, way: Way, cause: str) -> Origin | None:
+    """The line that made the argument, followed through the frames to where it was given its value."""
+    found = [_followed(places, way, depth, argument, cause) for depth, argument in _given(places, way, cause)]
+    best = [one for one in found if one is not None]
+    # Of two that vary, one is made from the other: the one further out, or the earlier one.
+    return min(best, key=lambda one: (_LEVELS[one.reason.level], one.depth, one.line), default=None)
+
+
+def loop_order(places: Places, way: Way) -> Origin | None:
+    """Two ranks make the same call from the same line, for different items: the innermost loop around it that does
+    not take the same items in the same order on every rank, or where what it goes over was made."""
+    for frame in reversed(way):
+        place = places.find(frame)
+        if place is None or not place.known:
+            continue
+        for line, kind, items in _loops_around(place):
+            text = place.module.lines[line - 1].strip()
+            condition = Condition(line, text, kind, "another item", "no more items", items)
+            reason = why(places.program, place.function, condition)
+            if reason.level in ("varying", "axes"):
+                made = assigned(place.function, items, line)
+                at = made.lineno if made is not None else line
+                return Origin(place, at, place.module.lines[at - 1].strip(), reason)
+    return None
+
+
+def _loops_around(place: Place) -> list[tuple[int, Kind, ast.expr]]:
+    """The lines of the loops that go over the place, and what each goes over; the innermost first."""
+    found: list[tuple[int, int, Kind, ast.expr]] = []
+    for node in ast.walk(place.function.node):
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
+        if not first <= place.line <= last:
+            continue
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            found.append((first, node.lineno, "for", node.iter))
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            found += [(first, part.iter.lineno, "comprehension", part.iter) for part in node.generators]
+    return [(line, kind, items) for _, line, kind, items in sorted(found, key=lambda one: -one[0])]
+
+
+def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:
+    """The arguments that the cause is about, of the calls on the innermost frame's line."""
+    depth = len(way) - 1
+    while depth >= 0 and places.find(way[depth]) is None:
+        depth -= 1
+    if depth < 0:
+        return []
+    place = places.find(way[depth])
+    if place is None or not place.known:
+        return []
+    found: list[tuple[int, ast.expr]] = []
+    for call in calls_on(place, Stop(way[depth].line)):
+        named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        if cause == "root_mismatch":
+            roots = [value for name, value in named.items() if name in _ROOTS] or call.args[1:2]
+            found += [(depth, root) for root in roots]
+        elif cause == "group_mismatch":
+            found += [(depth, value) for name, value in named.items() if name == "group"]
+        elif cause == "split_mismatch" and (len(call.args) > 2 or any("split" in name for name in named)):
+            splits = [value for name, value in named.items() if "split" in name]
+            found += [(depth, split) for split in [*call.args[2:4], *splits]]
+        else:
+            found += [
+                (depth, a)
+                for a in [*call.args, *(v for n, v in named.items() if n not in {*_ROOTS, "group"})]
+            ]
+    return found
+
+
+def calls_on(place: Place, stop: Stop) -> list[ast.Call]:
+    """The calls that the line makes, the outermost first; those of the known name, where one is known."""
+    spanning = [
+        node
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.Call) and node.lineno <= stop.line <= (node.end_lineno or node.lineno)
+    ]
+    named = [call for call in spanning if stop.call is not None and called_name(call) == stop.call]
+    return named or spanning
+
+
+def called_name(call: ast.Call) -> str:
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _followed(places: Places, way: Way, depth: int, value: ast.expr, cause: str) -> Origin | None:
+    for _ in range(_FURTHEST):
+        place = places.find(way[depth])
+        if place is None or not place.known:
+            return None
+        made = assigned(place.function, value, way[depth].line)
+        if cause == "size_mismatch":
+            made = _before_copies(place.function, made)
+        elif made is None and cause == "group_mismatch":
+            made = kept(place.function, value)
+        if made is not None:
+            place = replace(place, function=place.module.function_at(made.lineno) or place.function)
+            inside = _decided_inside(places, place, made.value)
+            if inside is not None:
+                return inside
+            text = place.module.lines[made.lineno - 1].strip()
+            return Origin(place, made.lineno, text, why(places.program, place.function, made.value), depth)
+        given = _from_caller(places, way, depth, value, place.function)
+        if given is None:
+            text = place.module.lines[value.lineno - 1].strip()
+            return Origin(place, value.lineno, text, why(places.program, place.function, value), depth)
+        depth, value = depth - 1, given
+    return None
+
+
+def _decided_inside(places: Places, place: Place, value: ast.expr) -> Origin | None:
+    """The decision, in the function that the value comes from, upon which it returns one thing or another."""
+    target = resolve(place.function, value.func) if isinstance(value, ast.Call) else None
+    if not isinstance(target, Function) or isinstance(target.node, ast.Lambda):
+        return None
+    inside = Place(target.module.path, target.module, target, target.first_line)
+    for node in ast.walk(target.node):
+        if isinstance(node, ast.If) and any(
+            isinstance(n, ast.Return) for part in node.body for n in ast.walk(part)
+        ):
+            reason = why(places.program, target, node.test)
+            if reason.level in ("varying", "axes"):
+                text = target.module.lines[node.lineno - 1].strip()
+                return Origin(replace(inside, line=node.lineno), node.lineno, text, reason)
+    return None
+
+
+def assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | None:
+    """The last plain assignment, before the line, to the variable that the value is."""
+    if not isinstance(value, ast.Name):
+        return None
+    found = [
+        node
+        for node in ast.walk(function.node)
+        if isinstance(node, ast.Assign)
+        and node.lineno < line
+        and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
+    ]
+    return max(found, key=lambda node: node.lineno, default=None)
+
+
+def kept(function: Function, value: ast.expr) -> ast.Assign | None:
+    """The only assignment, in the methods of the object, to the attribute of its own that the value is."""
+    if not (
+        isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
+    ):
+        return None
+    found = [
+        node
+        for other in function.module.functions
+        if other.owner is not None and other.owner is function.owner
+        for node in ast.walk(other.node)
+        if isinstance(node, ast.Assign) and ast.unparse(value) in map(ast.unparse, node.targets)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _before_copies(function: Function, made: ast.Assign | None) -> ast.Assign | None:
+    """Before what only made a copy of the same size."""
+    while made is not None and isinstance(made.value, ast.Call) and called_name(made.value) in _COPIES:
+        copied = made.value.func.value if isinstance(made.value.func, ast.Attribute) else made.value
+        earlier = assigned(function, copied, made.lineno)
+        if earlier is None:
+            break
+        made = earlier
+    return made
+
+
+def _from_caller(
+    places: Places, way: Way, depth: int, value: ast.expr, function: Function
+) -> ast.expr | None:
+    """What the frame around gave for the parameter that the value is."""
+    if not isinstance(value, ast.Name) or value.id not in function.parameters or depth == 0:
+        return None
+    caller = places.find(way[depth - 1])
+    if caller is None or not caller.known:
+        return None
+    position = function.parameters.index(value.id) - (function.owner is not None)
+    for call in calls_on(caller, Stop(way[depth - 1].line)):
+        # Through `apply` of an autograd function, and through a module's call, the frames in between are torch's.
+        for keyword in call.keywords:
+            if keyword.arg == value.id:
+                return keyword.value
+        if called_name(call) in (function.name, "apply") and 0 <= position < len(call.args):
+            return call.args[position]
+    return None

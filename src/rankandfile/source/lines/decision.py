@@ -1,0 +1,148 @@
+"""Of the places where the ranks can have parted, the decision that did it: the one that can differ between ranks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rankandfile.source.dependence import Reason, why
+from rankandfile.source.flow import (
+    Condition,
+    Exit,
+    Point,
+    deciding,
+)
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.places import Place, Places
+
+from .forks import Fork, Stop
+from .leaving import exits_in
+from .raising import raises_on
+
+MOST_FORKS = 40
+#: How much has to be supposed for a decision to have parted the ranks: that it can differ, where that is not shown;
+#: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by.
+_LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
+_LOOP, _ROUND, _GUESS = 2, 1, 1
+_ORDERS = {"sorted", "set", "frozenset"}
+#: More than this is no answer, and so many loops that come round without a call are no explanation.
+MOST_SUPPOSED = 4
+MOST_ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class Decision:
+    fork: Fork
+    place: Place
+    """Of the fork's frame: the function in which the decision stands."""
+    condition: Condition
+    reason: Reason
+    weight: tuple[int, ...]
+    """The smaller, the better it explains the parting."""
+
+
+def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
+    """Every decision that leads to the two ways, the one that explains it best first."""
+    found: list[Decision] = []
+    for nth, fork in enumerate(forks[:MOST_FORKS]):
+        place = places.find(fork.frame)
+        if place is None or not place.known or fork.rounds > MOST_ROUNDS:
+            continue
+        for distance, condition in enumerate(conditions_of(place.function, fork)):
+            reason = _why(places, place, condition)
+            if reason.level == "uniform":
+                # What is equal on all ranks parts nobody. (What was put into it may differ: see `filling`.)
+                continue
+            supposed = (
+                _LEVELS[reason.level]
+                + _LOOP * (condition.kind == "for")
+                + _ROUND * fork.rounds
+                + _GUESS * fork.guessed
+            )
+            # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
+            if supposed <= MOST_SUPPOSED and not (condition.kind == "for" and fork.rounds > 1):
+                weight = (supposed, nth, distance)
+                found.append(Decision(fork, place, condition, reason, weight))
+    return sorted(found, key=lambda decision: decision.weight)
+
+
+def _why(places: Places, place: Place, condition: Condition) -> Reason:
+    """Of a part of `a and b` that is equal everywhere the rest counts: it decides whether the part is asked at all."""
+    reason = why(places.program, place.function, condition)
+    if condition.kind == "boolop" and reason.level == "uniform":
+        for node in ast.walk(place.function.node):
+            if isinstance(node, ast.BoolOp) and any(part is condition.node for part in ast.walk(node)):
+                return why(places.program, place.function, node)
+    return reason
+
+
+def conditions_of(function: Function, fork: Fork) -> Iterator[Condition]:
+    here, there = fork.normal, fork.culprit
+    if here == "end":
+        here, there = there, here
+    if not isinstance(here, Stop) or not _inside(function, here):
+        return
+    if isinstance(there, Stop) and not _inside(function, there):
+        return
+    if fork.after is not None and not _inside(function, fork.after):
+        return
+    after = _point(fork.after) if fork.after is not None else None
+    ends: list[int | Point | Exit] = [_point(there)] if isinstance(there, Stop) else ["end"]
+    if not isinstance(there, Stop):
+        # To end the process is to leave the function too.
+        ends += [statement.lineno for statement, _ in exits_in(function)]
+    seen: set[int] = set()
+    for end in ends:
+        for condition in deciding(function, _point(here), end, after):
+            # That any call may raise is true everywhere; a handler for it, from which the program goes on, is
+            # another matter.
+            if condition.kind != "call" and not _ends(condition) and id(condition.node) not in seen:
+                seen.add(id(condition.node))
+                yield condition
+    if fork.after is not None and fork.after.call is not None and not isinstance(there, Stop):
+        # What the last call in common was made from can still have raised, on its way back.
+        for condition in deciding(function, _point(here), "end"):
+            inside = condition.kind == "except" and _covers(function, condition.node, fork.after.line)
+            if inside and not _ends(condition):
+                yield condition
+
+
+def _ends(condition: Condition) -> bool:
+    return isinstance(condition.node, ast.ExceptHandler) and raises_on(condition.node)
+
+
+def _covers(function: Function, handler: ast.AST, line: int) -> bool:
+    """Whether the handler's `try` holds the line."""
+    return any(
+        isinstance(node, ast.Try)
+        and handler in node.handlers
+        and node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
+        for node in ast.walk(function.node)
+    )
+
+
+def _inside(function: Function, stop: Stop) -> bool:
+    return function.first_line <= stop.line <= function.last_line
+
+
+def _point(stop: Stop) -> int | Point:
+    """Which of the calls on its line it is, where that is known."""
+    return Point(stop.line, stop.call) if stop.call is not None else stop.line
+
+
+def ordering_loop(place: Place, condition: Condition) -> ast.For | None:
+    """The loop that puts the items in an order, where the condition only asks which of them it is."""
+    asked = {node.id for node in ast.walk(condition.node) if isinstance(node, ast.Name)}
+    for node in ast.walk(place.function.node):
+        if not isinstance(node, ast.For) or not node.lineno < condition.line <= (node.end_lineno or 0):
+            continue
+        items = {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
+        ordered = isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") in (
+            "sorted",
+            "set",
+            "frozenset",
+        )
+        if ordered and items & asked:
+            return node
+    return None

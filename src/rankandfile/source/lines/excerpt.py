@@ -1,0 +1,107 @@
+"""The code around the parting, with the ways of the cohorts marked."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from rankandfile.model.diagnosis import Excerpt, ExcerptLine
+from rankandfile.source.program.modules import Module
+from rankandfile.source.program.places import Place
+
+from .forks import Stop
+from .found import Found
+
+_AROUND = 2
+#: Lines in between that are shown rather than left out.
+_GAP = 6
+_MOST = 60
+_WIDEST = 200
+
+
+def excerpts(found: Found) -> list[Excerpt]:
+    """The function where the ranks parted; and that of the handler, if one stands elsewhere."""
+    sides = _sides(found)
+    if found.decision is None:
+        return [
+            _excerpt(found.place, {found.line}, {}, {found.line} if found.condition else set(), set(), sides)
+        ]
+    drawn = [_fork(found, sides)]
+    if found.place is not found.decision.place:
+        last = len(sides) - 1
+        handler = _excerpt(
+            found.place, {found.line, found.place.line}, {found.line: {last}}, {found.line}, set(), sides
+        )
+        drawn.insert(0, handler)
+    return drawn
+
+
+def _sides(found: Found) -> list[str]:
+    if found.divergence is None:
+        return []
+    normal, culprit = found.divergence.normal.ranks, found.divergence.culprit.ranks
+    return [f"{normal} in the round before" if found.divergence.own else normal, culprit]
+
+
+def _fork(found: Found, sides: list[str]) -> Excerpt:
+    assert found.decision is not None
+    fork, condition, place = found.decision.fork, found.decision.condition, found.decision.place
+    ways: dict[int, set[int]] = {condition.line: {0, 1}}
+    calls: set[int] = set()
+    if fork.after is not None:
+        ways.setdefault(fork.after.line, set()).update({0, 1})
+    for number, stop in enumerate((fork.normal, fork.culprit)):
+        if isinstance(stop, Stop):
+            ways.setdefault(stop.line, set()).add(number)
+            calls.add(stop.line)
+    culprit = condition.there if fork.normal != "end" else condition.here
+    taker = 1 if culprit == "taken" else 0
+    for line in _branch(place, condition.node):
+        ways.setdefault(line, set()).add(taker)
+    marked = {found.line} if found.place is place else {condition.line}
+    return _excerpt(place, set(ways) | marked, ways, marked, calls, sides)
+
+
+def _branch(place: Place, test: ast.AST) -> Iterable[int]:
+    """Lines that run only if the test is met."""
+    for node in ast.walk(place.function.node):
+        if isinstance(node, ast.If) and node.test is test:
+            return range(node.body[0].lineno, (node.body[-1].end_lineno or node.body[-1].lineno) + 1)
+    return ()
+
+
+def _excerpt(
+    place: Place,
+    lines: set[int],
+    ways: dict[int, set[int]],
+    conditions: set[int],
+    calls: set[int],
+    sides: Sequence[str],
+) -> Excerpt:
+    module = place.module
+    shown = [
+        ExcerptLine(
+            number=number,
+            text=module.lines[number - 1][:_WIDEST].rstrip(),
+            cohorts=sorted(ways.get(number, ())),
+            mark="condition" if number in conditions else "call" if number in calls else "",
+        )
+        for number in _shown(module, lines | {place.function.first_line})
+    ]
+    return Excerpt(
+        file=place.path, function=place.function.name, cohorts=list(sides), lines=shown, note=place.doubt
+    )
+
+
+def _shown(module: Module, lines: set[int]) -> list[int]:
+    """The lines and what is around them; small gaps are filled."""
+    last = len(module.lines)
+    found: set[int] = set()
+    ordered = sorted(line for line in lines if 1 <= line <= last)
+    for line in ordered:
+        found.update(range(max(1, line - _AROUND), min(last, line + _AROUND) + 1))
+    for one, other in pairwise(ordered):
+        if other - one <= _GAP:
+            found.update(range(one, other + 1))
+    return sorted(found)[:_MOST]

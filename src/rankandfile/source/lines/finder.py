@@ -1,0 +1,49 @@
+"""The way to a location, by what the verdict says: who parted, who is held, who raised, who left, who differs."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.culprits.in_circle import in_circle
+
+from .found import Found, Search
+from .logged_handler import said_upon
+from .of_one_rank import (
+    deadline,
+    died_holding,
+    exited,
+    guarded,
+    held,
+    raised,
+    remaining,
+)
+from .of_two_cohorts import diverged
+
+#: Families whose fault is in no line of the program.
+_NOT_IN_CODE = {"device", "fabric"}
+
+
+def find(search: Search, verdict: Verdict) -> Found | None:
+    """None where the code supports no answer."""
+    culprits = [culprit.rank for culprit in verdict.culprits]
+    if (
+        (not verdict.hang and verdict.cause == "no_hang")
+        or verdict.family in _NOT_IN_CODE
+        or verdict.cause == "killed"
+    ):
+        return None
+    if verdict.cause == "too_short_timeout":
+        return deadline(search)
+    if verdict.cause == "teardown_only" and culprits:
+        return remaining(search, culprits[0])
+    if verdict.family in ("host", "start_and_end") and culprits:
+        return held(search, culprits[0])
+    if verdict.cause == "raised" and culprits:
+        return raised(search, verdict, culprits[0])
+    if verdict.cause == "exited" and culprits:
+        return exited(search, culprits[0])
+    if verdict.cause == "group_mismatch" and (found := guarded(search, verdict)) is not None:
+        return found
+    if (found := in_circle(search, verdict)) is not None:
+        return found
+    found = diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
+    return found or said_upon(search, verdict)

@@ -1,0 +1,46 @@
+"""What the search for a line finds, and what it searches in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankandfile.model.case import Case
+from rankandfile.source.dependence import Reason, why
+from rankandfile.source.files.tree import SourceTree
+from rankandfile.source.flow import Condition
+from rankandfile.source.program.modules import Program
+from rankandfile.source.program.places import Place, Places
+
+from .call_paths import Ways
+from .decision import Decision
+from .divergence import CodeDivergence
+
+
+@dataclass(frozen=True)
+class Found:
+    """A line of the source, and how it came to be named."""
+
+    place: Place
+    line: int
+    condition: str | None = None
+    reason: Reason | None = None
+    divergence: CodeDivergence | None = None
+    decision: Decision | None = None
+    kind: str = "place"
+    """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop."""
+    raises: bool = False
+    """The decision raises on the ranks that parted, and nothing around it catches that."""
+
+
+class Search:
+    """The evidence on one side, the source on the other."""
+
+    def __init__(self, case: Case, tree: SourceTree) -> None:
+        self.case = case
+        self.ways = Ways(case)
+        self.program = Program(tree)
+        self.places = Places(tree, self.program)
+        self.places.compare(self.ways.called())
+
+    def why(self, place: Place, condition: Condition) -> Reason:
+        return why(self.program, place.function, condition)

@@ -1,0 +1,103 @@
+"""Lines that one rank's evidence leads to: where it is held, what it raised, how it left, what keeps it."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.flow import deciding
+from rankandfile.source.program.places import Place
+
+from .arguments import assigned
+from .call_paths import Frame
+from .data_loading import only_wait
+from .found import Found, Search
+from .leaving import deadline_of, exit_of
+from .raising import condition_of_raise
+from .standing import dead_holder, innermost, standing
+
+
+def held(search: Search, rank: int) -> Found | None:
+    found = standing(search.places, search.ways, rank)
+    if found is None:
+        place = only_wait(search.program) if search.ways.waits_for_worker(rank) else None
+        return Found(place, place.line, kind="loading") if place is not None else None
+    dead = dead_holder(search.places, search.ways, rank, found.place)
+    if dead is not None:
+        return Found(dead, dead.line, kind="raised")
+    return Found(found.place, found.line, found.condition, kind="held")
+
+
+def died_holding(search: Search, rank: int) -> Found | None:
+    found = standing(search.places, search.ways, rank)
+    dead = dead_holder(search.places, search.ways, rank, found.place) if found is not None else None
+    return Found(dead, dead.line, kind="raised") if dead is not None else None
+
+
+def remaining(search: Search, rank: int) -> Found | None:
+    """What keeps a process that is done: a thread of the program's own that still runs."""
+    places = {(p.path, p.line): p for way in search.ways.others(rank) if (p := innermost(search.places, way))}
+    if len(places) != 1:
+        return None
+    place = next(iter(places.values()))
+    return Found(place, place.line, kind="held")
+
+
+def raised(search: Search, verdict: Verdict, rank: int) -> Found | None:
+    """Of exceptions one after the other, the first is the cause: where the dump's reader placed it, or the last
+    traceback that ends in the program's own source."""
+    shown = [innermost(search.places, way) for way, _ in search.ways.raised(rank)]
+    place = said(search, verdict)
+    known = [p for p in shown if p is not None]
+    if place is None and known:
+        place = known[-1]
+    if place is None:
+        return None
+    condition = condition_of_raise(place)
+    if condition is None:
+        return Found(place, place.line, kind="raised")
+    return Found(place, condition.line, condition.text, search.why(place, condition), kind="raised")
+
+
+def exited(search: Search, rank: int) -> Found | None:
+    codes = search.case.exits.filter(rank=rank)["exit_code"].drop_nulls().to_list()
+    found = exit_of(search.program, codes[-1] if codes else None)
+    if found is None:
+        return None
+    function, statement, condition = found
+    place = Place(function.module.path, function.module, function, statement.lineno)
+    if condition is None:
+        return Found(place, statement.lineno, kind="exited")
+    return Found(place, condition.line, condition.text, search.why(place, condition), kind="exited")
+
+
+def guarded(search: Search, verdict: Verdict) -> Found | None:
+    """The decision that lets only some ranks come to the place that the verdict names."""
+    place = said(search, verdict)
+    for condition in deciding(place.function, place.line, "end") if place is not None else ():
+        reason = search.why(place, condition) if place is not None else None
+        if place is not None and reason is not None and reason.level == "varying":
+            return Found(place, condition.line, condition.text, reason, kind="place")
+    return None
+
+
+def deadline(search: Search) -> Found | None:
+    found = deadline_of(search.program)
+    if found is None:
+        return None
+    function, call = found
+    place = Place(function.module.path, function.module, function, call.lineno)
+    given = next(keyword.value for keyword in call.keywords if keyword.arg == "timeout")
+    made = assigned(function, given, call.lineno)
+    return Found(place, made.lineno if made is not None else call.lineno, kind="place")
+
+
+def said(search: Search, verdict: Verdict) -> Place | None:
+    """The place that the verdict itself names, in the tree."""
+    said = verdict.location
+    if said is None or said.line is None:
+        return None
+    cohorts = verdict.divergence.cohorts if verdict.divergence is not None else []
+    calls = [cohort.call for cohort in cohorts if cohort.call is not None]
+    if any((call.file, call.line) == (said.file, said.line) for call in calls):
+        return None
+    place = search.places.find(Frame((said.function or "").rsplit(".", 1)[-1], said.file, said.line))
+    return place if place is not None and place.known else None

@@ -1,0 +1,218 @@
+"""Lines that the ways of two cohorts lead to: the decision between them, or what made the difference in one call."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.dependence import why
+from rankandfile.source.files.text import without_comment
+from rankandfile.source.flow import Condition
+
+from .arguments import (
+    assigned,
+    called_name,
+    calls_on,
+    loop_order,
+    origin,
+)
+from .call_paths import Way
+from .compared_ranks import partings
+from .decision import (
+    MOST_ROUNDS,
+    MOST_SUPPOSED,
+    Decision,
+    conditions_of,
+    decisions,
+    ordering_loop,
+)
+from .divergence import CodeDivergence
+from .filling import filled_upon
+from .forks import (
+    Fork,
+    Left,
+    Stop,
+    forks,
+)
+from .found import Found, Search
+from .passable import ground_of
+from .raising import catcher, handler_around, raised_below
+from .standing import innermost
+
+#: Where nobody saw the ranks in step before, nothing more may be supposed of how they came to where they are.
+_MOST_UNSEEN = 1
+#: Nor where the evidence does not tell what happened.
+_MOST_UNDETERMINED = 2
+_RECEIVES = {"recv", "irecv", "recv_object_list"}
+
+
+def diverged(search: Search, verdict: Verdict) -> Found | None:
+    found = list(partings(search.ways, verdict))
+    first = found[0] if found else None
+    same = first if first is not None and _from_one_place(first) else None
+    if same is None and verdict.divergence is not None and verdict.divergence.kind == "cycle":
+        # Of a circle any two that came from one place show in which order each went.
+        same = next((divergence for divergence in found if _from_one_place(divergence)), None)
+    if same is not None and verdict.family == "arguments":
+        return argument(search, verdict, same)
+    if same is not None and (ordered := loop_order(search.places, same.culprit.way)) is not None:
+        return Found(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
+    if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
+        return argument(search, verdict, same)
+    best: Decision | None = None
+    chosen: CodeDivergence | None = None
+    for divergence in found:
+        for decision in decisions(search.places, _ways_apart(search, divergence))[:1]:
+            most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
+            if decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN)):
+                continue
+            if best is None or decision.weight < best.weight:
+                best, chosen = decision, divergence
+    if best is not None and chosen is not None:
+        return decided(search, best, chosen)
+    for divergence in found:
+        other = filled(search, divergence) or caught_outside(search, divergence)
+        if other is not None:
+            return other
+    if same is not None:
+        return argument(search, verdict, same) or out_of_order(search, verdict, same)
+    return together(search, verdict) or cited_argument(search, verdict)
+
+
+def _from_one_place(divergence: CodeDivergence) -> bool:
+    return bool(divergence.normal.way) and divergence.normal.way == divergence.culprit.way
+
+
+def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
+    """One line makes the calls on both sides, in two orders, and nothing written before it chooses one."""
+    place = innermost(search.places, divergence.culprit.way)
+    if place is None or verdict.divergence is None or verdict.divergence.kind != "swapped":
+        return None
+    return Found(place, place.line, divergence=divergence)
+
+
+def filled(search: Search, divergence: CodeDivergence) -> Found | None:
+    """What a loop goes over, or a test asks for, was filled by a decision that differs."""
+    for fork in _ways_apart(search, divergence):
+        place = search.places.find(fork.frame)
+        if place is None or not place.known or fork.guessed or fork.rounds > MOST_ROUNDS:
+            continue
+        for condition in conditions_of(place.function, fork):
+            decider = filled_upon(search.places, fork.outer, place, condition.node)
+            if decider is not None:
+                where, upon, reason = decider
+                return Found(where, upon.line, without_comment(upon.text), reason, divergence, kind="filled")
+    return None
+
+
+def caught_outside(search: Search, divergence: CodeDivergence) -> Found | None:
+    """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
+    forks = [fork for fork in _ways_apart(search, divergence) if not fork.guessed]
+    for fork in forks:
+        place = search.places.find(fork.frame)
+        if fork.rounds > min(MOST_ROUNDS, forks[0].rounds) or fork.after is None or fork.culprit != "end":
+            continue
+        if place is None or not place.known or any(True for _ in conditions_of(place.function, fork)):
+            continue
+        caught = catcher(search.places, fork.outer, None)
+        if caught is None:
+            continue
+        where, handler = caught
+        text = without_comment(where.module.lines[handler.lineno - 1].strip())
+        condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
+        reason = search.why(where, condition)
+        if reason.level == "varying":
+            return Found(where, handler.lineno, text, reason, divergence, kind="caught")
+    return None
+
+
+def together(search: Search, verdict: Verdict) -> Found | None:
+    """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
+    ranks = search.ways.seen()
+    places = {(p.path, p.line): p for r in ranks if (p := innermost(search.places, search.ways.now(r)))}
+    if len(ranks) < 2 or len(places) != 1 or not all(search.ways.now(rank) for rank in ranks):
+        return None
+    place = next(iter(places.values()))
+    if verdict.family == "arguments":
+        made = origin(search.places, search.ways.now(ranks[0]), verdict.cause)
+        return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
+    if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
+        return None
+    return Found(place, place.line, kind="held")
+
+
+def cited_argument(search: Search, verdict: Verdict) -> Found | None:
+    """Nothing tells whose argument is another one, but the verdict names the call."""
+    cited = search.ways.cited(verdict.evidence) if verdict.family == "arguments" else None
+    if cited is None:
+        return None
+    rank, position = cited
+    made = origin(search.places, search.ways.calls(rank)[position].way, verdict.cause)
+    return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
+
+
+def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
+    found = origin(search.places, divergence.culprit.way, verdict.cause)
+    if found is None:
+        return None
+    return Found(found.place, found.line, found.text, found.reason, divergence, kind="argument")
+
+
+def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> Found:
+    condition, place = decision.condition, decision.place
+    text = without_comment(condition.text)
+    found = Found(place, condition.line, text, decision.reason, divergence, decision, kind="decision")
+    if condition.kind == "except":
+        return replace(found, kind="caught")
+    order = ordering_loop(place, condition)
+    if order is not None:
+        # Which item comes first decides, and the loop says which.
+        text = without_comment(place.module.lines[order.lineno - 1].strip())
+        reason = why(search.program, place.function, order.iter)
+        return replace(found, line=order.lineno, condition=text, reason=reason)
+    items = condition.node
+    made = assigned(place.function, items, condition.line) if isinstance(items, ast.Name) else None
+    if made is not None and condition.kind == "for":
+        # Not the loop decides, but what it goes over.
+        text = without_comment(place.module.lines[made.lineno - 1].strip())
+        return replace(found, line=made.lineno, condition=text, kind="order")
+    decider = filled_upon(search.places, (), place, condition.node)
+    if decider is not None and decider[0] is place and decider[1].line < condition.line:
+        # The test only asks what an earlier decision left in a list.
+        _, upon, reason = decider
+        return replace(
+            found, line=upon.line, condition=without_comment(upon.text), reason=reason, kind="filled"
+        )
+    raised = raised_below(place, condition)
+    if raised is None:
+        return found
+    # The nearest handler may stand in the function itself, or in one further out.
+    inside = handler_around(replace(place, line=raised.lineno), raised)
+    caught = (place, inside) if inside is not None else catcher(search.places, decision.fork.outer, raised)
+    if caught is None:
+        outer = [search.places.find(frame) for frame in decision.fork.outer]
+        seen = all(frame is not None and frame.known for frame in outer)
+        return replace(found, raises=seen and decision.fork.culprit == "end")
+    where, handler = caught
+    text = without_comment(where.module.lines[handler.lineno - 1].strip())
+    return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
+
+
+def _ways_apart(search: Search, divergence: CodeDivergence) -> list[Fork]:
+    for side in (divergence.normal, divergence.culprit):
+        if not side.way and not search.ways.left(side.rank):
+            # It made no further call, and nobody saw where it was: it may be anywhere.
+            return []
+    normal: Way | Left = qualified(search, divergence.normal.way) or "end"
+    culprit: Way | Left = qualified(search, divergence.culprit.way) or "end"
+    return forks(qualified(search, divergence.before), normal, culprit, ground_of(search.places))
+
+
+def qualified(search: Search, way: Way) -> Way:
+    """Functions by their full names: two classes of a file may each have a `forward`."""
+    places = [search.places.find(frame) for frame in way]
+    return tuple(
+        frame._replace(function=place.function.qualname) if place is not None and place.known else frame
+        for frame, place in zip(way, places, strict=True)
+    )

@@ -1,0 +1,91 @@
+"""Where an exception came from, what it was raised upon, and who caught it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from rankandfile.source.flow import Condition, deciding
+from rankandfile.source.program.places import Place, Places
+
+from .call_paths import Way
+
+
+def condition_of_raise(place: Place) -> Condition | None:
+    """The decision upon which the line raises, if what is written there is a `raise` or an `assert`."""
+    for node in ast.walk(place.function.node):
+        if not isinstance(node, (ast.Raise, ast.Assert)):
+            continue
+        if node.lineno <= place.line <= (node.end_lineno or node.lineno):
+            found = deciding(place.function, node.lineno, "return")
+            return found[0] if found else None
+    return None
+
+
+def raised_below(place: Place, condition: Condition) -> ast.Raise | None:
+    """The `raise` that a condition leads to directly, in its own branch."""
+    for node in ast.walk(place.function.node):
+        if isinstance(node, ast.If) and node.test is condition.node:
+            for branch in (node.body, node.orelse):
+                if branch and isinstance(branch[-1], ast.Raise):
+                    return branch[-1]
+    return None
+
+
+def catcher(places: Places, outer: Way, raised: ast.Raise | None) -> tuple[Place, ast.ExceptHandler] | None:
+    """The nearest handler around the frames, from the innermost, that catches what was raised."""
+    for frame in reversed(outer):
+        place = places.find(frame)
+        if place is None or not place.known:
+            return None
+        handler = handler_around(place, raised)
+        if handler is not None:
+            return place, handler
+    return None
+
+
+def handler_around(place: Place, raised: ast.Raise | None) -> ast.ExceptHandler | None:
+    """The nearest handler around the line that catches what was raised."""
+    caught = (handler for handler in _handlers(place) if raised is None or _catches(handler, raised))
+    return next(caught, None)
+
+
+def _handlers(place: Place) -> Iterator[ast.ExceptHandler]:
+    """Those of the `try` statements around the line, the innermost first."""
+    tries = [
+        node
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.Try) and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
+    ]
+    for node in sorted(tries, key=lambda node: -node.lineno):
+        yield from (handler for handler in node.handlers if not raises_on(handler))
+
+
+def raises_on(handler: ast.ExceptHandler) -> bool:
+    """It only looks at the exception and raises: the program does not go on from there."""
+    return isinstance(handler.body[-1], ast.Raise)
+
+
+def _catches(handler: ast.ExceptHandler, raised: ast.Raise) -> bool:
+    if handler.type is None:
+        return True
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = {_name(item) for item in caught}
+    return bool(names & {"Exception", "BaseException"}) or bool(names & set(_kinds(raised)))
+
+
+def _kinds(raised: ast.Raise) -> Iterator[str]:
+    """The name of the exception, and of those that it is a kind of, as far as Python itself knows it."""
+    what = raised.exc.func if isinstance(raised.exc, ast.Call) else raised.exc
+    name = _name(what) if what is not None else ""
+    yield name
+    known = getattr(builtins, name, None)
+    if isinstance(known, type) and issubclass(known, BaseException):
+        yield from (kind.__name__ for kind in known.__mro__)
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

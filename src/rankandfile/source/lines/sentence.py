@@ -1,0 +1,156 @@
+"""What the code says of a verdict, in a sentence or two. No claim that the code does not support."""
+
+from __future__ import annotations
+
+from rankandfile.model.ranks import parse_ranks
+from rankandfile.source.program.places import Place, Places
+
+from .arguments import called_name, calls_on
+from .divergence import CodeDivergence, Side
+from .forks import Stop
+from .found import Found
+from .implied import implicit
+
+_LONGEST = 160
+_ANY = "something on which the ranks do not agree"
+_SOURCES = {
+    "local_data": "this rank's own data, which is never reduced",
+    "rank_api": "the rank's own number",
+    "shard_length": "the length of this rank's share of the data",
+    "exception": "an exception that one rank alone may meet",
+    "file_system": "the files that this rank reads",
+    "environment": "this process's environment",
+    "clock": "this rank's clock",
+    "set_order": "the order of a set, which differs from process to process",
+    "rng": "a random number of this process",
+    "queue": "what has reached this rank's queue",
+    "signal": "a signal that this rank alone may get",
+    "thread": "how far a thread of this rank has come",
+    "cache": "what this process happens to have kept",
+    "memory": "this rank's memory",
+    "device": "this rank's device",
+    "network": "what this rank gets over the network",
+    "host": "the host that this rank is on",
+    "process": "something that is different in every process",
+}
+_FROM = {
+    "argument": "The argument comes from",
+    "order": "The order of the calls comes from",
+    "filled": "What decides there was filled, or not, upon",
+}
+
+
+def sentence(found: Found, places: Places) -> str:
+    """Empty where there is nothing to add to what the evidence says."""
+    if found.kind == "decision" and found.decision is not None and found.divergence is not None:
+        return " ".join(
+            filter(None, [_decided(found), _because(found), _unwritten(found.divergence, places)])
+        )
+    if found.kind == "caught" and found.divergence is not None:
+        return " ".join(filter(None, [_caught(found), _because(found), _unwritten(found.divergence, places)]))
+    if found.kind in _FROM:
+        begins = f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
+        return " ".join(filter(None, [begins, _because(found)]))
+    if found.kind in ("raised", "exited") and found.condition:
+        verb = "raises" if found.kind == "raised" else "exits"
+        return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({_at(found)}).", _because(found)]))
+    if found.kind == "said":
+        begins = f"What it says there is said at {_at(found)}, in {found.place.function.name}, upon `{_short(found)}`"
+        return " ".join(filter(None, [f"{begins}, and the program goes on.", _because(found)]))
+    if found.kind == "loading":
+        return (
+            f"It waits for a process of its data loader, of which no stack was taken; the only code of a dataset that "
+            f"can wait is {found.place.function.name} ({_at(found)})."
+        )
+    if found.kind == "loop":
+        return _because(found)
+    if found.kind == "held" and found.condition:
+        return f"It stays in `{_short(found)}` ({_at(found)})."
+    return ""
+
+
+def _decided(found: Found) -> str:
+    assert found.decision is not None and found.divergence is not None
+    decision, divergence = found.decision, found.divergence
+    condition = decision.condition
+    ours, theirs = condition.here, condition.there
+    if decision.fork.normal == "end":
+        ours, theirs = theirs, ours
+    place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
+    one, other = _ranks(divergence.normal), _ranks(divergence.culprit)
+    if divergence.own:
+        return (
+            f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
+        )
+    ways = f"({theirs} on {other}, {ours} on {one})"
+    if not divergence.settled:
+        return f"{_upper(one)} and {other} parted {place} {ways}."
+    return f"{_upper(other)} parted from {one} {place} {ways}."
+
+
+def _caught(found: Found) -> str:
+    assert found.divergence is not None
+    upon = ""
+    if found.decision is not None and found.decision.condition.kind != "except":
+        where = _in_short(found.decision.place, found.decision.condition.line)
+        upon = f", raised upon `{found.decision.condition.text.strip()[:_LONGEST]}` ({where}),"
+    who = _ranks(found.divergence.culprit)
+    return f"On {who} an exception{upon} was caught at {_at(found)} by `{_short(found)}`, and the program went on."
+
+
+def _because(found: Found) -> str:
+    """Only what the analysis can show; a decision that it cannot judge is named without a reason. How the difference
+    comes to the decision is told with the location."""
+    reason = found.reason
+    if reason is None or reason.level not in ("varying", "axes") or not reason.sentence:
+        return ""
+    if reason.agreed:
+        groups = " and ".join(f"`{group}`" for group in sorted(reason.agreed))
+        return f"It can differ between ranks: it is reduced over {groups} only."
+    return f"It can differ between ranks: it depends on {_SOURCES.get(reason.source, _ANY)}."
+
+
+def _unwritten(divergence: CodeDivergence, places: Places) -> str:
+    """Where a line makes a collective that it does not name, what makes it."""
+    told = []
+    for side in (divergence.culprit, divergence.normal):
+        implied = _implied(side, places) if side.way and side.call is not None else ""
+        if implied and side.call is not None:
+            inner = side.way[-1]
+            name = inner.file.replace("\\", "/").rsplit("/", 1)[-1]
+            told.append(f"The {side.call.op} at {name}:{inner.line} is not written there: {implied}.")
+    return " ".join(told)
+
+
+def _implied(side: Side, places: Places) -> str:
+    """What makes the collective, where the line does not name it."""
+    place = places.find(side.way[-1])
+    if place is None or not place.known or side.call is None:
+        return ""
+    for call in calls_on(place, Stop(place.line)):
+        words = implicit(call, place.function) if called_name(call) != side.call.op else None
+        if words:
+            return words
+    return ""
+
+
+def _ranks(side: Side) -> str:
+    ranks = parse_ranks(side.ranks) if side.ranks else [side.rank]
+    return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {side.ranks}"
+
+
+def _short(found: Found) -> str:
+    text = " ".join((found.condition or "").split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _at(found: Found) -> str:
+    return _in_short(found.place, found.line)
+
+
+def _in_short(place: Place, line: int) -> str:
+    return f"{place.path.rsplit('/', 1)[-1]}:{line}"
+
+
+def _upper(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,114 @@
+"""Where a rank stands that does not come: the line it is held at, and the condition that keeps it there."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from rankandfile.source.program.places import Place, Places
+
+from .call_paths import Way, Ways
+
+_SLEEPS = {"sleep", "wait", "wait_for"}
+
+
+@dataclass(frozen=True)
+class Standing:
+    place: Place
+    line: int
+    """The line to look at: of the condition, if one keeps the rank there."""
+    condition: str | None = None
+
+
+def innermost(places: Places, way: Way) -> Place | None:
+    """The innermost frame of the way whose source the tree has."""
+    for frame in reversed(way):
+        place = places.find(frame)
+        if place is not None:
+            return place if place.known else None
+    return None
+
+
+def standing(places: Places, ways: Ways, rank: int) -> Standing | None:
+    """Where the rank was when someone looked; None if nobody did, or it was in nobody's source."""
+    place = innermost(places, ways.now(rank))
+    if place is None:
+        return None
+    if ways.waits_for_worker(rank):
+        # The line in the program is not where it is held: that is in a process that makes the next item.
+        worker = _held_worker(places, ways, rank)
+        return _polling(worker) if worker is not None else None
+    return _polling(place)
+
+
+def _polling(place: Place) -> Standing:
+    """A pause in a `while` is not what holds the rank: the test of the loop is."""
+    for node in sorted(_around(place), key=lambda node: -node.lineno):
+        if isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and _waits(node, place):
+            return Standing(place, node.lineno, place.module.lines[node.lineno - 1].strip())
+    return Standing(place, place.line)
+
+
+def _waits(loop: ast.While, place: Place) -> bool:
+    """The loop pauses, and does nothing that could end it: what ends it must come from outside."""
+    tested = {ast.dump(node) for node in ast.walk(loop.test) if isinstance(node, (ast.Name, ast.Attribute))}
+    changed = {
+        ast.dump(target).replace("Store()", "Load()")
+        for node in ast.walk(loop)
+        if isinstance(node, (ast.Assign, ast.AugAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+    return not tested & changed and _pauses(loop, place)
+
+
+def _around(place: Place) -> list[ast.stmt]:
+    return [
+        node
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.stmt) and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+    ]
+
+
+def _pauses(loop: ast.While, place: Place) -> bool:
+    """The line does nothing but let time pass, or works out whether the loop goes on."""
+    if loop.test.lineno <= place.line <= (loop.test.end_lineno or loop.test.lineno):
+        return True
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno == place.line:
+            called = node.value.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            return name in _SLEEPS
+    return False
+
+
+def _held_worker(places: Places, ways: Ways, rank: int) -> Place | None:
+    """Where a data-loading process of this rank is, if one is in the program's own source."""
+    found = {place for way in ways.workers(rank) if (place := innermost(places, way)) is not None}
+    lines = {(place.path, place.line): place for place in found}
+    return next(iter(lines.values())) if len(lines) == 1 else None
+
+
+def dead_holder(places: Places, ways: Ways, rank: int, place: Place) -> Place | None:
+    """Where another thread of the rank died that had taken the lock which the rank now waits for."""
+    wanted = _locks(place, place.line)
+    for way, _ in ways.raised(rank):
+        died = innermost(places, way)
+        if died is None or not wanted:
+            continue
+        if wanted & {
+            lock for line in range(died.function.first_line, died.line) for lock in _locks(died, line)
+        }:
+            return died
+    return None
+
+
+def _locks(place: Place, line: int) -> set[str]:
+    """What is acquired on the line, as it is written."""
+    return {
+        ast.unparse(node.func.value)
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "acquire"
+        and node.lineno == line
+    }

@@ -1,0 +1,288 @@
+"""What a name means: the function, class or module of the tree, or a dotted name of somebody else's package."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+from .modules import Function, Module, Program
+
+DEEPEST = 8
+"""Re-exports, aliases and base classes that are followed in a row."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of the tree."""
+
+    module: Module
+    node: ast.ClassDef
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+
+@dataclass(frozen=True)
+class External:
+    """Something outside the tree: `torch.distributed.all_reduce`, `builtins.len`."""
+
+    dotted: str
+
+
+Target: TypeAlias = Function | Class | Module | External
+
+
+def resolve(function: Function, expression: ast.expr, depth: int = 0) -> Target | None:
+    """What the expression names; None for a variable, and whatever cannot be told."""
+    if depth > DEEPEST:
+        return None
+    if isinstance(expression, ast.Name):
+        return resolve_name(function, expression.id, depth + 1)
+    if isinstance(expression, ast.Attribute):
+        base = resolve(function, expression.value, depth + 1)
+        return None if base is None else member(base, expression.attr, depth + 1)
+    return None
+
+
+def resolve_name(function: Function, name: str, depth: int = 0) -> Target | None:
+    """What a bare name means inside the function, by the rules of scope."""
+    scope: Function | None = function
+    while scope is not None and not isinstance(scope.node, ast.Module):
+        own = scope_of(scope)
+        if name in own.names and name not in own.declared:
+            return _binding(scope, own.names[name], name, depth)
+        scope = scope.parent
+    return top_level(function.module, name, depth) or _builtin(name)
+
+
+def top_level(module: Module, name: str, depth: int = 0) -> Target | None:
+    """What the module calls by this name."""
+    if depth > DEEPEST:
+        return None
+    body = module.functions[0]
+    table = scope_of(body).names
+    if name in table:
+        return _binding(body, table[name], name, depth)
+    for node in table.get("*", []):
+        if isinstance(node, ast.ImportFrom):
+            origin = imported_module(module, node)
+            found = top_level(origin, name, depth + 1) if origin is not None else None
+            if found is not None:
+                return found
+    return None
+
+
+def member(base: Target, name: str, depth: int = 0) -> Target | None:
+    """`base.name`, where `base` is a module, a class, or outside the tree."""
+    if depth > DEEPEST:
+        return None
+    if isinstance(base, External):
+        return External(f"{base.dotted}.{name}")
+    if isinstance(base, Module):
+        found = top_level(base, name, depth + 1)
+        return found or submodule(base, name)
+    if isinstance(base, Class):
+        return method(base, name)
+    return None
+
+
+def method(cls: Class, name: str) -> Function | None:
+    """The method or property of that name, looked up through the base classes that the tree shows."""
+    for each in lineage(cls):
+        for node in each.node.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+                return each.module.by_node.get(node)
+    return None
+
+
+def methods(cls: Class) -> list[Function]:
+    """All methods of the class and its bases in the tree; overridden ones once."""
+    found: dict[str, Function] = {}
+    for each in lineage(cls):
+        for node in each.node.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node in each.module.by_node:
+                found.setdefault(node.name, each.module.by_node[node])
+    return list(found.values())
+
+
+def lineage(cls: Class) -> list[Class]:
+    """The class and its bases in the tree, nearest first."""
+    found, queue = [cls], [cls]
+    while queue and len(found) < 40:
+        current = queue.pop(0)
+        for base in bases(current):
+            if isinstance(base, Class) and base not in found:
+                found.append(base)
+                queue.append(base)
+    return found
+
+
+def bases(cls: Class) -> Iterator[Target]:
+    body = cls.module.functions[0]
+    for expression in cls.node.bases:
+        value = expression.value if isinstance(expression, ast.Subscript) else expression
+        found = resolve(body, value)
+        if found is not None:
+            yield found
+
+
+def external_bases(cls: Class) -> set[str]:
+    """Dotted names of the bases that are outside the tree."""
+    return {base.dotted for each in lineage(cls) for base in bases(each) if isinstance(base, External)}
+
+
+def enclosing_class(function: Function) -> Class | None:
+    """The class of `self` in the function: its own, or that of the method it is nested in."""
+    scope: Function | None = function
+    while scope is not None:
+        if scope.owner is not None:
+            return Class(scope.module, scope.owner)
+        scope = scope.parent
+    return None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a function's own scope binds: names -> the nodes that bind them; star imports are under "*"."""
+
+    names: dict[str, list[ast.AST]]
+    declared: frozenset[str]
+    """Global and nonlocal names."""
+
+
+_SCOPES: WeakKeyDictionary[Function, Scope] = WeakKeyDictionary()
+
+
+def scope_of(function: Function) -> Scope:
+    found = _SCOPES.get(function)
+    if found is None:
+        found = _SCOPES[function] = _scope(function)
+    return found
+
+
+def _scope(function: Function) -> Scope:
+    table: dict[str, list[ast.AST]] = {}
+    declared: set[str] = set()
+    for parameter in function.parameters:
+        table.setdefault(parameter, []).append(function.node)
+    for node in own_nodes(function):
+        for name in _bound(node):
+            table.setdefault(name, []).append(node)
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            declared.update(node.names)
+    return Scope(table, frozenset(declared))
+
+
+def own_nodes(function: Function) -> Iterator[ast.AST]:
+    """Every node of the function's own scope, in source order; nested functions and classes appear, not their
+    insides (the class bodies of a module neither)."""
+    node = function.node
+    body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+    stack = list(reversed(body))
+    while stack:
+        current = stack.pop()
+        yield current
+        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inner: list[ast.AST] = [*current.decorator_list, *current.args.defaults]
+            inner.extend(d for d in current.args.kw_defaults if d is not None)
+            stack.extend(reversed(inner))
+        elif isinstance(current, ast.Lambda):
+            continue
+        elif isinstance(current, ast.ClassDef):
+            stack.extend(reversed([*current.decorator_list, *current.bases]))
+        else:
+            stack.extend(reversed(list(ast.iter_child_nodes(current))))
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        yield node.id
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            yield alias.asname or alias.name.split(".")[0]
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        yield node.name
+
+
+def _binding(scope: Function, nodes: list[ast.AST], name: str, depth: int) -> Target | None:
+    """The one thing that a name is bound to by definition or import; None for a variable."""
+    for node in nodes:
+        found = _bound_to(scope, node, name, depth)
+        if found is not None:
+            return found
+    return None
+
+
+def _bound_to(scope: Function, node: ast.AST, name: str, depth: int) -> Target | None:
+    module = scope.module
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is not scope.node:
+        return module.by_node.get(node)
+    if isinstance(node, ast.ClassDef):
+        return Class(module, node)
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if (alias.asname or alias.name.split(".")[0]) == name:
+                dotted = alias.name if alias.asname else alias.name.split(".")[0]
+                return find_module(module, dotted) or External(dotted)
+    if isinstance(node, ast.ImportFrom):
+        return _imported(module, node, name, depth)
+    return None
+
+
+def _imported(module: Module, node: ast.ImportFrom, name: str, depth: int) -> Target | None:
+    for alias in node.names:
+        if (alias.asname or alias.name) == name:
+            origin = imported_module(module, node)
+            if origin is None:
+                base = "." * node.level + (node.module or "")
+                return External(f"{base}.{alias.name}" if node.module else f"{base}{alias.name}")
+            return member(origin, alias.name, depth + 1)
+    return None
+
+
+def imported_module(module: Module, node: ast.ImportFrom) -> Module | None:
+    """The module of the tree that a `from ... import` reads from."""
+    if not node.level:
+        return find_module(module, node.module or "")
+    parts = module.path.split("/")[: -node.level]
+    if len(module.path.split("/")) < node.level:
+        return None
+    return _at(module.program, [*parts, *(node.module or "").split(".")] if node.module else parts)
+
+
+def submodule(module: Module, name: str) -> Module | None:
+    if not module.path.endswith("__init__.py"):
+        return None
+    return _at(module.program, [*module.path.split("/")[:-1], name])
+
+
+def find_module(module: Module, dotted: str) -> Module | None:
+    """An absolute import: beside the importing file first, as for a script, then from any root above it."""
+    parts = dotted.split(".")
+    if not dotted or not all(parts):
+        return None
+    folders = module.path.split("/")[:-1]
+    for depth in range(len(folders), -1, -1):
+        found = _at(module.program, [*folders[:depth], *parts])
+        if found is not None:
+            return found
+    return None
+
+
+def _at(program: Program, parts: list[str]) -> Module | None:
+    path = "/".join(parts)
+    for candidate in (f"{path}.py", f"{path}/__init__.py"):
+        if candidate in program.path_set:
+            return program.module(candidate)
+    return None
+
+
+def _builtin(name: str) -> External | None:
+    return External(f"builtins.{name}") if hasattr(builtins, name) else None

@@ -1,0 +1,218 @@
+"""From a frame, as a process saw it, to the file in the tree: by path, by function, by line.
+
+The paths of a run are those of a container, of an installation, of a colleague's machine. What stays is how they end.
+A file whose path ends like the frame's is the one; where several do, the function and the line decide, or nobody.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from rankandfile.source.files.paths import ends_alike, path_parts
+from rankandfile.source.files.tree import SourceTree
+from rankandfile.source.lines.call_paths import Frame
+
+from .modules import Function, Module, Program
+
+_INSTALLED = {"site-packages", "dist-packages"}
+_NAMELESS = ("<lambda>", "<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a frame's code stands in the tree."""
+
+    path: str
+    module: Module
+    function: Function
+    line: int
+    doubt: str | None = None
+    """What shows that this is not the source that ran; None: nothing does."""
+
+    @cached_property
+    def known(self) -> bool:
+        return self.doubt is None
+
+
+class Places:
+    def __init__(self, tree: SourceTree, program: Program) -> None:
+        self.tree = tree
+        self.program = program
+        self._found: dict[Frame, Place | None] = {}
+        self.doubts: dict[str, str] = dict(tree.doubts)
+        """Files whose source does not match what ran, and what shows it."""
+        self.ambiguous: dict[str, list[str]] = {}
+        """Files of the run that several files of the tree could be."""
+
+    def find(self, frame: Frame) -> Place | None:
+        """None if the tree does not have the file, or has several that could be it."""
+        if frame not in self._found:
+            self._found[frame] = self._find(frame)
+        place = self._found[frame]
+        if place is not None and place.doubt is None and place.path in self.doubts:
+            # Where one line of a file is not what ran, the others may have moved just as well.
+            return replace(place, doubt=self.doubts[place.path])
+        return place
+
+    def compare(self, called: Mapping[Frame, set[str]]) -> None:
+        """Hold what frames were seen to call against what stands on their lines."""
+        for frame, names in called.items():
+            place = self.find(frame)
+            for name in sorted(names) if place is not None and place.doubt is None else ():
+                if place is not None and (doubt := _elsewhere(place, name)) is not None:
+                    self.doubts.setdefault(place.path, doubt)
+
+    def _find(self, frame: Frame) -> Place | None:
+        parts = path_parts(frame.file)
+        if not parts:
+            return None
+        same = self.tree.identified.get(frame.file)
+        known = self.program.module(same) if same is not None else None
+        if same is not None and known is not None:
+            return verified(same, known, frame)
+        named = self.tree.named(parts[-1])
+        scored = sorted(
+            ((ends_alike(self.tree.whole(path), path, parts), path) for path in named), reverse=True
+        )
+        sure: list[Place] = []
+        doubtful: list[Place] = []
+        best: tuple[bool, int] | None = None
+        for (complete, common), path in scored:
+            if best is not None and (complete, common) < best:
+                break
+            module = self.program.module(path)
+            if module is None:
+                continue
+            if not complete and common < 2 and frame.function in _NAMELESS:
+                continue
+            place = verified(path, module, frame)
+            if place.doubt is None:
+                sure.append(place)
+                best = (complete, common)
+            elif complete:
+                doubtful.append(place)
+        if len(sure) > 1:
+            self.ambiguous[frame.file] = [place.path for place in sure]
+            return None
+        if sure:
+            return sure[0]
+        if len(doubtful) == 1 and not _INSTALLED & set(parts):
+            self.doubts.setdefault(doubtful[0].path, doubtful[0].doubt or "")
+            return doubtful[0]
+        return None
+
+
+def verified(path: str, module: Module, frame: Frame) -> Place:
+    """The frame's function in the module, if its line makes sense there; else with what does not."""
+    function = module.function_at(frame.line) or module.functions[0]
+    return Place(path, module, function, frame.line, _doubt(module, function, frame))
+
+
+def _doubt(module: Module, function: Function, frame: Frame) -> str | None:
+    line = frame.line
+    if not 1 <= line <= len(module.lines):
+        return f"it has {len(module.lines)} lines, and line {line} ran"
+    if frame.function and frame.function not in _NAMELESS and not _spans(module, frame):
+        homes = [f for f in module.functions if f.name == frame.function]
+        where = f"{frame.function} is at lines {homes[0].first_line}-{homes[0].last_line}" if homes else ""
+        return f"line {line} is not in {frame.function}" + (
+            f": {where}" if where else ", which it does not have"
+        )
+    text = module.lines[line - 1].strip()
+    if not text or text.startswith("#"):
+        return f"line {line} is {'a comment' if text else 'empty'}"
+    if frame.function != "<module>" and not _runs(function, line):
+        return f"nothing on line {line} runs: `{text[:80]}`"
+    return None
+
+
+def _spans(module: Module, frame: Frame) -> bool:
+    """Whether a function of that name spans the line. A class body and a wrapped function keep their own names."""
+    named = (f for f in module.functions if frame.function in (f.name, f.qualname))
+    if any(f.first_line <= frame.line <= f.last_line for f in named):
+        return True
+    owner = module.classes.get(frame.function)
+    return owner is not None and owner.lineno <= frame.line <= (owner.end_lineno or owner.lineno)
+
+
+def _runs(function: Function, line: int) -> bool:
+    """Whether an expression stands there that can call something: no docstring, no `else:`, no bare name."""
+    for node in ast.walk(function.node):
+        first = getattr(node, "lineno", None)
+        if first is None or not first <= line <= (getattr(node, "end_lineno", None) or first):
+            continue
+        if isinstance(node, _RUNNING):
+            return True
+    return False
+
+
+#: What Python can be at when something else is running on its behalf: calls, and all that calls behind the scenes.
+_RUNNING = (
+    ast.Call,
+    ast.Attribute,
+    ast.Subscript,
+    ast.BinOp,
+    ast.Compare,
+    ast.UnaryOp,
+    ast.For,
+    ast.AsyncFor,
+    ast.With,
+    ast.AsyncWith,
+    ast.comprehension,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Await,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.AugAssign,
+    ast.Raise,
+    ast.Assert,
+    ast.Import,
+    ast.ImportFrom,
+    ast.FormattedValue,
+    ast.Delete,
+    ast.While,
+    ast.If,
+    ast.Starred,
+)
+
+
+def _elsewhere(place: Place, name: str) -> str | None:
+    """The function calls that name on other lines, and nothing on this one bears it: this line is not what ran."""
+    lines = [
+        node.lineno
+        for node in ast.walk(place.function.node)
+        if isinstance(node, ast.Call) and _name(node.func) == name
+    ]
+    if not lines or any(_name(node) == name for node in _on_line(place.function.node, place.line)):
+        return None
+    return f"line {place.line} called {name}, which is called on line {lines[0]}"
+
+
+def _on_line(node: ast.AST, line: int) -> Iterator[ast.AST]:
+    """What runs when the line does, without the bodies of compound statements."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.expr) and child.lineno <= line <= (child.end_lineno or child.lineno):
+            yield child
+
+
+def _name(node: ast.AST) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+
+
+def in_loop(place: Place) -> bool:
+    """Whether a loop of the place's function goes over its line."""
+    for node in ast.walk(place.function.node):
+        last: ast.AST | None = None
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            last = node.body[-1]
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            last = node
+        if last is not None and node.lineno <= place.line <= (getattr(last, "end_lineno", 0) or 0):  # type: ignore[attr-defined]
+            return True
+    return False

@@ -1,0 +1,56 @@
+"""A problem in, what the fix patterns have to say of it out: patches, and why there is none."""
+
+from __future__ import annotations
+
+from rankandfile import listing
+from rankandfile.source.program.modules import Files
+
+from .code import Code
+from .edit import CannotEdit
+from .patch import Patch, Refusal
+from .pattern import Pattern, finished
+from .place import Place, place_of
+from .problem import Problem
+
+
+def patterns() -> list[Pattern]:
+    """The fix patterns in order: the particular ones first, as each knows more of its place than those behind it."""
+    return listing.members(f"{__package__}.patterns", "PATTERN", Pattern)
+
+
+def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[Patch | Refusal]:
+    """What every pattern that serves the cause has to say of the place, patches first.
+
+    Raises `LibCSTMissing`.
+    """
+    code = files if isinstance(files, Code) else Code(files)
+    place = place_of(problem, code)
+    if place is None:
+        return [Refusal("", f"the source shows no decision at {problem.file}:{problem.line}")]
+    found = [
+        answer
+        for pattern in patterns()
+        if problem.cause in pattern.causes
+        if (answer := tried(pattern, place, plain))
+    ]
+    return sorted(found, key=lambda answer: isinstance(answer, Refusal))
+
+
+def patched(problem: Problem, files: Files | Code, plain: bool = False) -> Patch | Refusal:
+    """The patch for a problem, or why there is none. Raises `LibCSTMissing`."""
+    found = patches(problem, files, plain)
+    return found[0] if found else Refusal("", f"no pattern mends {problem.cause} at such a place")
+
+
+def tried(pattern: Pattern, place: Place, plain: bool) -> Patch | Refusal | None:
+    """What one pattern has to say of a place; none where it has nothing, or nothing to change."""
+    try:
+        draft = pattern.make(place, plain)
+        if draft is None or isinstance(draft, Refusal):
+            return draft
+        patch = finished(pattern, draft)
+    except CannotEdit as error:
+        return Refusal(pattern.name, str(error))
+    except RecursionError:
+        return Refusal(pattern.name, "the code is nested too deeply to be edited")
+    return patch if patch.before != patch.after else None

@@ -1,0 +1,287 @@
+"""Why a decision can differ between ranks: sources, what makes them agree, and the way between."""
+
+from __future__ import annotations
+
+import pytest
+from support.source.program_texts import reason
+
+HEAD = """
+import os, time, random, queue, signal, socket, cachetools, requests
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+from torch.distributed.device_mesh import init_device_mesh
+"""
+
+
+def of(body: str, words: str = "if ", **more: str):
+    return reason(words, a=HEAD + body, **more)
+
+
+SOURCES = {
+    "rank_api": "if dist.get_rank() == 0:\n    dist.barrier()\n",
+    "clock": "if time.time() > 100:\n    dist.barrier()\n",
+    "file_system": "if os.path.exists('done'):\n    dist.barrier()\n",
+    "rng": "if random.random() < 0.5:\n    dist.barrier()\n",
+    "queue": "inbox = queue.Queue()\nif inbox.empty():\n    dist.barrier()\n",
+    "host": "if socket.gethostname() == 'a':\n    dist.barrier()\n",
+    "process": "if os.getpid() % 2:\n    dist.barrier()\n",
+    "network": "if requests.get('http://a').ok:\n    dist.barrier()\n",
+    "cache": "kept = cachetools.TTLCache(9, 60)\nif 'a' in kept:\n    dist.barrier()\n",
+    "environment": "if os.environ['SLURM_NODEID'] == '0':\n    dist.barrier()\n",
+    "memory": "if torch.cuda.memory_allocated() > 5:\n    dist.barrier()\n",
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_source_is_named(kind: str) -> None:
+    found = of(SOURCES[kind])
+    assert (found.level, found.source) == ("varying", kind)
+    assert "a.py:" in found.sentence and found.chain[-1].file == "a.py"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if dist.get_world_size() > 1:\n    dist.barrier()\n",
+        "if os.environ['WORLD_SIZE'] == '1':\n    dist.barrier()\n",
+        "import argparse\nargs = argparse.ArgumentParser().parse_args()\nif args.fast:\n    dist.barrier()\n",
+        "for step in range(10):\n    if step % 3 == 0:\n        dist.barrier()\n",
+        "rank = 3\nis_main = rank == 0\nif is_main:\n    dist.barrier()\n",
+    ],
+)
+def test_what_is_the_same_everywhere_is_not_blamed(body: str) -> None:
+    found = of(body)
+    assert found.level == "uniform" and not found.sentence
+
+
+def test_names_alone_say_nothing() -> None:
+    """A parameter called `rank` that nobody passes is unknown, not a rank."""
+    found = of("def save(rank, should_stop):\n    if rank == 0 and should_stop:\n        dist.barrier()\n")
+    assert found.level == "unknown" and not found.sentence
+
+
+LOCAL = """
+def train(model):
+    loader = DataLoader(Shard(dist.get_rank()))
+    for batch in loader:
+        loss = model(batch).mean()
+        {reduce}
+        if loss.item() > 5:
+            break
+"""
+
+
+def test_a_loss_of_the_rank_s_own_batches_varies_until_it_is_reduced() -> None:
+    local = of(LOCAL.format(reduce="pass"))
+    assert (local.level, local.source) == ("varying", "local_data")
+    assert "never reduced" in local.sentence
+    assert of(LOCAL.format(reduce="dist.all_reduce(loss)")).level == "uniform"
+    assert of(LOCAL.format(reduce="dist.broadcast(loss, src=0)")).level == "uniform"
+    assert of(LOCAL.format(reduce="loss = loss * 2")).level == "varying"
+
+
+def test_a_reduction_in_a_function_of_the_tree_counts_for_its_argument_and_for_what_it_returns() -> None:
+    helpers = """
+import torch, torch.distributed as dist
+def in_place(t):
+    dist.all_reduce(t)
+def returned(value):
+    t = torch.tensor([value])
+    dist.all_reduce(t)
+    return t.item()
+def neither(value):
+    t = torch.tensor([value])
+    return t.item()
+"""
+    for reduce, level in [
+        ("helpers.in_place(loss)", "uniform"),
+        ("loss = torch.tensor(helpers.returned(loss))", "uniform"),
+        ("loss = torch.tensor(helpers.neither(loss))", "varying"),
+    ]:
+        body = "import helpers\n" + LOCAL.format(reduce=reduce)
+        assert of(body, helpers=helpers).level == level
+
+
+def test_the_one_element_list_of_a_broadcast_agrees() -> None:
+    body = "box = [time.time()]\ndist.broadcast_object_list(box, src=0)\nif box[0] > 5:\n    dist.barrier()\n"
+    assert of(body).level == "uniform"
+    gather = "mine = time.time()\nall = [None] * 4\ndist.all_gather_object(all, mine)\n"
+    body = gather + "if max(all) > 5:\n    dist.barrier()\n"
+    assert of(body).level == "uniform"
+    assert of(body.replace("max(all)", "mine")).level == "varying"
+
+
+MESH = """
+mesh = init_device_mesh("cuda", (2, 2), mesh_dim_names=("dp", "tp"))
+dp_group, tp_group = (mesh.get_group(d) for d in ("dp", "tp"))
+dp, tp = mesh.get_coordinate()
+"""
+
+
+def test_a_mesh_coordinate_varies_along_its_axis_only() -> None:
+    found = of(MESH + "if mesh.get_local_rank('tp') == 0:\n    dist.barrier()\n")
+    assert (found.level, found.axes) == ("axes", {"tp"})
+    found = of(MESH + "if dp == 0:\n    dist.barrier()\n")
+    assert (found.level, found.axes) == ("axes", {"dp"})
+
+
+def test_a_reduction_over_one_group_agrees_over_that_group_only() -> None:
+    seen = {}
+    for group in ("tp_group", "dp_group", "None"):
+        body = f"value = torch.tensor(tp)\ndist.all_reduce(value, group={group})\nif value > 1:\n    dist.barrier()\n"
+        seen[group] = of(MESH + body).level
+    assert seen == {"tp_group": "uniform", "dp_group": "axes", "None": "uniform"}
+    reduced = "value = torch.tensor(time.time())\ndist.all_reduce(value, group=tp_group)\n"
+    found = of(MESH + reduced + "if value > 1:\n    dist.barrier()\n")
+    assert (found.level, found.agreed) == ("varying", {"tp"})
+    assert "`tp` only" in found.sentence
+
+
+def test_a_flag_set_under_a_condition_varies_with_the_condition() -> None:
+    trainer = """
+class Trainer:
+    def __init__(self):
+        self.should_stop = False
+        self.best = 9.0
+    def check(self, batch):
+        val_loss = batch.mean().item()
+        if val_loss > self.best:
+            self.should_stop = True
+    def fit(self):
+        for batch in DataLoader(Shard(dist.get_rank())):
+            self.check(batch)
+            if self.should_stop:  # here
+                break
+"""
+    found = of(trainer, "# here")
+    assert (found.level, found.source) == ("varying", "local_data")
+    assert (
+        "`self.should_stop` is set at a.py:15" in found.sentence
+        and "if val_loss > self.best" in found.sentence
+    )
+    agreed = trainer.replace("self.should_stop:  # here", "any_rank(self.should_stop):  # here") + (
+        "def any_rank(flag):\n    t = torch.tensor([flag])\n    dist.all_reduce(t)\n    return bool(t.item())\n"
+    )
+    assert of(agreed, "# here").level == "uniform"
+
+
+def test_a_key_of_a_dict_is_not_another_key() -> None:
+    body = """
+def evaluate(batch):
+    total = torch.tensor(time.time())
+    local = total.item()
+    dist.all_reduce(total)
+    return {"loss": total.item(), "local": local}
+result = evaluate(1)
+if result[%r] > 3:
+    dist.barrier()
+"""
+    assert of(body % "loss").level == "uniform"
+    assert of(body % "local").level == "varying"
+
+
+def test_a_signal_handler_sets_a_flag_when_it_pleases() -> None:
+    body = """
+class T:
+    def __init__(self):
+        self.stop = False
+        signal.signal(signal.SIGTERM, self.on_term)
+    def on_term(self, number, frame):
+        self.stop = True
+    def fit(self):
+        if self.stop:  # here
+            dist.barrier()
+"""
+    found = of(body, "# here")
+    assert (found.level, found.source) == ("varying", "signal")
+
+
+def test_a_parameter_is_what_the_callers_pass() -> None:
+    body = "def save(first):\n    if first:\n        dist.barrier()\n"
+    assert of(body + "save(dist.get_rank() == 0)\n").source == "rank_api"
+    assert of(body + "save(dist.get_world_size() == 1)\n").level == "uniform"
+    assert of(body).level == "unknown"
+
+
+def test_a_loop_over_a_shard_is_as_long_as_the_shard() -> None:
+    body = "data = Shard(dist.get_rank())\nloader = DataLoader(data{sampler})\n"
+    body += "for batch in loader:\n    dist.barrier()\n"
+    found = of(body.format(sampler=""), "for batch")
+    assert (found.level, found.source) == ("varying", "shard_length")
+    even = of(body.format(sampler=", sampler=DistributedSampler(data)"), "for batch")
+    assert even.level == "uniform"
+
+
+def test_a_set_has_an_order_of_its_own_in_every_process() -> None:
+    loop = "names = {'a', 'b'}\nfor name in %s:\n    dist.barrier()\n"
+    assert of(loop % "names", "for name").source == "set_order"
+    assert of(loop % "sorted(names)", "for name").level == "uniform"
+
+
+def test_a_random_number_by_the_seed_it_is_drawn_after() -> None:
+    body = "{seed}\nif random.random() < 0.5:\n    dist.barrier()\n"
+    assert of(body.format(seed="random.seed(1)")).level == "unknown"
+    assert of(body.format(seed="random.seed(dist.get_rank())")).level == "varying"
+    assert of(body.format(seed="")).level == "varying"
+    own = "dice = random.Random({seed})\nif dice.random() < 0.5:\n    dist.barrier()\n"
+    assert of(own.format(seed="dist.get_rank()")).source == "rank_api"
+    assert of(own.format(seed="7")).level == "unknown"
+
+
+EXCEPT = """
+class Bad(Exception):
+    pass
+def read(batch):
+    if {guard}:
+        raise Bad("no anchors")
+    return batch
+def step(batch):
+    try:
+        return read(batch)
+    except Bad:
+        return None
+for batch in DataLoader(Shard(dist.get_rank())):
+    step(batch)
+"""
+
+
+def test_an_exception_is_what_raises_it() -> None:
+    found = of(EXCEPT.format(guard="batch.sum() == 0"), "except Bad")
+    assert (found.level, found.source) == ("varying", "local_data")
+    assert "read(batch)" in found.sentence and "batch.sum() == 0" in found.sentence
+    assert of(EXCEPT.format(guard="dist.get_world_size() == 1"), "except Bad").level != "varying"
+
+
+def test_an_import_error_is_everybody_s() -> None:
+    body = "try:\n    import apex\n    apex.setup(dist.get_rank())\nexcept ImportError:\n    apex = None\n"
+    assert not of(body, "except ImportError").sentence
+
+
+def test_a_helper_that_may_agree_inside_is_not_accused() -> None:
+    body = "from vendor import reduce_flag, noise\nif {call}(time.time()):\n    dist.barrier()\n"
+    assert of(body.format(call="reduce_flag")).level == "unknown"
+    assert of(body.format(call="noise")).level == "varying"
+
+
+def test_a_decision_that_was_not_made_of_the_source_is_not_explained_by_it() -> None:
+    body = "rank = dist.get_rank()\nsteps = 10\nif steps > 3:\n    print(rank)\n"
+    assert of(body).level == "uniform"
+
+
+def test_a_method_that_the_tree_does_not_show_is_unknown() -> None:
+    body = "class T:\n    def fit(self):\n        if self.prefer_first():\n            dist.barrier()\n"
+    assert of(body).level == "unknown"
+
+
+def test_a_hostile_program_takes_bounded_time_and_no_exception() -> None:
+    deep = "x = " + " + ".join(["a"] * 700) + "\nif x:\n    dist.barrier()\n"
+    assert of(deep).level in ("unknown", "uniform")
+    circles = "".join(f"def f{n}(a):\n    return f{(n + 1) % 40}(f{(n + 7) % 40}(a))\n" for n in range(40))
+    assert of(circles + "if f0(dist.get_rank()):\n    dist.barrier()\n").level in (
+        "unknown",
+        "varying",
+        "uniform",
+    )
+    knot = "class A(B):\n    pass\nclass B(A):\n    pass\nx = A()\nx.y = x.y\nif x.y:\n    dist.barrier()\n"
+    assert of(knot).level in ("unknown", "uniform")

@@ -1,0 +1,576 @@
+"""Each pattern at a place of its kind, and at a place where it would be wrong."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.source.remedy_cases import Texts, changed, problem, refused
+
+from rankandfile.evidence.files.worker import decode
+from rankandfile.source.remedies import Patch, Site, patched, patches
+
+HEAD = "import torch.distributed as dist\n\n\n"
+
+
+def train(body: str) -> Texts:
+    return Texts(train=HEAD + body)
+
+
+def test_a_stop_of_one_is_a_stop_of_all() -> None:
+    files = train(
+        """def fit(model, loader):
+    for step, batch in enumerate(loader):
+        loss = model(batch)
+        if loss.item() < 0.1:  # good enough
+            break
+        loss.backward()
+"""
+    )
+    assert changed(files, "good enough") == [
+        "- if loss.item() < 0.1:  # good enough",
+        '+ if guard.agree(loss.item() < 0.1, how="any"):  # good enough',
+    ]
+    plain = changed(files, "good enough", plain=True)
+    assert plain[-1] == "+ if any_rank(loss.item() < 0.1):  # good enough"
+    assert any("ReduceOp.MAX" in line for line in plain)
+
+
+def test_a_batch_that_cannot_be_trained_on_is_left_out_by_all() -> None:
+    files = train(
+        """def step(model, batch):
+    if batch.numel() == 0:
+        return None
+    model(batch).backward()
+"""
+    )
+    assert changed(files, "numel")[-1] == '+ if guard.agree(batch.numel() == 0, how="any"):'
+
+
+def test_a_sum_is_left_out_only_by_all() -> None:
+    files = train(
+        """class Layer:
+    def forward(self, x):
+        if x.shape[0] == 0:
+            return x
+        dist.all_reduce(x, group=self.group)
+        return x * 2
+"""
+    )
+    # `x` is about to be reduced, but the early return hands out what it is now: that would not be the same value.
+    assert changed(files, "shape[0]")[-1].startswith(("+ if", "+ dist", "- dist"))
+
+
+def test_decoding_goes_on_until_the_last_rank_is_done() -> None:
+    files = Texts(
+        train="""
+        import torch
+
+
+        @torch.no_grad()
+        def generate(model, tokens):
+            while True:
+                tokens = model(tokens)
+                if bool((tokens == 2).all()):
+                    break
+            return tokens
+        """
+    )
+    assert 'how="all"' in changed(files, "== 2")[-1]
+
+
+def test_the_group_of_the_calls_must_agree_also_through_calls() -> None:
+    files = train(
+        """def total(values, group):
+    dist.all_reduce(values, group=group)
+    return values
+
+
+class Layer:
+    def forward(self, x):
+        if x.sum() < 1.0:
+            return x
+        return total(x.clone(), self.mesh_group)
+"""
+    )
+    assert "group=self.mesh_group" in changed(files, "x.sum()", whole_job=False)[-1]
+
+
+def test_a_group_that_has_no_name_here_is_not_guessed() -> None:
+    files = train(
+        """def total(values):
+    group = choose_group()
+    dist.all_reduce(values, group=group)
+
+
+def report(x):
+    if x.sum() < 1.0:
+        return
+    total(x)
+"""
+    )
+    assert "no name" in refused(files, "x.sum()", whole_job=False)
+
+
+def test_a_random_draw_and_a_count_are_the_first_ranks() -> None:
+    files = train(
+        """def drop(layers, x, rng):
+    for layer in layers:
+        if rng.random() < 0.1:
+            continue
+        x = layer(x)
+        dist.all_reduce(x)
+    return x
+
+
+def report(counter, x):
+    if counter.ticks % 10 == 0:
+        dist.all_reduce(x)
+"""
+    )
+    assert changed(files, "rng.random()")[-1] == "+ if guard.share(rng.random() < 0.1):"
+    assert changed(files, "% 10")[-1] == "+ if guard.share(counter.ticks % 10 == 0):"
+
+
+def test_a_collective_comes_out_of_a_test_of_the_rank() -> None:
+    files = train(
+        """def save(model, path):
+    if dist.get_rank() == 0:
+        state = {k: v.full_tensor() for k, v in model.items()}
+        write(path, state)
+
+
+def mark(path):
+    if dist.get_rank() == 0:
+        open(path, "w").close()
+        dist.barrier()
+"""
+    )
+    text = files.files["train.py"]
+    first = patched(
+        problem(Texts(train=text.split("def mark")[0]), "get_rank"), Texts(train=text.split("def mark")[0])
+    )
+    assert isinstance(first, Patch)
+    assert first.after.index("full_tensor") < first.after.index("get_rank()")
+    second = Texts(train=HEAD + "def mark" + text.split("def mark")[1])
+    assert changed(second, "get_rank") == ["- dist.barrier()", "+ dist.barrier()"]
+
+
+def test_what_writes_stays_under_the_test_of_the_rank() -> None:
+    files = train(
+        """def save(model, path):
+    if dist.get_rank() == 0:
+        write(path)
+        consolidate(model, path)
+        write(path)
+
+
+def consolidate(model, path):
+    open(path).close()
+    dist.barrier()
+"""
+    )
+    assert "must stay with these ranks" in refused(files, "get_rank") or "involves all ranks" in refused(
+        files, "get_rank"
+    )
+
+
+def test_a_role_is_nothing_to_vote_on() -> None:
+    files = Texts(
+        layout="""
+        import torch.distributed as dist
+
+
+        class Layout:
+            def __init__(self, stages):
+                self.stage = dist.get_rank() % stages
+                self.stages = stages
+
+            @property
+            def is_last(self):
+                return self.stage == self.stages - 1
+        """,
+        train="""
+        import torch.distributed as dist
+
+
+        def loss_of(layout, x):
+            if layout.is_last:
+                return x
+            dist.recv(x, src=1)
+        """,
+    )
+    assert "asks which rank" in refused(files, "is_last")
+
+
+def test_reduce_first_then_decide() -> None:
+    files = train(
+        """def norm(square, group):
+    if square.item() < 10.0:
+        return square
+    dist.all_reduce(square, group=group)
+    return square
+"""
+    )
+    assert changed(files, "10.0") == [
+        "+ dist.all_reduce(square, group=group)",
+        "- dist.all_reduce(square, group=group)",
+    ]
+
+
+def test_loops_are_made_even() -> None:
+    files = train(
+        """def fit(loader, settings):
+    for batch in loader:
+        dist.all_reduce(batch)
+    for _ in range(settings.rounds):
+        dist.barrier()
+"""
+    )
+    assert changed(files, "in loader")[-1] == "+ for batch in guard.uneven(loader):"
+    assert changed(files, "in loader", plain=True)[-1] == "+ for batch in while_all_have(loader):"
+    assert changed(files, "in range")[-1] == "+ for _ in range(fewest(settings.rounds)):"
+
+
+def test_a_loop_in_which_all_ranks_still_were_is_not_called_uneven() -> None:
+    files = train(
+        """def fit(loader):
+    for batch in loader:
+        dist.all_reduce(batch)
+        dist.barrier()
+"""
+    )
+    sites = (
+        Site((0,), "all_reduce", "train.py", 6, "fit"),
+        Site((1,), "barrier", "train.py", 7, "fit"),
+    )
+    assert "decision inside" in refused(files, "in loader", sites=sites)
+
+
+def test_items_are_taken_in_an_order_that_all_have() -> None:
+    files = train(
+        """def total(values, gradients):
+    for name in sorted(values, key=lambda n: values[n].sum()):
+        dist.all_reduce(values[name])
+    for name in set(values):
+        dist.broadcast(values[name], src=0)
+    for gradient in sorted(gradients, key=lambda g: g.norm()):
+        dist.all_reduce(gradient)
+"""
+    )
+    assert changed(files, "values[n].sum()")[-1] == "+ for name in sorted(values):"
+    assert changed(files, "set(values)")[-1] == "+ for name in sorted(set(values)):"
+    assert "choose a key" in refused(files, "g.norm()")
+
+
+def test_both_ways_make_the_calls_in_one_order() -> None:
+    files = train(
+        """def synchronise(flat, square, layout):
+    if layout.even:
+        dist.all_reduce(flat, group=layout.dp)
+        dist.all_reduce(square, group=layout.tp)
+    else:
+        dist.all_reduce(square, group=layout.tp)
+        dist.all_reduce(flat, group=layout.dp)
+"""
+    )
+    known = {"cause": "order_inversion", "kind": "cycle"}
+    patch = patched(problem(files, "layout.even", **known), files)
+    assert isinstance(patch, Patch) and "if layout.even" not in patch.after
+    assert patch.after.count("all_reduce") == 2
+
+
+def test_an_exchange_is_posted_on_both_sides_at_once() -> None:
+    files = train(
+        """def swap(inbox, mine, peer):
+    dist.recv(inbox, src=peer)
+    dist.send(mine, dst=peer)
+"""
+    )
+    lines = changed(files, "dist.recv", cause="order_inversion", kind="cycle")
+    assert "+ dist.P2POp(dist.isend, mine, peer=peer)," in lines
+    assert "+ dist.P2POp(dist.irecv, inbox, peer=peer)," in lines
+
+
+def test_a_call_behind_what_may_fail_leaves_the_try_block() -> None:
+    files = train(
+        """def resume(point, read):
+    try:
+        state = read()
+        dist.broadcast(point, src=0)
+    except ValueError as error:
+        print(error)
+"""
+    )
+    assert changed(files, "except", cause="swallowed_exception") == [
+        "- dist.broadcast(point, src=0)",
+        "+ dist.broadcast(point, src=0)",
+    ]
+
+
+def test_a_call_that_needs_what_failed_does_not() -> None:
+    files = train(
+        """def resume(read):
+    try:
+        state = read()
+        dist.broadcast(state, src=0)
+    except ValueError as error:
+        print(error)
+"""
+    )
+    assert "reduce that flag" in refused(files, "except", cause="swallowed_exception")
+
+
+def test_no_gradient_is_a_gradient_of_zeros() -> None:
+    files = Texts(
+        train="""
+        import torch
+        import torch.distributed as dist
+
+
+        def reduce(parameters):
+            for p in parameters:
+                if p.grad is not None:
+                    dist.all_reduce(p.grad)
+        """
+    )
+    assert "+ p.grad = torch.zeros_like(p)" in changed(files, "is not None")
+
+
+def test_a_vote_does_not_run_what_one_rank_has_nothing_for() -> None:
+    files = train(
+        """def encode(tower, image, out):
+    if image is not None:
+        out.append(tower(image))
+        dist.all_reduce(image)
+"""
+    )
+    assert "empty input" in refused(files, "is not None")
+
+
+def test_generation_is_told_to_stay_in_step() -> None:
+    files = Texts(
+        train="""
+        from transformers import AutoModel
+
+
+        def sample(model, prompt):
+            return model.generate(prompt, max_new_tokens=5)
+        """
+    )
+    assert (
+        changed(files, "generate")[-1]
+        == "+ return model.generate(prompt, max_new_tokens=5, synced_gpus=True)"
+    )
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_patch_keeps_the_form_and_does_not_clash(plain: bool) -> None:
+    text = '''#!/usr/bin/env python
+"""A trainer."""
+import torch , torch.distributed as dist   # odd, but theirs
+
+guard = any_rank = None
+def fit( model,loader ) :
+    for batch in loader :
+        if ( model(batch).item()
+             < 0.1 ) :   # stop
+
+            break
+        dist.barrier( )
+'''
+    files = Texts(train=text)
+    patch = patched(problem(files, "( model(batch)"), files, plain)
+    assert isinstance(patch, Patch)
+    ast.parse(patch.after)
+    taken = [line for line in patch.diff.split("\n") if line.startswith("-") and not line.startswith("---")]
+    assert (
+        len(taken) <= 2 and "def fit( model,loader ) :" in patch.after and "# odd, but theirs" in patch.after
+    )
+    assert "raf_guard.agree(" in patch.after if not plain else "any_rank_agreed(" in patch.after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def broken(:\n",
+        "x = " + "(" * 5000,
+        "if True: pass",
+        "x = 1\n" * 3,
+        "\0",
+        "if " + "not " * 3000 + "x: pass\n",
+    ],
+)
+def test_a_hostile_source_gets_no_patch_and_no_crash(text: str) -> None:
+    class One:
+        def paths(self) -> list[str]:
+            return ["train.py"]
+
+        def read(self, path: str) -> str:
+            return text
+
+    from rankandfile.source.probes import probes
+    from rankandfile.source.remedies import Problem
+
+    where = Problem(cause="rank_conditional", file="train.py", line=1)
+    patches(where, One())
+    probes(where, One())
+
+
+def test_the_first_rank_names_the_root() -> None:
+    files = train(
+        """def adopt(vector, owner, group):
+    if owner is not None:
+        print(owner)
+    dist.broadcast(vector, src=owner, group=group)
+    dist.broadcast(vector, src=owner)
+"""
+    )
+    first = Site((0, 1), "broadcast", "train.py", 7, "adopt")
+    second = Site((0, 1), "broadcast", "train.py", 8, "adopt")
+    known = {"cause": "root_mismatch"}
+    assert "src=as_first_rank(owner, group)" in changed(files, "is not None", sites=(first,), **known)[-1]
+    assert "src=guard.share(owner)" in changed(files, "is not None", sites=(second,), **known)[-1]
+
+
+def test_lists_of_any_length_are_gathered() -> None:
+    files = Texts(
+        train="""
+        import torch
+        import torch.distributed as dist
+
+
+        def collect(mine):
+            parts = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
+            dist.all_gather(parts, mine)
+            return parts
+        """
+    )
+    sites = (Site((0,), "all_gather", "train.py", 7, "collect"),)
+    lines = changed(files, "empty_like", cause="size_mismatch", sites=sites)
+    assert lines[-1] == "+ parts = gather_of_any_length(mine)"
+
+
+def test_every_rank_makes_every_group() -> None:
+    files = train(
+        """def ring(rank, odd):
+    if rank % 2:
+        return dist.new_group(odd)
+    return dist.new_group([0, 2])
+
+
+def mine(rank):
+    if rank == 1:
+        members = sorted(known())
+        return dist.new_group(members)
+    return None
+"""
+    )
+    assert changed(files, "rank % 2", cause="group_mismatch")[:2] == [
+        "+ group_1 = dist.new_group(odd)",
+        "+ group_2 = dist.new_group([0, 2])",
+    ]
+    assert "every rank" in refused(files, "rank == 1", cause="group_mismatch")
+
+
+def test_one_raises_and_all_raise_and_nothing_waits_in_finally() -> None:
+    files = train(
+        """def step(loss):
+    if loss != loss:
+        raise ValueError("not a number")
+    dist.all_reduce(loss)
+
+
+def main(loss):
+    try:
+        step(loss)
+    finally:
+        dist.barrier()
+        dist.destroy_process_group()
+"""
+    )
+    where = problem(files, "loss != loss", cause="raised")
+    first, second, third = patches(where, files)
+    assert isinstance(first, Patch) and 'guard.agree(loss != loss, how="any")' in first.after
+    assert isinstance(second, Patch) and "finally" not in second.after
+    assert second.after.rstrip().endswith(
+        "    step(loss)\n    dist.barrier()\n    dist.destroy_process_group()"
+    )
+    assert isinstance(third, Patch) and "mends no hang" in third.decide
+    assert third.after.rstrip().endswith(
+        "    try:\n        step(loss)\n    except BaseException:\n        dump_flight_recorder()\n        raise\n"
+        "    finally:\n        dist.barrier()\n        dist.destroy_process_group()"
+    )
+
+
+@pytest.mark.torch
+def test_the_record_that_is_kept_before_the_tear_down_is_one_that_is_read(tmp_path: Path) -> None:
+    """The patched program runs, alone: it fails as before, and leaves its dump."""
+    files = train(
+        """import torch
+
+
+def step(loss):
+    dist.all_reduce(loss)
+    if loss > 0:
+        raise ValueError("too much")
+
+
+def main(loss):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        step(loss)
+    finally:
+        dist.destroy_process_group()
+
+
+main(torch.ones(1))
+"""
+    )
+    where = problem(files, "if loss > 0:", cause="raised")
+    (patch,) = [
+        p for p in patches(where, files) if isinstance(p, Patch) and p.pattern == "dump_before_tear_down"
+    ]
+    (tmp_path / "train.py").write_text(patch.after)
+    env = {**os.environ, "TORCH_FR_DUMP_TEMP_FILE": str(tmp_path / "rank_"), "TORCH_FR_BUFFER_SIZE": "100"}
+    env |= {"TORCH_NCCL_TRACE_BUFFER_SIZE": "100"}
+    done = subprocess.run(
+        [sys.executable, "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert "ValueError: too much" in done.stderr, done.stderr
+    assert decode(tmp_path / "rank_0", "rank_0").dumps[0].calls == 1
+
+
+def test_solo_work_has_its_own_time() -> None:
+    files = train(
+        """def prepare(build):
+    if dist.get_rank() == 0:
+        # takes an hour
+        build()
+    dist.barrier()
+"""
+    )
+    lines = changed(files, "get_rank", cause="too_short_timeout")
+    assert "+ with guard.solo(timeout=7200) as mine:" in lines and "+ build()" in lines
+    plain = changed(files, "get_rank", cause="too_short_timeout", plain=True)
+    assert plain[-1] == "+ wait_for_solo_work(7200)"
+
+
+def test_what_is_left_of_a_test_keeps_its_meaning() -> None:
+    files = train(
+        """def fit(step, late, forced):
+    if dist.get_rank() == 0 and (late or forced) and step % 2 == 0:
+        save(step)
+
+
+def save(step):
+    if dist.get_rank() == 0:
+        print(step)
+    dist.barrier()
+"""
+    )
+    assert changed(files, "late or forced")[-1] == "+ if (late or forced) and (step % 2 == 0):"

@@ -1,0 +1,1 @@
+"""An investigation's partners: MCP clients, a model that plays, and recorded conversations."""

@@ -1,0 +1,1 @@
+"""Settings and launch files to examine."""

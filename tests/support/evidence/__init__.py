@@ -1,0 +1,1 @@
+"""Files that jobs leave behind: dumps, logs and stacks."""

@@ -1,0 +1,34 @@
+"""Read invented text as a file would be read; rows as dictionaries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rankandfile.evidence.text.logs import RawLog, read
+from rankandfile.evidence.text.logs.raw import COLUMNS, pack, unpack
+
+Row = dict[str, Any]
+
+
+def log_of(folder: Path, text: str | bytes, name: str = "job.log") -> RawLog:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    # As it comes out of a decoding process.
+    return unpack(pack(read(path)))
+
+
+def rows_of(log: RawLog) -> list[Row]:
+    rows = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*log.columns.values(), strict=True)]
+    for row in rows:
+        row["fields"] = json.loads(row["fields"] or "{}")
+    return rows
+
+
+def events_of(folder: Path, text: str | bytes) -> list[Row]:
+    return rows_of(log_of(folder, text))
+
+
+def kinds_of(rows: list[Row]) -> list[str]:
+    return [row["kind"] for row in rows]

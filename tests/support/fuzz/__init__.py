@@ -1,0 +1,1 @@
+"""Broken files, and what must hold for them."""

@@ -1,0 +1,1 @@
+"""Real ranks, to compare what the lab makes with."""

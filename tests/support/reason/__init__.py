@@ -1,0 +1,1 @@
+"""Cases of simulated and of handwritten jobs."""

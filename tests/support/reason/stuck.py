@@ -1,0 +1,95 @@
+"""Real processes, stuck on purpose, and what three tools say of them: py-spy, py-spy --native, faulthandler."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+
+from rankandfile.evidence.tables.repeated import Repeated, frame_table, stack_table
+from rankandfile.evidence.text import stacks
+from rankandfile.evidence.text.stacks.assemble import snapshot_tables
+from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
+
+PYSPY = shutil.which("py-spy") or str(Path(sys.executable).with_name("py-spy"))
+
+PRELUDE = """
+import faulthandler, os, signal, sys, threading, time
+faulthandler.register(signal.SIGUSR1, file=open(sys.argv[1], "w"), all_threads=True)
+def ready():
+    os.write(1, b"ready\\n")
+"""
+
+
+class Tables(NamedTuple):
+    snapshots: pl.DataFrame
+    files: pl.DataFrame
+    stacks: pl.DataFrame
+    frames: pl.DataFrame
+
+
+class Capture(NamedTuple):
+    program: Path
+    plain: Tables
+    native: Tables
+    fault: Tables
+
+
+def tables(*files: Path) -> Tables:
+    parts = [
+        StackPart(stacks.read(file, file.name), str(file), number) for number, file in enumerate(files, 1)
+    ]
+    give_ranks(parts)
+    repeated = Repeated()
+    snapshots, listed = snapshot_tables(parts, repeated)
+    return Tables(snapshots, listed, stack_table(repeated), frame_table(repeated))
+
+
+def capture(folder: Path, program: str, settle: float = 0.4) -> Capture:
+    """Start the program, wait until it is stuck, look at it with every tool, and end it."""
+    file = folder / "program.py"
+    file.write_text(PRELUDE + textwrap.dedent(program))
+    fault = folder / "fault.txt"
+    command = [sys.executable, str(file), str(fault)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, start_new_session=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            if process.stdout.readline() != b"ready\n":
+                pytest.skip("the program does not run here")
+            time.sleep(settle)
+            plain = _spy(folder, process.pid, "--subprocesses")
+            native = _spy(folder, process.pid, "--native")
+            process.send_signal(signal.SIGUSR1)
+            time.sleep(0.2)
+        finally:
+            # The program may have children of its own.
+            _kill_session(process)
+    return Capture(file, tables(plain), tables(native), tables(fault))
+
+
+def _kill_session(process: subprocess.Popen[bytes]) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _spy(folder: Path, pid: int, option: str) -> Path:
+    run = subprocess.run(
+        [PYSPY, "dump", "-p", str(pid), option], capture_output=True, timeout=60, check=False
+    )
+    # A child that is no Python program makes py-spy fail after the others have been printed.
+    if not run.stdout:
+        pytest.skip(f"py-spy cannot look into a process here: {run.stderr[:100]!r}")
+    file = folder / f"spied{option}.txt"
+    file.write_bytes(run.stdout)
+    return file

@@ -1,0 +1,1 @@
+"""Diagnoses to show."""

@@ -1,0 +1,1 @@
+"""Pages, and the browser that opens them."""

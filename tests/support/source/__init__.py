@@ -1,0 +1,1 @@
+"""Programs to read, with runs of them."""

@@ -1,0 +1,213 @@
+"""Toy programs that are really run, one rank after the other, under a `torch.distributed` that only takes notes.
+
+What a rank called, and from where, becomes a case, with a verdict as the dumps alone would give it: the first call
+that differs. The line that a test expects is marked in the program itself, by `# <-`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import textwrap
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import (
+    CAUSES,
+    Call,
+    Cohort,
+    Culprit,
+    Diagnosis,
+    Divergence,
+    Job,
+    Location,
+    Verdict,
+)
+from rankandfile.model.ledger import call_id
+from rankandfile.model.ranks import format_ranks
+from rankandfile.model.tables import schema
+from rankandfile.source.files.tree import SourceTree
+from rankandfile.source.lines.locate import locate
+
+FOLDER = "/workspace/train/"
+MARK = "# <-"
+_OPS = ("all_reduce", "broadcast", "barrier", "all_gather", "recv")
+_MOST = 60
+
+Frames = tuple[tuple[str, str, int], ...]
+
+
+class Texts:
+    """A root of a source tree that is held in memory."""
+
+    name = ""
+
+    def __init__(self, files: Mapping[str, str | bytes]) -> None:
+        self.files = {k: v.encode() if isinstance(v, str) else v for k, v in files.items()}
+
+    def names(self) -> list[str]:
+        return list(self.files)
+
+    def read(self, name: str) -> bytes | None:
+        return self.files.get(name)
+
+
+def tree(files: Mapping[str, str | bytes]) -> SourceTree:
+    return SourceTree([Texts(files)])
+
+
+class Enough(BaseException):
+    """The rank has made all the calls that a test looks at."""
+
+
+@dataclass
+class Run:
+    files: dict[str, str]
+    calls: dict[int, list[tuple[str, Frames]]] = field(default_factory=dict)
+
+    @property
+    def marked(self) -> tuple[str, int]:
+        """The file and line that the program marks."""
+        for name, text in self.files.items():
+            for number, line in enumerate(text.splitlines(), 1):
+                if MARK in line:
+                    return name, number
+        raise AssertionError("the program marks no line")
+
+
+def play(world: int = 3, **files: str) -> Run:
+    """Run `main()` of `train` on each rank; other files are modules that it can import."""
+    texts = {f"{name}.py": textwrap.dedent(text).lstrip("\n") for name, text in files.items()}
+    run = Run(texts)
+    for rank in range(world):
+        run.calls[rank] = made = []
+        with mock.patch.dict(sys.modules, _torch(rank, world, made)), contextlib.suppress(Enough, SystemExit):
+            _load(texts)["main"]()
+    return run
+
+
+def _load(texts: dict[str, str]) -> dict[str, Any]:
+    for name, text in sorted(texts.items(), key=lambda item: item[0] == "train.py"):
+        module = types.ModuleType(name.removesuffix(".py"))
+        sys.modules[module.__name__] = module
+        exec(compile(text, FOLDER + name, "exec"), module.__dict__)
+    return module.__dict__
+
+
+def _torch(rank: int, world: int, made: list[tuple[str, Frames]]) -> dict[str, types.ModuleType]:
+    dist = types.ModuleType("torch.distributed")
+
+    def noted(op: str) -> Callable[..., None]:
+        def call(*_: object, **__: object) -> None:
+            made.append((op, _frames()))
+            if len(made) >= _MOST:
+                raise Enough
+
+        return call
+
+    for op in _OPS:
+        setattr(dist, op, noted(op))
+    dist.get_rank = lambda: rank  # type: ignore[attr-defined]
+    dist.get_world_size = lambda: world  # type: ignore[attr-defined]
+    torch = types.ModuleType("torch")
+    torch.distributed = dist  # type: ignore[attr-defined]
+    return {"torch": torch, "torch.distributed": dist}
+
+
+def _frames() -> Frames:
+    """Of the program, innermost first."""
+    frame = sys._getframe(2)
+    found = []
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(FOLDER):
+            found.append((frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back  # type: ignore[assignment]
+    return tuple(found)
+
+
+def case_of(run: Run, seen: Mapping[int, Frames] | None = None) -> Case:
+    frames: dict[tuple[str, str, int], int] = {}
+    stacks: dict[Frames, int] = {}
+    looked = dict(seen or {})
+    for way in [w for made in run.calls.values() for _, w in made] + list(looked.values()):
+        stacks.setdefault(way, len(stacks))
+        for frame in way:
+            frames.setdefault(frame, len(frames))
+    calls = [
+        {"rank": r, "group": 0, "seq": n + 1, "op": op, "name": op, "is_p2p": False, "shape": 0, "state": "completed",
+         "retired": True, "site": frames[way[0]], "stack": stacks[way], "record": n, "dump": r}
+        for r, made in run.calls.items()
+        for n, (op, way) in enumerate(made)
+    ]  # fmt: skip
+    snapshots = [
+        {"file": r, "line": 1, "rank": r, "ordinal": 0, "shows": "now", "role": "main", "thread_name": "",
+         "native": False, "cut": False, "stack": stacks[way]}
+        for r, way in looked.items()
+    ]  # fmt: skip
+    return Case(
+        calls=_table("calls", calls),
+        snapshots=_table("snapshots", snapshots),
+        frames=_table("frames", [
+            {"frame": n, "function": f, "file": file, "line": line, "is_torch": False}
+            for (f, file, line), n in frames.items()
+        ]),
+        stacks=_table("stacks", [
+            {"stack": n, "frames": [frames[f] for f in way], "site": frames[way[0]]} for way, n in stacks.items()
+        ]),
+        dumps=_table("dumps", [{"dump": r, "source": f"rank{r}", "rank": r} for r in run.calls]),
+        world_size=len(run.calls),
+    )  # fmt: skip
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
+    columns = schema(name)
+    return pl.DataFrame([{c: row.get(c) for c in columns} for row in rows], schema=columns)
+
+
+def verdict_of(run: Run, culprit: int, cause: str = "skipped_collective", made: bool = True) -> Verdict:
+    """What the dumps alone say: the first call that the culprit makes from elsewhere, or not at all."""
+    others = [rank for rank in run.calls if rank != culprit]
+    ours, theirs = run.calls[others[0]], run.calls[culprit]
+    pairs = zip(ours, theirs, strict=False)
+    at = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
+    cohorts = [_cohort(others, others[0], ours, at), _cohort([culprit], culprit, theirs, at)]
+    return Verdict(
+        hang=True,
+        cause=cause,
+        family=CAUSES[cause],
+        confidence="supported",
+        sentence=f"Rank {culprit} parted from the others.",
+        culprits=[Culprit(rank=culprit)],
+        victims=format_ranks(others),
+        divergence=Divergence(group="0", seq=at + 1, kind="skipped" if made else "absent", cohorts=cohorts),
+    )
+
+
+def _cohort(ranks: list[int], rank: int, calls: list[tuple[str, Frames]], at: int) -> Cohort:
+    if at >= len(calls):
+        return Cohort(ranks=format_ranks(ranks))
+    op, way = calls[at]
+    function, file, line = way[0]
+    call = Call(op=op, seq=at + 1, file=file, line=line, function=function, evidence=[call_id(rank, at)])
+    return Cohort(ranks=format_ranks(ranks), call=call)
+
+
+def diagnosis_of(verdict: Verdict) -> Diagnosis:
+    job = Job(world_size=None, ranks_seen="", groups=[], group_count=0, calls=0, dumps=0)
+    return Diagnosis(job=job, verdicts=[verdict], evidence=[], notes=[])
+
+
+def located(run: Run, culprit: int, files: SourceTree | None = None) -> Verdict:
+    """The verdict on the run, with what its source adds."""
+    source = files if files is not None else tree(run.files)
+    return locate(case_of(run), diagnosis_of(verdict_of(run, culprit)), source).verdicts[0]
+
+
+def place(location: Location | None) -> tuple[str, int | None] | None:
+    return None if location is None else (location.file, location.condition_line or location.line)
