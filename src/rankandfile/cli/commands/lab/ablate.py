@@ -17,7 +17,7 @@ ORDER = 60
 
 EXAMPLES = examples(
     "raf lab ablate corpus/",
-    "raf lab ablate corpus/ --only 'unsent sends' --list",
+    "raf lab ablate corpus/ --only 'unsent message' --list",
     "raf lab ablate corpus/ -a raf-logs --format json",
 )
 
