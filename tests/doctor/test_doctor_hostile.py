@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.doctor.examinations import examined
+from support.examples import examples
 
 from rankandfile.evidence.settings.read import Unreadable, joined, read_bytes
 from rankandfile.model.settings import to_json
@@ -26,7 +27,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.one_of(st.lists(pieces, max_size=40).map("".join).map(str.encode), st.binary(max_size=300)),
     st.sampled_from(NAMES),

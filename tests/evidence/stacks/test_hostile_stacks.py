@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence.stack_reading import read, read_log
+from support.examples import examples
 
 from rankandfile.evidence.raw import pack
 from rankandfile.evidence.stacks import RawStacks
@@ -59,7 +60,7 @@ def assembled(*raw: RawStacks) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_lines(text: str) -> None:
     data = text.encode("utf-8", "surrogatepass")
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +75,7 @@ def test_any_bytes(data: bytes) -> None:
 
 
 @given(st.lists(JSON, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_json(value: list[Any]) -> None:
     data = json.dumps(value).encode()
     with tempfile.TemporaryDirectory() as folder:
