@@ -15,6 +15,8 @@ from support.places import EXAMPLES
 
 from rankandfile.lab import truth as truths
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["early-stop", "tp-dp-cascade"])
 @pytest.mark.parametrize("days", [0, 30, 400])

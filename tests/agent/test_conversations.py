@@ -19,6 +19,8 @@ from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import Bench
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pydantic_ai")
 
 

@@ -17,6 +17,8 @@ from rankandfile.agent.claims import check
 from rankandfile.agent.playbook import investigate
 from rankandfile.agent.prose import words_of
 
+pytestmark = pytest.mark.slow
+
 SCENARIOS = [
     "skip-nonfinite-3d",
     "wrapped-skip",

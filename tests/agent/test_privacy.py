@@ -19,6 +19,8 @@ from rankandfile.agent.claims import check
 from rankandfile.cli.bench import bench_of
 from rankandfile.cli.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pydantic_ai")
 
 NAMES = [

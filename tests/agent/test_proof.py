@@ -19,6 +19,8 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.diff import Misfit, changed
 from rankandfile.cli.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pydantic_ai")
 
 FIXED = "grep -q 'guard.agree(self.out_of_patience()' trainer.py"

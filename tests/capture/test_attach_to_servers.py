@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import ctypes, os, sys
 import torch, torch.distributed as dist

@@ -11,6 +11,8 @@ from support.cli.raf_runs import Raf
 
 from rankandfile import __version__
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "arguments",

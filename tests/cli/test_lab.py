@@ -15,6 +15,8 @@ from support.cli.raf_runs import Raf
 from rankandfile.lab import catalog, truth, virtual_hosts
 from rankandfile.lab.variants import VARIANTS
 
+pytestmark = pytest.mark.slow
+
 
 def listed(raf: Raf, *arguments: object) -> pl.DataFrame:
     done = raf("lab", "list", *arguments, "--format", "json")

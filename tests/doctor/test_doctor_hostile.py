@@ -15,6 +15,8 @@ from rankandfile.model.settings import to_json
 from rankandfile.reason.doctor import Options, examine, lines
 from rankandfile.render.examination import lines as as_text
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("run.sh", "job.sbatch", "x.yaml", "x.json", "x.py", "env", "x.env", "-")
 
 pieces = st.sampled_from(

@@ -27,6 +27,8 @@ from rankandfile.evidence.unpack.files import walk
 from rankandfile.evidence.unpack.limits import MIB, Limits
 from rankandfile.model.ledger import Note
 
+pytestmark = pytest.mark.slow
+
 zstandard = pytest.importorskip("zstandard")
 
 DUMP = b"".join(b"%d: all_reduce of %d\n" % (n, n * n) for n in range(4000))

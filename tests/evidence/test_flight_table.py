@@ -17,6 +17,8 @@ from support.examples import examples
 from rankandfile.evidence.flight.as_table import decode
 from rankandfile.evidence.flight.plain_table import rows
 
+pytestmark = pytest.mark.slow
+
 Entry = dict[str, Any]
 
 #: As torch 2.13 writes it: rank 1 calls broadcast where the others call all_reduce.

@@ -20,6 +20,8 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Dump, Entry, GroupConfig, GroupStatus
 from rankandfile.lab.flight_writer_types import Kind as WrittenKind
 
+pytestmark = pytest.mark.slow
+
 CALLS = 4 * MIN_ENTRIES
 
 

@@ -14,6 +14,8 @@ from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import VERSIONS
 
+pytestmark = pytest.mark.slow
+
 DATA = {version: write_pickle(one_rank(0, calls=40), version) for version in VERSIONS}
 
 

@@ -20,6 +20,8 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 from rankandfile.lab.flight_writer_types import VERSIONS
 
+pytestmark = pytest.mark.slow
+
 FUZZ = settings(max_examples=examples(250), deadline=None, suppress_health_check=list(HealthCheck))
 NASTY = nasty_files()
 #: Longest that any of these files, none above 100 kB, may take.

@@ -18,6 +18,8 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 from rankandfile.lab.flight_writer_types import VERSIONS, Dump, Entry, Frame, GroupConfig, GroupStatus, Kind
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:

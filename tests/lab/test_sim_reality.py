@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -16,7 +17,11 @@ from rankandfile.lab.sim.layout import Layout, named
 from rankandfile.lab.sim.machine import Machine, Rules
 from rankandfile.lab.sim.ops import Op, Sync, Transfer, all_reduce
 
-pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.torch,
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
+]
 
 _BIG = 1 << 20
 

@@ -14,6 +14,8 @@ from rankandfile.reason.activity_contexts import CODE, CONTEXTS
 from rankandfile.reason.activity_patterns import PATTERNS
 from rankandfile.reason.threads import telling
 
+pytestmark = pytest.mark.slow
+
 
 class Stuck(NamedTuple):
     program: str

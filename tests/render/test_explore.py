@@ -21,6 +21,8 @@ from rankandfile.render.explore.app import Explorer, Words
 from rankandfile.render.explore.subject import MOST_CALLS, Subject
 from rankandfile.source.tree import open_tree
 
+pytestmark = pytest.mark.slow
+
 Play = Callable[[Pilot[None], Explorer], Awaitable[None]]
 
 

@@ -27,7 +27,7 @@ from rankandfile.runtime.recorder import device
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import layout, reading
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 WRITERS = ["python", "native"]
 

@@ -13,6 +13,8 @@ from rankandfile.reason import conclude, gather
 from rankandfile.source.locate import locate
 from rankandfile.source.tree import open_tree
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "name",

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from support.capture.watched_jobs import LAUNCHER, Watched
 
-torch = pytest.importorskip("torch")
-
-pytestmark = [pytest.mark.torch, pytest.mark.lab]
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 TRAIN = """
 import torch
@@ -47,6 +45,7 @@ CONDITION = "if not usable(batch):"
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The case folder of a hang. The program's files are gone afterwards."""
+    torch = pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("recorded") / "job"
     folder.mkdir()
     for rank in range(2):

@@ -13,6 +13,8 @@ from support.places import EARLY_STOP
 
 from rankandfile.lab.sim.run import simulate
 
+pytestmark = pytest.mark.slow
+
 
 def raf(*words: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rankandfile", *map(str, words)]

@@ -22,6 +22,8 @@ from rankandfile.evidence.logs.raw import COLUMNS
 from rankandfile.evidence.logs.scan import LINE
 from rankandfile.evidence.logs.shapes import SHAPES
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [example.text for example in [*EXAMPLES, *MACHINE]]
 PREFIXES = [
     "[rank3]:",

@@ -20,6 +20,8 @@ from rankandfile.evidence.stacks.ownership import StackPart, give_ranks
 from rankandfile.evidence.stacks.prefixes import instant, peel
 from rankandfile.evidence.tables.repeated import Repeated
 
+pytestmark = pytest.mark.slow
+
 PIECES = [
     "Fatal Python error: Aborted", "Current thread 0x01 (most recent call first):", "Stack (most recent call first):",
     "Thread 0xffffffffffffffff (most recent call first):", '  File "a.py", line 3 in f', "  <no Python frame>", "  ...",
