@@ -28,7 +28,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script = TESTS / "support" / "lab" / "gloo_dumps.py"
     ranks = [subprocess.Popen([sys.executable, str(script), str(rank), str(folder)]) for rank in range(2)]
     try:
-        assert [rank.wait(timeout=90) for rank in ranks] == [0, 0]
+        assert [rank.wait(timeout=300) for rank in ranks] == [0, 0]
     finally:
         for rank in ranks:
             rank.kill()

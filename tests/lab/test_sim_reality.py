@@ -116,7 +116,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     (folder / "plans.json").write_text(json.dumps(PLANS))
     script = TESTS / "support" / "lab" / "gloo_plans.py"
     command = [sys.executable, str(script), str(folder / "plans.json"), str(folder / "results.json")]
-    subprocess.run(command, check=True, timeout=110)
+    subprocess.run(command, check=True, timeout=300)
     results: list[dict[str, Any]] = json.loads((folder / "results.json").read_text())
     return results
 

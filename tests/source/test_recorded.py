@@ -73,7 +73,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def raf(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rankandfile", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
 
 
 def diagnosed(evidence: Path, *words: str | Path) -> dict[str, Any]:
