@@ -135,13 +135,13 @@ def test_the_kernels_pattern_says_where_the_core_file_of_a_rank_lies(
     assert reason.why == "died"
     assert words in reason.how
     assert all(found.evidence(i) is not None for i in reason.evidence)
-    assert facts.testimony.ends[3].words == "killed by SIGSEGV"
+    assert facts.accounts.ends[3].words == "killed by SIGSEGV"
 
 
 def test_a_kill_leaves_no_core_file_and_a_pattern_ends_nobody(tmp_path: Path) -> None:
     facts = gather(case(tmp_path, exits=exits(3), core_pattern="/cores/core.%p\n"))
     assert reasons(facts, [3])[3].how == ""
-    assert {rank: end.kind for rank, end in facts.testimony.ends.items() if rank != 3} == dict.fromkeys(
+    assert {rank: end.kind for rank, end in facts.accounts.ends.items() if rank != 3} == dict.fromkeys(
         range(3), "running"
     )
 

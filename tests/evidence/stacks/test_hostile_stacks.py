@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence.stack_reading import read, read_log
+from support.examples import examples
 
 from rankandfile.evidence.raw import pack
 from rankandfile.evidence.tables.repeated import Repeated
@@ -18,6 +19,8 @@ from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.stacks.assemble import snapshot_tables
 from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
 from rankandfile.evidence.text.stacks.raw import RawStacks
+
+pytestmark = pytest.mark.slow
 
 PIECES = [
     "Fatal Python error: Aborted", "Current thread 0x01 (most recent call first):", "Stack (most recent call first):",
@@ -59,7 +62,7 @@ def assembled(*raw: RawStacks) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_lines(text: str) -> None:
     data = text.encode("utf-8", "surrogatepass")
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +77,7 @@ def test_any_bytes(data: bytes) -> None:
 
 
 @given(st.lists(JSON, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_json(value: list[Any]) -> None:
     data = json.dumps(value).encode()
     with tempfile.TemporaryDirectory() as folder:

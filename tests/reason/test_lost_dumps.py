@@ -6,25 +6,13 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from support.reason.building import Call, Job, Step, Stop, case_of, loop
-from support.reason.witnesses import LEAVING, Witnesses, at, best, blamed
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
+from support.reason.lost_dumps import BODY, lost
+from support.reason.witnesses import LEAVING, Witnesses, best, blamed
 
 from rankandfile.reason import diagnose, gather
 from rankandfile.reason.explain import explain
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons
-
-WORLD = "0"
-BODY: list[Step] = [
-    Call(WORLD, "all_reduce", 64, "trainer.py:63"),
-    Call(WORLD, "all_gather", 8, "metrics.py:11"),
-]
-
-
-def lost(absent: int = 2, size: int = 4) -> Witnesses:
-    """One rank never came to call 9, and its dump is lost."""
-    programs = {rank: loop(BODY, 6) for rank in range(size)}
-    programs[absent] = [*loop(BODY, 4), Stop()]
-    return Witnesses(case_of(Job({WORLD: list(range(size))}, programs), lost=[absent]))
 
 
 def test_counters_prove_that_it_is_behind() -> None:
@@ -58,66 +46,6 @@ def test_a_cut_dump_is_made_whole_by_counters() -> None:
     case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs), truncated=[2])
     assert blamed(best(Witnesses(case))) == []
     assert blamed(best(Witnesses(case).answered(2, 8))) == [2]
-
-
-def test_another_call_under_the_same_number() -> None:
-    """Three to one; and what it asked for follows in the others' loop, so it left one out."""
-    verdict = best(lost().gave_up(2, 9, "_ALLGATHER_BASE", 8))
-    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [2])
-
-
-def test_another_size_under_the_same_number() -> None:
-    programs = {rank: loop(BODY[:1], 6) for rank in range(4)}
-    witnesses = Witnesses(
-        case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)})), lost=[2])
-    )
-    assert blamed(best(witnesses.gave_up(2, 6, size=64))) == []
-    other = Witnesses(
-        case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)})), lost=[2])
-    ).gave_up(2, 6, size=65)
-    assert blamed(best(other)) == [2]
-
-
-def test_two_against_one_name_nobody() -> None:
-    verdict = best(lost(size=3).gave_up(2, 9, "_ALLGATHER_BASE", 8))
-    assert (verdict.cause, blamed(verdict)) == ("undetermined", [])
-    assert "asked for different things" in verdict.sentence
-
-
-def silent() -> Witnesses:
-    """All but rank 2 gave up, in a group whose counters nobody asks for; rank 2 lives."""
-    groups = {WORLD: [0, 1, 2, 3], "dp": [0, 1, 2, 3]}
-    body: list[Step] = [Call("dp", "all_reduce", 64, "trainer.py:63")]
-    programs = {rank: loop(body, 6) for rank in range(4)}
-    programs[2] = [*loop(body, 4), Stop()]
-    witnesses = Witnesses(case_of(Job(groups, programs), lost=[2])).exit(2, "SIGTERM").log(2, 2)
-    for rank in (0, 1, 3):
-        witnesses.gave_up(rank, 5, group="dp")
-    return witnesses
-
-
-def test_silence_alone_blames_nobody() -> None:
-    assert blamed(best(silent())) == []
-
-
-def test_who_answers_and_gave_up_on_nothing_is_held_up() -> None:
-    verdict = best(silent().answered(2, 0))
-    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("host_blocked", "supported", [2])
-
-
-def test_silence_in_all_sources_where_all_others_speak() -> None:
-    witnesses = silent()
-    for rank in (0, 1, 3):
-        witnesses.stack(rank, at(63, "step", "/workspace/trainer.py"))
-    verdict = best(witnesses)
-    assert (verdict.confidence, blamed(verdict)) == ("hypothesis", [2])
-    assert verdict.alternatives[0].cause == "peer_unreachable"
-
-
-def test_two_silent_ranks_are_not_blamed_for_silence() -> None:
-    witnesses = silent().answered(2, 0)
-    witnesses.case = replace(witnesses.case, events=witnesses.case.events.filter(pl.col("rank") != 3))
-    assert blamed(best(witnesses)) == []
 
 
 @pytest.mark.parametrize(
@@ -210,44 +138,9 @@ def test_a_rank_that_was_ended_before_it_wrote() -> None:
     assert "ended from outside by SIGTERM" in reason.words
 
 
-def holding(file: str) -> Witnesses:
-    witnesses = lost().stack(2, [("spin", file, 0), *at(41, "check")])
-    snapshots = witnesses.case.snapshots.with_columns(owns_gil=pl.lit(True))
-    witnesses.case = replace(witnesses.case, snapshots=snapshots)
-    return witnesses
-
-
-def test_native_code_that_keeps_the_interpreters_lock() -> None:
-    reason = reasons(gather(holding("/opt/app/kernels.so").case), [2])[2]
-    assert (reason.why, reason.evidence[0][0]) == ("gil", "S")
-    assert "which spin holds" in reason.words
-
-
-def test_python_code_gives_the_lock_away() -> None:
-    assert reasons(gather(holding("/workspace/data.py").case), [2])[2].why == "unknown"
-
-
-def test_who_does_not_answer_the_debug_server_may_lack_the_lock() -> None:
-    witnesses = lost().stack(0, LEAVING)
-    files = witnesses.case.stack_files.with_columns(unanswered=pl.lit([2], dtype=pl.List(pl.Int32)))
-    witnesses.case = replace(witnesses.case, stack_files=files)
-    reason = reasons(gather(witnesses.case), [2])[2]
-    assert reason.why == "gil"
-    assert "did not answer" in reason.words
-
-
 def test_a_rank_of_no_group_has_no_part_in_the_job() -> None:
     programs = {rank: loop(BODY, 6) for rank in range(4)}
     case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 11)})))
     facts = gather(replace(case, world_size=5))
     assert reasons(facts, [4])[4].why == "no_part"
     assert not any("rank 4" in missing.what for missing in diagnose(facts.case).verdicts[0].missing_evidence)
-
-
-def test_a_log_does_not_say_whether_the_device_has_begun_the_call() -> None:
-    """All began the call in which the network stalls; of rank 0, whose dump is cut short, only its log tells of it."""
-    programs = {rank: loop(BODY, 6) for rank in range(4)}
-    job = Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 11)}), timing=True)
-    assert best(Witnesses(case_of(job)).gave_up(0, 11)).cause != "gpu_stuck"
-    verdict = best(Witnesses(case_of(job, truncated=[0])).gave_up(0, 11))
-    assert (verdict.cause == "gpu_stuck", blamed(verdict)) == (False, [])

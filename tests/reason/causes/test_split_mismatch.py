@@ -1,19 +1,36 @@
-"""An all_to_all compared pair by pair, by the splits in stacks: whose number is wrong, and when nothing tells."""
+"""`split_mismatch`: what ranks send to each other is not what they expect of each other."""
 
 from __future__ import annotations
 
-from support.reason.building import Call, Job, Step, case_of, loop
-from support.reason.witnesses import C10D, Witnesses, blamed
+from support.reason import exchanges, gloo_jobs
+from support.reason.building import WORLD, Call, Job, Step, case_of, loop
+from support.reason.witnesses import C10D, Witnesses, best, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
 
-WORLD = "0"
+
+def test_a_message_of_another_size_than_expected() -> None:
+    witnesses = gloo_jobs.gloo(op="all_to_all").event(
+        "gloo_size_disagrees", "messenger", 1, "op.preamble.length <= op.nbytes. 1024 vs 896"
+    )
+    verdict = best(witnesses.case)
+    assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
+    assert "rank 1 got a message of another size" in verdict.sentence
+
+
+def test_sums_alone_blame_nobody() -> None:
+    verdict = exchanges.exchange(given=24)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "hypothesis", [])
+
+
 Splits = tuple[list[int], list[int]]
-"""What a rank gives to each member, and what it expects of each."""
+
 
 #: Rank 0 gives rank 2 four rows; rank 2 expects six.
 GIVES_LESS: list[Splits] = [([5, 5, 4], [5, 1, 2]), ([1, 1, 1], [5, 1, 1]), ([2, 1, 1], [6, 1, 1])]
+
+
 AGREED: list[Splits] = [([5, 5, 6], [5, 1, 2]), ([1, 1, 1], [5, 1, 1]), ([2, 1, 1], [6, 1, 1])]
 
 
@@ -95,7 +112,6 @@ def recorded(gives: list[list[int]], takes: list[list[int]]) -> Verdict:
 
 
 FITTING = [[1, 4, 7], [2, 5, 8], [3, 6, 9]]
-"""What each expects of the others if they give [1, 2, 3], [4, 5, 6], [7, 8, 9]."""
 
 
 def test_dumps_with_a_tensor_per_member_show_the_pair_that_disagrees() -> None:
