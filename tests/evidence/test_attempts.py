@@ -253,9 +253,9 @@ def test_sixteen_thousand_ranks_in_three_attempts_take_a_moment() -> None:
         for n in range(3)
         for rank in range(16384)
     ]
-    began = time.perf_counter()
+    began = time.process_time()
     found = attempts(facts)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     assert [len(a.dumps) for a in found.attempts] == [16384] * 3
     assert took < 5
 

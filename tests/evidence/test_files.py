@@ -151,9 +151,9 @@ def test_sixteen_thousand_files_take_well_under_a_second(top: Path, spool: Path)
         Path(f"d/node{node}").mkdir(parents=True)
         for rank in range(256):
             Path(f"d/node{node}/nccl_trace_rank_{node * 256 + rank}").write_bytes(b"\x80\x02}.")
-    began = time.perf_counter()
+    began = time.process_time()
     blobs, _ = walk(["d"], spool)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     assert len(blobs) == 16384
     assert blobs[-1].source == "d/node63/nccl_trace_rank_16383"
     # About 0.2 s on two cores; the bound leaves room for a busy machine.

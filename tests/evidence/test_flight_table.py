@@ -174,9 +174,9 @@ def test_hostile_tables_take_no_time() -> None:
         + ["--- NCCL Calls ---", calls[0]]
         + [calls[8].replace("   7  ", f"{n:4}  ", 1) for n in range(20_000)]
     )
-    began = time.perf_counter()
+    began = time.process_time()
     _, notes = decode(text)
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
     assert any("calls belong to no row" in note.what for note in notes)
 
 

@@ -166,9 +166,9 @@ def test_folders_that_divide_the_ranks_are_hosts() -> None:
 def test_sixteen_thousand_names_take_a_moment() -> None:
     sources = [f"node{n // 8}/nccl_trace_rank_{n}" for n in range(16384)]
     random.Random(0).shuffle(sources)
-    began = time.perf_counter()
+    began = time.process_time()
     owners = whose(sources)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     assert [f"node{o.rank // 8}" if o.rank is not None else "" for o in owners] == [o.host for o in owners]
     # About 0.3 s on a laptop; the bound leaves room for a busy machine.
     assert took < 3

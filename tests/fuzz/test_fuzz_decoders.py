@@ -37,9 +37,9 @@ def bounded() -> Iterator[None]:
 @pytest.mark.parametrize("target", sorted(TARGETS))
 @pytest.mark.parametrize("name", sorted(NASTY))
 def test_nasty_files(name: str, target: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     TARGETS[target](NASTY[name])
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 #: Values that no field wants, and some that look right.

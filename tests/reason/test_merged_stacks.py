@@ -131,10 +131,10 @@ def test_sixteen_thousand_ranks_cost_their_cohorts(tmp_path: Path) -> None:
         pl.int_range(16_384, dtype=pl.Int32).alias("rank"),
         pl.int_range(16_384, dtype=pl.UInt32).alias("file"),
     )
-    began = time.perf_counter()
+    began = time.process_time()
     rows = last_of_each_rank(telling(many, two.stacks, two.frames))
     merged = merge(rows, two.stacks, two.frames)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
     assert [len(cohort.ranks) for cohort in merged.cohorts] == [16_383, 1]
     assert merged.roots[0].label == "0-16383"
 
