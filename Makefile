@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FOR=seconds each), `make browser`.
+# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FOR=seconds each), `make browser`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -11,8 +11,16 @@ $(VENV)/ready: pyproject.toml
 
 # One more at a time than there are cores: a third of the time is spent waiting for jobs that hang.
 AT_ONCE := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+PYTEST = $(BIN)/pytest -n $(AT_ONCE) --maxprocesses 5 --dist loadfile
+# What a change needs: every part, every cause, every door, and real jobs of each kind. Minutes.
 test: $(VENV)/ready
-	$(BIN)/pytest -n $(AT_ONCE) --maxprocesses 5 --dist loadfile
+	$(PYTEST) -m "not lab"
+# The rest: the whole corpus, every real hang, every command of the pages, all examples of the properties.
+lab: $(VENV)/ready
+	$(PYTEST) -m "lab or property" --hypothesis-profile lab
+# While a change is made: no torch, no processes, below a minute.
+quick: $(VENV)/ready
+	$(PYTEST) -m "not (lab or slow or torch)" --hypothesis-profile quick
 lint: $(VENV)/ready
 	$(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/mypy
 docs: $(VENV)/ready
@@ -34,4 +42,4 @@ ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
 	for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name && exit; done; \
 	$(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core
-.PHONY: test lint docs record screenshots site bench fuzz browser
+.PHONY: test lab quick lint docs record screenshots site bench fuzz browser

@@ -78,9 +78,9 @@ def write(path: Path, mib: int, relevant: float, seed: int) -> int:
 _READ = """
 import json, resource, sys, time
 from pathlib import Path
-from rankandfile.evidence.text.logs import read
+from rankandfile.evidence.text.reading import read_log
 begin, used = time.perf_counter(), time.process_time()
-log = read(Path(sys.argv[1]))
+log = read_log(Path(sys.argv[1])).log
 seconds, used = time.perf_counter() - begin, time.process_time() - used
 print(json.dumps({
     "seconds": seconds, "used": used, "lines": log.row.lines, "events": len(log.columns["line"]),

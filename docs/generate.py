@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 
 from making import agent, causes, consoles, reference
 from making.causes import between
 
+from rankandfile import listing
+from rankandfile.doctor import checks
 from rankandfile.model import settings
 from rankandfile.model.diagnosis import CAUSES, json_schema
 from rankandfile.model.tables import TABLES
@@ -76,17 +79,29 @@ EVIDENCE, SOURCE = "examples/early-stop/evidence", "examples/early-stop/src"
 
 def fixes() -> str:
     """The page on fixes with what its commands print now, and the patterns in the order in which they are tried."""
-    from rankandfile.source.remedies.choose import patterns
-
     page = DOCS / "fixes.md"
     text = page.read_text(encoding="utf-8") if page.exists() else ""
-    rows = ["| pattern | what it does |", "| --- | --- |"]
-    for pattern in patterns():
-        told = " ".join((sys.modules[pattern.make.__module__].__doc__ or "").split())
-        rows.append(f"| `{pattern.name}` | {told.rstrip('.')} |")
     text = between(text, "example", _shown("fix", EVIDENCE, "--src", SOURCE))
     text = between(text, "probe", _shown("fix", EVIDENCE, "--src", SOURCE, "--probe"))
-    return between(text, "patterns", "\n".join(rows))
+    patterns = listing.modules("rankandfile.source.remedies.patterns")
+    return between(
+        text, "patterns", _listed("pattern", "what it does", patterns, lambda one: one.PATTERN.name)
+    )
+
+
+def doctor() -> str:
+    """The page on the doctor with its checks."""
+    text = (DOCS / "doctor.md").read_text(encoding="utf-8")
+    found = listing.modules("rankandfile.doctor.checks")
+    return between(text, "checks", _listed("check", "what it is about", found, checks.word))
+
+
+def _listed(kind: str, about: str, files: Sequence[ModuleType], name: Callable[[ModuleType], str]) -> str:
+    """A table of files of one kind: the name of each, and what it says of itself."""
+    told = [(name(file), " ".join((file.__doc__ or "").split()).rstrip(".")) for file in files]
+    return "\n".join(
+        [f"| {kind} | {about} |", "| --- | --- |", *(f"| `{word}` | {says} |" for word, says in told)]
+    )
 
 
 def _shown(*command: str) -> str:
@@ -134,6 +149,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     **{DOCS / "causes" / f"{cause}.svg": partial(causes.svg, cause) for cause in CAUSES},
     DOCS / "agent.md": agent.page,
     DOCS / "architecture.md": architecture,
+    DOCS / "doctor.md": doctor,
     DOCS / "fixes.md": fixes,
     DOCS / "tables.md": tables,
     DOCS / "schema" / "diagnosis-1.json": schema,

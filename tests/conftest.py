@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import is_hypothesis_test
+from support import examples
 from support.cli.raf_runs import Raf, in_process
 from support.evidence.loading import Decode, LoadFiles
 from support.report.browser import ARGUMENTS, NAMES, chromium, required
@@ -15,6 +17,15 @@ from rankandfile.evidence.files import worker
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
+
+examples.register()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Properties are marked, so that the lab tries them again, on all their examples."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("property")
 
 
 @pytest.fixture

@@ -24,7 +24,13 @@ from rankandfile.cli.lab_make import kind_of
 from rankandfile.cli.main import application
 from rankandfile.model.diagnosis import CAUSES
 
+pytestmark = pytest.mark.slow
+
 DOCS = ROOT / "docs"
+
+
+def told(page: Path) -> bool:
+    return page.stem in generate.TOLD and page.parent == DOCS
 
 
 @cache
@@ -44,13 +50,21 @@ def ran() -> dict[str, consoles.Ran]:
     return generate.ran(tuple(one for one in commands() if consoles.is_run(one)))
 
 
-@pytest.mark.parametrize("page", sorted(generate.PAGES, key=str), ids=lambda path: path.name)
+#: Those that show what commands print are made by running all of these.
+PAGES = [
+    pytest.param(page, id=page.name, marks=pytest.mark.lab if told(page) else ())
+    for page in sorted(generate.PAGES, key=str)
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_generated_pages_are_fresh(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if page.stem in generate.TOLD and page.parent == DOCS:
+    if told(page):
         monkeypatch.setattr(generate, "ran_of_told", ran)
     assert page.read_text(encoding="utf-8") == generate.PAGES[page](), "run `make docs`"
 
 
+@pytest.mark.lab
 def test_every_command_of_the_pages_runs() -> None:
     wrong = {command: one.output[-400:] for command, one in ran().items() if one.status not in (0, 1, 3)}
     assert not wrong, {command: (commands()[command], output) for command, output in wrong.items()}

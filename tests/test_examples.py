@@ -15,6 +15,8 @@ from support.places import EXAMPLES
 
 from rankandfile.lab import truth as truths
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["early-stop", "tp-dp-cascade"])
 @pytest.mark.parametrize("days", [0, 30, 400])
@@ -26,7 +28,7 @@ def test_the_examples_name_the_true_culprit(name: str, days: int, tmp_path: Path
     for file in evidence.rglob("*"):
         os.utime(file, (now, now))
     command = [sys.executable, "-m", "rankandfile", "diagnose", str(evidence), "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1, done.stderr
     verdicts = json.loads(done.stdout)["verdicts"]
     truth = truths.read(EXAMPLES / name)

@@ -15,6 +15,8 @@ from support.places import EARLY_STOP
 from rankandfile.capture.investigate import Investigations
 from rankandfile.cli.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pydantic_ai")
 
 

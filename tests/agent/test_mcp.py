@@ -26,6 +26,8 @@ from rankandfile.agent.mcp.cases import Asked, GivenCase
 from rankandfile.agent.mcp.server import server
 from rankandfile.agent.registry import TOOLS
 
+pytestmark = pytest.mark.slow
+
 EVIDENCE, SOURCE = EARLY_STOP / "evidence", EARLY_STOP / "src"
 
 

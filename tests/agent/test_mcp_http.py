@@ -33,6 +33,8 @@ from rankandfile.agent.mcp.confine import Roots
 from rankandfile.agent.mcp.server import server
 from rankandfile.agent.tool import ToolError
 
+pytestmark = pytest.mark.slow
+
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 TAKES = {"Accept": "application/json, text/event-stream"}
 

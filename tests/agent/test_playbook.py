@@ -17,6 +17,8 @@ from rankandfile.agent.claims import check
 from rankandfile.agent.playbook import investigate
 from rankandfile.agent.prose import words_of
 
+pytestmark = pytest.mark.slow
+
 SCENARIOS = [
     "skip-nonfinite-3d",
     "wrapped-skip",
@@ -65,7 +67,7 @@ def test_the_command_writes_both_files_and_the_steps_have_the_digests_of_their_a
 ) -> None:
     command = [sys.executable, "-m", "rankandfile", "investigate", str(EARLY_STOP / "evidence")]
     command += ["--src", str(EARLY_STOP / "src"), "-o", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1, done.stderr
     assert "EARLY EXIT" in done.stdout and "investigation.md" in done.stderr
     assert "if self.out_of_patience():" in (tmp_path / "out" / "investigation.md").read_text()

@@ -20,6 +20,8 @@ from rankandfile.agent.claims import check
 from rankandfile.cli.errors import UserError
 from rankandfile.pipeline import Options
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pydantic_ai")
 
 NAMES = [

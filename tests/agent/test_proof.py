@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 from support.agent.model_runs import command, investigated
 from support.agent.model_server import Turn
+from support.capture.waiting import until
 from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.diff import Misfit, changed
 from rankandfile.cli.errors import UserError
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("pydantic_ai")
 
@@ -90,11 +93,8 @@ def test_what_does_not_end_is_ended_with_all_that_it_started(tree: Path, tmp_pat
     began = time.monotonic()
     _, proof = proved(tree, tmp_path / "out", run, "--prove-timeout", "2")
     assert proof["proved"] and proof["without_it"]["status"] is None
-    assert "did not end in time" in proof["words"] and time.monotonic() - began < 60
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{pid.read_text().strip()}/exe").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not Path(f"/proc/{pid.read_text().strip()}/exe").exists()
+    assert "did not end in time" in proof["words"] and time.monotonic() - began < 250
+    until(lambda: not Path(f"/proc/{pid.read_text().strip()}/exe").exists())
 
 
 def test_a_probe_holds_if_it_ends_the_run_and_says_why(tree: Path, tmp_path: Path) -> None:

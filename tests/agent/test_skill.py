@@ -19,6 +19,8 @@ from rankandfile.agent.registry import TOOLS
 from rankandfile.agent.skill import install
 from rankandfile.cli.main import application
 
+pytestmark = pytest.mark.slow
+
 SKILL = (install.FOLDER / "SKILL.md").read_text(encoding="utf-8")
 
 

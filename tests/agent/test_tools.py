@@ -19,6 +19,8 @@ from rankandfile.agent.result import LONGEST_LINE, PAGE_CHARACTERS
 from rankandfile.agent.tool import ToolError
 from rankandfile.source.files.tree import open_tree
 
+pytestmark = pytest.mark.slow
+
 
 def ask(bench: Bench, tool: str, **arguments: Any) -> str:
     return call(bench, tool, arguments).result.text

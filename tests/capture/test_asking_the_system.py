@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.capture.waiting import until
 
 from rankandfile.capture import asking, collect, processes, stacks
 from rankandfile.capture import kernel as kernel_module
@@ -21,19 +22,17 @@ from rankandfile.capture.kernel import Kernel
 from rankandfile.capture.rings import with_stops
 from rankandfile.capture.together import LOG_TAIL, pack
 from rankandfile.capture.unrecorded import rank_of, without_ring
-from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.exits.documents import from_document
 from rankandfile.evidence.files import sniff
 
 
 def test_how_a_process_ended_that_its_parent_has_not_asked_for() -> None:
     endings = Endings()
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     endings.watch(child.pid)
     assert endings.code(child.pid) is None
     os.kill(child.pid, signal.SIGKILL)
-    end = time.monotonic() + 20
-    while endings.code(child.pid) is None and time.monotonic() < end:
-        time.sleep(0.02)
+    until(lambda: endings.code(child.pid) is not None)
     assert endings.code(child.pid) == -signal.SIGKILL
     child.wait()
 
@@ -42,13 +41,11 @@ def test_a_stopped_process_is_called_one_and_left_alone(tmp_path: Path) -> None:
     if stacks.program() is None:
         pytest.skip("py-spy is not installed")
     child = subprocess.Popen(
-        [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"], stdout=subprocess.PIPE
+        [sys.executable, "-c", "import time; print(flush=True); time.sleep(600)"], stdout=subprocess.PIPE
     )
     assert child.stdout is not None and child.stdout.read(1)
     child.send_signal(signal.SIGSTOP)
-    end = time.monotonic() + 20
-    while not processes.stopped(child.pid) and time.monotonic() < end:
-        time.sleep(0.02)
+    until(lambda: processes.stopped(child.pid))
     found = processes.status(child.pid)
     assert found is not None
     ring = without_ring(child.pid, 3)
@@ -63,11 +60,10 @@ def test_a_stopped_process_is_called_one_and_left_alone(tmp_path: Path) -> None:
         collect.exits([later], {}, tmp_path / "exits.json")
         data = (tmp_path / "exits.json").read_bytes()
         assert sniff.kind(data, "exits.json") == "exit_list"
-        (told,) = exits.from_document(data, "exits.json")[0]
-        assert (told["rank"], told["state"], told["time_ns"]) == (3, "stopped", 1_000_000_000_000)
+        (told,) = from_document(data, "exits.json")[0]
+        assert (told.rank, told.state, told.time_ns) == (3, "stopped", 1_000_000_000_000)
         child.send_signal(signal.SIGCONT)
-        while processes.stopped(child.pid) and time.monotonic() < end:
-            time.sleep(0.02)
+        until(lambda: not processes.stopped(child.pid))
         assert with_stops([ring], [later], 3000.0)[0].stopped == 0
     finally:
         child.kill()

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.capture.waiting import LONG_S, until
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import ctypes, os, sys
@@ -55,11 +58,12 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
             [sys.executable, "train.py", str(free_port()), str(page), str(folder)],
             cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
-    end = time.monotonic() + 90
     try:
-        while not (folder / "1.sock").exists() or not _listens(page):
-            assert time.monotonic() < end and process.poll() is None, (folder / "log").read_text()
-            time.sleep(0.2)
+        until(
+            lambda: process.poll() is not None or ((folder / "1.sock").exists() and _listens(page)),
+            (folder / "log").read_text,
+        )
+        assert process.poll() is None, (folder / "log").read_text()
         time.sleep(4)  # a call that has waited for a moment is no hang
         yield page, folder
     finally:
@@ -75,7 +79,7 @@ def _listens(port: int) -> bool:
 def attach(out: Path, *servers: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     words = [word for server in servers for word in ("--debug-server", server)]
     raf = [sys.executable, "-m", "rankandfile", "attach", *words, "--out", str(out)]
-    done = subprocess.run(raf, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(raf, capture_output=True, text=True, check=False, timeout=LONG_S)
     found = out / "diagnosis.json"
     return done, json.loads(found.read_bytes())["verdicts"][0] if found.exists() else {}
 

@@ -12,6 +12,8 @@ import pytest
 
 from rankandfile.capture.environment import job_environment
 
+pytestmark = pytest.mark.slow
+
 #: Enough of torch for the hook: its place is taken before the first group.
 TORCH = {
     "torch/__init__.py": "",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.capture.watched_jobs import Watched, alive
 
-pytestmark = [pytest.mark.torch, pytest.mark.lab]
+pytestmark = [pytest.mark.slow, pytest.mark.torch, pytest.mark.lab]
 
 #: As slurmstepd does it: one process per task, with its number in the environment.
 SRUN = """#!/bin/sh

@@ -93,7 +93,7 @@ def test_how_somebody_ended_before_we_came() -> None:
         at_end.callback(launcher.kill)
         assert launcher.stdout is not None
         pid = int(launcher.stdout.readline())
-        endings, end = Endings(), time.monotonic() + 60
+        endings, end = Endings(), time.monotonic() + 300
         while (found := status(pid)) is None or found.state != "Z":
             assert time.monotonic() < end
         endings.watch(pid)

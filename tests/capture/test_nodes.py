@@ -8,11 +8,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.capture.waiting import until
 from support.capture.watched_jobs import Watched, alive
+from support.selected import asked_for, in_lab
 
 from rankandfile.capture.nodes import Nodes, Word
 from rankandfile.capture.shared_folder import SharedFolder
@@ -60,21 +62,24 @@ PLAIN += ["MASTER_ADDR=127.0.0.1", "MASTER_PORT={port}", sys.executable, "train.
 
 
 @pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[Watched]]]:
+def pairs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, list[Watched]]]:
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("nodes")
-    started = {
-        "store": two_nodes(folder / "store", TORCHRUN),
-        "folder": two_nodes(folder / "folder", PLAIN, "--meet", str(folder / "shared")),
+    start = {
+        "store": lambda: two_nodes(folder / "store", TORCHRUN),
+        "folder": lambda: two_nodes(folder / "folder", PLAIN, "--meet", str(folder / "shared")),
     }
+    started = {how: start[how]() for how in asked_for(request, "how")}
     yield started
     for job in (job for pair in started.values() for job in pair):
         job.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.lab
-@pytest.mark.parametrize("how", ["store", "folder"])
+@pytest.mark.parametrize("how", in_lab(["store", "folder"], ("folder",)))
 def test_the_first_node_tells_whom_all_wait_for(pairs: dict[str, list[Watched]], how: str) -> None:
     """The culprit is on the second node, whose evidence the first one gets."""
     first, second = pairs[how]
@@ -87,28 +92,19 @@ def test_the_first_node_tells_whom_all_wait_for(pairs: dict[str, list[Watched]],
     assert not (second.case / "diagnosis.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.lab
-def test_a_node_whose_watcher_is_killed(pairs: dict[str, list[Watched]]) -> None:
+@pytest.mark.parametrize("how", ["folder"])
+def test_a_node_whose_watcher_is_killed(pairs: dict[str, list[Watched]], how: str) -> None:
     """Its job ends with it, and the first node's job ends as it would without us."""
-    test_the_first_node_tells_whom_all_wait_for(pairs, "folder")
-    first, second = pairs["folder"]
+    test_the_first_node_tells_whom_all_wait_for(pairs, how)
+    first, second = pairs[how]
     ranks = [row["pid"] for row in json.loads((second.case / "evidence" / "exits.json").read_text())]
     second.process.send_signal(signal.SIGKILL)
     second.process.wait()
     assert first.wait() == 1, first.err
     assert "the verdict above stands" in first.err
-    end = time.monotonic() + 20
-    while any(map(alive, ranks)) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not any(map(alive, ranks))
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: not any(map(alive, ranks)))
 
 
 def nodes(folder: Path, rank: int, say: list[str]) -> Nodes:

@@ -6,35 +6,44 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from support.capture.watched_jobs import Watched, alive, fails_first, forked
+from support.selected import asked_for
 
 from rankandfile.lab import catalog
 from rankandfile.lab.source_tree import build
 
-pytestmark = [pytest.mark.torch, pytest.mark.lab]
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 ENDS = ("--stall", "2.5", "--on-hang", "dump-and-kill")
 
 
 @pytest.fixture(scope="module")
-def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Watched]]:
+def jobs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Watched]]:
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("run")
     build(catalog.get("two-rank-hang"), folder / "tutorial", fixed=False)
-    started = {
-        "tutorial": fails_first(folder / "tutorial", *ENDS),
-        "killed": forked(folder / "killed", "killed", *ENDS),
-        "gil": forked(folder / "gil", "gil", "--stall", "2.5"),
-        "receive": forked(folder / "receive", "receive", "--stall", "2.5", "--on-hang", "kill"),
-        "healthy": forked(folder / "healthy", "healthy", *ENDS, given="a word\n"),
+    start: dict[str, Callable[[], Watched]] = {
+        "tutorial": lambda: fails_first(folder / "tutorial", *ENDS),
+        "killed": lambda: forked(folder / "killed", "killed", *ENDS),
+        "gil": lambda: forked(folder / "gil", "gil", "--stall", "2.5"),
+        "receive": lambda: forked(folder / "receive", "receive", "--stall", "2.5", "--on-hang", "kill"),
+        "healthy": lambda: forked(folder / "healthy", "healthy", *ENDS, given="a word\n"),
     }
+    started = {name: start[name]() for name in asked_for(request, "job")}
     yield started
     for job in started.values():
         job.stop()
+
+
+@pytest.fixture
+def job(request: pytest.FixtureRequest, jobs: dict[str, Watched]) -> Watched:
+    return jobs[request.param]
 
 
 def line_of(job: Watched, text: str) -> int:
@@ -42,9 +51,9 @@ def line_of(job: Watched, text: str) -> int:
     return max(number for number, line in enumerate(lines, 1) if text in line)
 
 
-def test_a_rank_that_holds_the_gil_and_an_interrupt(jobs: dict[str, Watched]) -> None:
+@pytest.mark.parametrize("job", ["gil"], indirect=True)
+def test_a_rank_that_holds_the_gil_and_an_interrupt(job: Watched) -> None:
     """The job is left running after the verdict; Ctrl-C then ends all of it."""
-    job = jobs["gil"]
     job.until(lambda: "raf: case: " in job.err)
     verdict = job.verdict()
     assert [culprit["rank"] for culprit in verdict["culprits"]] == [1], job.err
@@ -66,9 +75,9 @@ def _attach(job: Watched, pid: int) -> None:
     assert f"train.py:{line_of(job, 'PyDLL')}" in done.stdout
 
 
-def test_the_tutorial(jobs: dict[str, Watched]) -> None:
+@pytest.mark.parametrize("job", ["tutorial"], indirect=True)
+def test_the_tutorial(job: Watched) -> None:
     """Rank 1 never issued call 4 of the group, and sleeps at this line."""
-    job = jobs["tutorial"]
     assert job.wait() != 0
     verdict = job.verdict()
     assert [culprit["rank"] for culprit in verdict["culprits"]] == [1], job.err
@@ -87,9 +96,9 @@ def test_the_tutorial(jobs: dict[str, Watched]) -> None:
     assert {row["state"] for row in json.loads((evidence / "exits.json").read_text())} == {"running"}
 
 
-def test_the_attempt_that_hangs_and_not_the_one_before(jobs: dict[str, Watched]) -> None:
+@pytest.mark.parametrize("job", ["tutorial"], indirect=True)
+def test_the_attempt_that_hangs_and_not_the_one_before(job: Watched) -> None:
     """torchrun has started the job of the tutorial a second time; each rank has its log of that."""
-    job = jobs["tutorial"]
     assert job.wait() != 0
     assert "the first attempt fails" in job.err
     evidence = job.case / "evidence"
@@ -105,8 +114,9 @@ def test_the_attempt_that_hangs_and_not_the_one_before(jobs: dict[str, Watched])
     assert "the first attempt fails" not in "".join(log.read_text() for log in shared if log.exists())
 
 
-def test_a_killed_rank(jobs: dict[str, Watched]) -> None:
-    job = jobs["killed"]
+@pytest.mark.lab
+@pytest.mark.parametrize("job", ["killed"], indirect=True)
+def test_a_killed_rank(job: Watched) -> None:
     assert job.wait() == 9  # by this launcher; the ranks' own codes are in the evidence
     verdict = job.verdict()
     assert (verdict["cause"], [culprit["rank"] for culprit in verdict["culprits"]]) == ("killed", [1]), (
@@ -117,9 +127,10 @@ def test_a_killed_rank(jobs: dict[str, Watched]) -> None:
     assert log.read_text().endswith("the last words of the rank that is killed\n")
 
 
-def test_a_receive_without_a_send_and_the_end_at_once(jobs: dict[str, Watched]) -> None:
+@pytest.mark.lab
+@pytest.mark.parametrize("job", ["receive"], indirect=True)
+def test_a_receive_without_a_send_and_the_end_at_once(job: Watched) -> None:
     """`--on-hang kill`: no stacks are taken, the rings tell enough; then nothing remains of the job."""
-    job = jobs["receive"]
     assert job.wait() == 143  # the launcher's own end
     assert job.verdict()["hang"], job.err
     said = " ".join(job.err.split())
@@ -133,8 +144,8 @@ def test_a_receive_without_a_send_and_the_end_at_once(jobs: dict[str, Watched]) 
     assert not any(alive(row["pid"]) for row in ranks)
 
 
-def test_a_healthy_job_passes_through(jobs: dict[str, Watched]) -> None:
-    job = jobs["healthy"]
+@pytest.mark.parametrize("job", ["healthy"], indirect=True)
+def test_a_healthy_job_passes_through(job: Watched) -> None:
     assert job.wait() == 7  # of rank 1: exit codes are the program's own
     assert sorted(job.out.splitlines()) == ["rank 0 got a word", "rank 1 got nothing"]
     assert job.err.count("to the other stream\n") == 2

@@ -15,6 +15,8 @@ from rankandfile.capture.response import Response
 from rankandfile.capture.rings import Seen
 from rankandfile.capture.stall import Stall
 
+pytestmark = pytest.mark.slow
+
 VERDICT, HEALTHY, OPEN = Answer(1, "card\n", ""), Answer(0, "", ""), Answer(3, "", "")
 
 

@@ -15,6 +15,8 @@ from rankandfile.capture.rings import Seen
 from rankandfile.capture.stall import AT_FIRST, Stall
 from rankandfile.capture.streams import Kept
 
+pytestmark = pytest.mark.slow
+
 RAF = [sys.executable, "-m", "rankandfile", "run"]
 
 

@@ -13,6 +13,8 @@ from support.cli.raf_runs import Raf
 from rankandfile.evidence.pack import opening
 from rankandfile.evidence.reading import NotACase
 
+pytestmark = pytest.mark.slow
+
 
 def the_verdicts(text: str) -> list[object]:
     return [

@@ -15,6 +15,8 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus
 from rankandfile.lab.sim.run import simulate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def cascade(tmp_path_factory: pytest.TempPathFactory) -> Path:

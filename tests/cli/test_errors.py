@@ -11,6 +11,8 @@ from support.cli.raf_runs import Raf
 
 from rankandfile import __version__
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "arguments",
@@ -56,7 +58,7 @@ def test_a_closed_pipe_is_no_error(other_op: Path) -> None:
         ["bash", "-c", f"set -o pipefail; {raf} show calls {other_op} -n 0 | head -1; echo $?"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

@@ -12,6 +12,8 @@ import pytest
 from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

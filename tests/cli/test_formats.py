@@ -11,6 +11,8 @@ from support.cli.raf_runs import Raf
 
 from rankandfile.cli.formats import in_tree
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("format", "begins"),

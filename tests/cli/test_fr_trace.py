@@ -15,6 +15,8 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus
 from rankandfile.lab.sim.run import simulate
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_argument_of_torch_is_taken() -> None:
     torch_s = pytest.importorskip("torch.distributed.flight_recorder.components.config_manager").JobConfig()

@@ -18,6 +18,8 @@ from rankandfile.lab import catalog, truth, virtual_hosts
 from rankandfile.lab.score.ablation import heuristics
 from rankandfile.lab.variants import VARIANTS
 
+pytestmark = pytest.mark.slow
+
 
 def listed(raf: Raf, *arguments: object) -> pl.DataFrame:
     done = raf("lab", "list", *arguments, "--format", "json")
@@ -103,7 +105,7 @@ def test_without_torch_one_line_says_how_to_get_it(tmp_path: Path) -> None:
         "import sys; sys.modules['torch'] = None; from rankandfile.cli.main import main; "
         f"sys.argv = ['raf', 'lab', 'run', 'early_stop_local', '--keep', {str(tmp_path)!r}]; main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "raf: early_stop_local: real scenarios run torch processes, and torch is not installed: pip install torch"

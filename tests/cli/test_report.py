@@ -8,6 +8,8 @@ import pytest
 from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_page_is_written_and_named(raf: Raf, other_op: Path, tmp_path: Path) -> None:
     page = tmp_path / "hang.html"

@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 from support.cli.raf_runs import Raf
 
+pytestmark = pytest.mark.slow
+
 
 def calls(raf: Raf, *arguments: object) -> pl.DataFrame:
     done = raf("show", "calls", *arguments, "--format", "json")

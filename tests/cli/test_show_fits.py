@@ -14,6 +14,8 @@ from support.places import EARLY_STOP
 from rankandfile.cli import console
 from rankandfile.lab.sim.run import simulate
 
+pytestmark = pytest.mark.slow
+
 #: view -> words that it must say of the example, in which rank 2 left the loop
 VIEWS = {
     "calls": ["broadcast", "trainer.py:59"],

@@ -11,6 +11,8 @@ from support.cli.raf_runs import Raf
 
 from rankandfile.lab.sim.run import simulate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def blocked(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from support.cli.raf_runs import Raf
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_table_names_what_each_cohort_did(raf: Raf, other_op: Path) -> None:
     done = raf("show", "timeline", other_op, "--format", "json")

@@ -29,7 +29,7 @@ def test_a_shell_that_took_the_fixes_has_nothing_to_mend(torch: str) -> None:
         env={**before, "PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=300,
         check=True,
     )
     after = examined(done.stdout, torch=torch)

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.doctor.examinations import examined
+from support.examples import examples
 
 from rankandfile.doctor import Options, examine, lines
 from rankandfile.doctor.settings.read import Unreadable, joined, read_bytes
 from rankandfile.model.settings import to_json
 from rankandfile.render.examination import lines as as_text
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("run.sh", "job.sbatch", "x.yaml", "x.json", "x.py", "env", "x.env", "-")
 
@@ -26,7 +29,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.one_of(st.lists(pieces, max_size=40).map("".join).map(str.encode), st.binary(max_size=300)),
     st.sampled_from(NAMES),

@@ -20,11 +20,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.limits import MIB, Limits
 from rankandfile.evidence.files.walk import walk
 from rankandfile.model.ledger import Note
+
+pytestmark = pytest.mark.slow
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -437,7 +440,7 @@ _SEEDS = [
 ]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(_SEEDS),
     st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), max_size=12),
@@ -454,7 +457,7 @@ def test_mutated_archives_never_raise(seed: bytes, changes: list[tuple[int, int]
     assert all(isinstance(note, Note) and "\n" not in str(note) for note in opened.notes)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.sampled_from(
         [b"\x1f\x8b\x08", b"PK\3\4", b"PK\5\6", b"BZh91AY&SY", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"]

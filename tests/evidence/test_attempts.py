@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from rankandfile.evidence.owners.attempts import Sorted, attempts
 from rankandfile.evidence.owners.dump_facts import Facts, duration
 
+pytestmark = pytest.mark.slow
+
 SECOND = 10**9
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE

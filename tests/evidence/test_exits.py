@@ -7,17 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.evidence.exits import ends as exits
+from rankandfile.evidence.exits import table as exits
+from rankandfile.evidence.exits.documents import from_document
+from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.files import sniff
-from rankandfile.evidence.text.logs import read
 from rankandfile.evidence.text.logs.assemble import LogPart, LogTables, tables
+from rankandfile.evidence.text.reading import read_log
 from rankandfile.model.events import EXITS
 
 
-def of_log(folder: Path, text: str) -> tuple[list[exits.Row], LogTables]:
+def of_log(folder: Path, text: str) -> tuple[list[End], LogTables]:
     path = folder / "job.log"
     path.write_text(text)
-    found = tables([LogPart(read(path), "job.log")])
+    log = read_log(path).log
+    assert log is not None
+    found = tables([LogPart(log, "job.log")])
     return exits.from_events(found.events, found.logs), found
 
 
@@ -31,8 +35,8 @@ def test_an_exit_list() -> None:
         {"rank": 5, "pid": 9976, "state": "exited", "exitcode": 1},
         "no process",
     ]
-    rows, notes = exits.from_document(json.dumps(document).encode(), "exits.json")
-    assert [(row["rank"], row["state"], row["exit_code"], row["signal"], row["role"]) for row in rows] == [
+    rows, notes = from_document(json.dumps(document).encode(), "exits.json")
+    assert [(row.rank, row.state, row.exit_code, row.signal, row.role) for row in rows] == [
         (0, "running", None, None, "fact"),
         (1, "signalled", None, "SIGKILL", "origin"),
         (2, "exited", 0, None, "fact"),
@@ -53,9 +57,9 @@ def test_a_list_of_processes_that_all_live() -> None:
     ]
     data = json.dumps(document, indent=1).encode()
     assert sniff.kind(data, "x.json") == "exit_list"
-    rows, notes = exits.from_document(data, "x.json")
-    assert [row["time_ns"] for row in rows] == [1795194269_500_000_000, None, None, None, None, None]
-    assert {(row["state"], row["role"]) for row in rows} == {("stopped", "fact")} and not notes
+    rows, notes = from_document(data, "x.json")
+    assert [row.time_ns for row in rows] == [1795194269_500_000_000, None, None, None, None, None]
+    assert {(row.state, row.role) for row in rows} == {("stopped", "fact")} and not notes
     assert exits.listed(rows) == set(range(6))
     assert exits.table(rows)["state"].to_list() == ["stopped"] * 6
 
@@ -67,8 +71,8 @@ def test_a_list_of_processes_that_all_live() -> None:
 def test_an_error_file(text: str, role: str) -> None:
     extra = {"py_callstack": f"Traceback (most recent call last):\n{text}", "timestamp": "1795194269"}
     document = {"message": {"message": text, "extraInfo": extra}}
-    (row,), notes = exits.from_document(json.dumps(document).encode(), "run/attempt_0/3/error.json")
-    assert (row["local_rank"], row["role"], row["error"], row["time_ns"]) == (
+    (row,), notes = from_document(json.dumps(document).encode(), "run/attempt_0/3/error.json")
+    assert (row.local_rank, row.role, row.error, row.time_ns) == (
         3,
         role,
         text,
@@ -81,7 +85,7 @@ def test_an_error_file(text: str, role: str) -> None:
     "data", [b"", b"{", b"{}", b"3", b"[" * 10_000, b'{"message": {"message": []}}', b"[[]]"]
 )
 def test_what_is_neither_is_survived(data: bytes) -> None:
-    rows, notes = exits.from_document(data, "x.json")
+    rows, notes = from_document(data, "x.json")
     assert len(rows) + len(notes) >= 1
 
 
@@ -95,14 +99,14 @@ def test_whom_the_launcher_ended_is_a_victim(tmp_path: Path) -> None:
         f"{head}failed (exitcode: -9) local_rank: 2 (pid: 29340) of binary: /usr/bin/python3\n"
     )
     rows, _ = of_log(tmp_path, text)
-    assert [(row["pid"], row["signal"], row["exit_code"], row["role"]) for row in rows] == [
+    assert [(row.pid, row.signal, row.exit_code, row.role) for row in rows] == [
         (29338, "SIGKILL", None, "echo"),
         (29339, None, 3, "fact"),
         (29338, "SIGKILL", None, "echo"),
         (29340, "SIGKILL", None, "origin"),
     ]
-    assert rows[0]["error"] == "did not end on SIGTERM"
-    assert rows[0]["evidence"] == "L0:2"
+    assert rows[0].error == "did not end on SIGTERM"
+    assert rows[0].evidence == "L0:2"
 
 
 def test_the_kernel_and_the_scheduler(tmp_path: Path) -> None:
@@ -113,17 +117,15 @@ def test_the_kernel_and_the_scheduler(tmp_path: Path) -> None:
         "mpirun noticed that process rank 3 with PID 4243 on node node07 exited on signal 9 (Killed).\n"
     )
     rows, _ = of_log(tmp_path, text)
-    assert [
-        (row["kind"], row["rank"], row["task"], row["pid"], row["signal"], row["role"]) for row in rows
-    ] == [
+    assert [(row.kind, row.rank, row.task, row.pid, row.signal, row.role) for row in rows] == [
         ("kernel", None, None, 4242, "SIGKILL", "origin"),
         ("slurm", None, 0, None, None, "fact"),
         ("slurm", None, 1, None, None, "fact"),
         ("slurm", None, 5, None, "SIGKILL", "origin"),
         ("mpirun", 3, None, 4243, "SIGKILL", "origin"),
     ]
-    assert [row["host"] for row in rows] == [None, "node07", "node07", "node07", "node07"]
-    assert [row["error"] for row in rows] == ["out of memory", None, None, "out of memory", None]
+    assert [row.host for row in rows] == [None, "node07", "node07", "node07", "node07"]
+    assert [row.error for row in rows] == ["out of memory", None, None, "out of memory", None]
 
 
 @pytest.mark.parametrize(
@@ -143,9 +145,7 @@ def test_a_kernels_pid_finds_its_rank_in_the_exit_list(tmp_path: Path) -> None:
     rows, found = of_log(
         tmp_path, "[81234.568100] Out of memory: Killed process 4242 (python3) total-vm:9kB\n"
     )
-    listed, _ = exits.from_document(
-        b'[{"rank": 7, "pid": 4242, "state": "exited", "exitcode": -9}]', "exits.json"
-    )
+    listed, _ = from_document(b'[{"rank": 7, "pid": 4242, "state": "exited", "exitcode": -9}]', "exits.json")
     tied = exits.tie(exits.table([*listed, *rows]), found.events)
     assert tied["rank"].to_list() == [7, 7]
 
@@ -155,7 +155,7 @@ def test_one_pid_of_two_ranks_stays_nobodys(tmp_path: Path) -> None:
         tmp_path, "[81234.568100] Out of memory: Killed process 4242 (python3) total-vm:9kB\n"
     )
     document = b'[{"rank": 7, "pid": 4242, "host": "a"}, {"rank": 8, "pid": 4242, "host": "b"}]'
-    listed, _ = exits.from_document(document, "exits.json")
+    listed, _ = from_document(document, "exits.json")
     assert exits.tie(exits.table([*listed, *rows]), found.events)["rank"].to_list() == [7, 8, None]
 
 
@@ -166,8 +166,8 @@ def test_exits_of_a_table_row_have_the_rank_and_the_host(tmp_path: Path) -> None
         "  traceback : Signal 9 (SIGKILL) received by PID 29339\n"
     )
     (row,), _ = of_log(tmp_path, text)
-    assert (row["rank"], row["host"], row["signal"], row["kind"]) == (1, "node07", "SIGKILL", "child_failed")
-    assert row["error"] == "Signal 9 (SIGKILL) received by PID 29339"
+    assert (row.rank, row.host, row.signal, row.kind) == (1, "node07", "SIGKILL", "child_failed")
+    assert row.error == "Signal 9 (SIGKILL) received by PID 29339"
 
 
 TABLE = """[0]:
@@ -190,7 +190,7 @@ def test_an_error_file_is_the_ranks_that_the_table_gives_it(
     document = json.dumps(
         {"message": {"message": "ValueError: bad", "extraInfo": {"timestamp": "1"}}}
     ).encode()
-    rows, _ = exits.from_document(document, f"saved/{run}/attempt_0/3/error.json")
+    rows, _ = from_document(document, f"saved/{run}/attempt_0/3/error.json")
     ended = exits.of_case(rows, found.events, found.logs)
     (own,) = [row for row in ended.iter_rows(named=True) if row["kind"] == "error_file"]
     assert (own["rank"], own["local_rank"]) == (rank, 3)

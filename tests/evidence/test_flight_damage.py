@@ -15,6 +15,8 @@ from rankandfile.evidence.tables.part import Part
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 
+pytestmark = pytest.mark.slow
+
 DUMP = one_rank(0)
 
 

@@ -19,6 +19,8 @@ from rankandfile.evidence.files.pool import Task, decode_all
 from rankandfile.evidence.flight import as_pickle
 from rankandfile.lab.flight_writer import write_pickle
 
+pytestmark = pytest.mark.slow
+
 
 class Runs:
     """Unpickled without care, it runs a command."""

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from rankandfile.evidence.flight.as_table import decode
 from rankandfile.evidence.flight.plain_table import rows
+
+pytestmark = pytest.mark.slow
 
 Entry = dict[str, Any]
 
@@ -107,7 +110,7 @@ def test_a_file_cut_before_the_calls_still_has_the_collectives() -> None:
     assert all(not dump["entries"] for _, dump in dumps)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.integers(0, len(SAMPLE)))
 def test_a_cut_anywhere_makes_no_false_call(cut: int) -> None:
     truth = {rank: {said(entry) for entry in dump["entries"]} for rank, dump in decode(SAMPLE)[0]}
@@ -116,7 +119,7 @@ def test_a_cut_anywhere_makes_no_false_call(cut: int) -> None:
             assert {said(entry) for entry in dump["entries"]} <= truth.get(rank or 0, set())
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.integers(0, len(SAMPLE) - 1), st.sampled_from("0123456789 -[]{}:,'é\n=")), max_size=10
@@ -360,7 +363,9 @@ _OPS = st.sampled_from(["all_reduce", "barrier", "broadcast"])
 
 
 @pytest.mark.torch
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(st.sampled_from("01"), _OPS, st.integers(1, 3)), max_size=12), st.data())
 def test_every_call_that_is_read_was_made(
     patch: pytest.MonkeyPatch, program: list[tuple[str, str, int]], data: st.DataObject

@@ -7,9 +7,10 @@ import struct
 from pathlib import Path
 
 import pytest
-from rankandfile.evidence.exits.leftovers import read
 
+from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.files.sniff import kind
+from rankandfile.evidence.files.worker import decode
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 from rankandfile.reason import gather
@@ -18,6 +19,10 @@ from rankandfile.reason.ranks.missing_dumps import reasons
 
 EVENTS = "low 0\nhigh 0\nmax 12\noom 3\noom_kill {}\n"
 CONTROL = "oom_kill_disable 0\nunder_oom 0\noom_kill {}\n"
+
+
+def read(path: Path, name: str) -> list[End]:
+    return decode(path, name).ends
 
 
 def core(pid: int, signal: int) -> bytes:
@@ -41,7 +46,7 @@ def test_counters_are_told_from_logs(text: str, tmp_path: Path) -> None:
     path.write_text(text.format(2))
     assert kind(path.read_bytes(), path.name) == "memory_counters"
     (row,) = read(path, "memory.events")
-    assert (row["kind"], row["role"], row["error"], row["state"]) == ("cgroup", "fact", "oom_kill 2", None)
+    assert (row.kind, row.role, row.error, row.state) == ("cgroup", "fact", "oom_kill 2", None)
     path.write_text(text.format(0))
     assert read(path, "memory.events") == []
 
@@ -56,7 +61,7 @@ def test_a_core_file(signal: int, name: str, role: str, tmp_path: Path) -> None:
     path.write_bytes(core(4242, signal))
     assert kind(path.read_bytes()[:4096], path.name) == "core"
     (row,) = read(path, "core.4242")
-    assert (row["pid"], row["signal"], row["role"], row["state"]) == (4242, name, role, "signalled")
+    assert (row.pid, row.signal, row.role, row.state) == (4242, name, role, "signalled")
 
 
 def test_damaged_core_files_tell_nothing(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from rankandfile.evidence.tables import case_dir
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 
+pytestmark = pytest.mark.slow
+
 PICKLES = {f"nccl_trace_rank_{rank}": write_pickle(dump) for rank, dump in job().items()}
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.evidence.sample_dumps import NOW, REDUCE, WORLD, frames
+from support.examples import examples
 
 from rankandfile.evidence.flight import as_pickle, header
 from rankandfile.evidence.flight.alike import Alike
@@ -18,6 +19,8 @@ from rankandfile.evidence.raw import Kind, RawDump, unpack_repeats
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Dump, Entry, GroupConfig, GroupStatus
 from rankandfile.lab.flight_writer_types import Kind as WrittenKind
+
+pytestmark = pytest.mark.slow
 
 CALLS = 4 * MIN_ENTRIES
 
@@ -134,7 +137,9 @@ def test_a_call_that_differs_in_the_middle_is_read_as_it_is(tmp_path: Path) -> N
 PUPIL, TEACHER = dump(5, group="19"), dump(6)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     changes=st.lists(st.tuples(st.integers(0, len(PUPIL) - 1), st.integers(0, 255)), min_size=1, max_size=3)
 )

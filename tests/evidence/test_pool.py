@@ -46,7 +46,10 @@ def _decodes(pid: str) -> bool:
         return False
 
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches processes through /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="watches processes through /proc"),
+]
 
 
 def run(tasks: list[Task], **limits: float) -> Answers:

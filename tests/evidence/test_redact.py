@@ -27,6 +27,8 @@ from rankandfile.model.case import Case
 from rankandfile.model.tables import TABLES
 from rankandfile.reason.diagnose import diagnose
 
+pytestmark = pytest.mark.slow
+
 HOST, USER, PROJECT = "frodo-h100-017.acme-corp.internal", "bilbobaggins", "mount-doom-70b"
 HOME = f"/home/{USER}/{PROJECT}/train"
 SECRETS = {

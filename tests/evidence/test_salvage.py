@@ -8,16 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence.sample_dumps import one_rank, plain
+from support.examples import examples
 
 from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import VERSIONS
 
+pytestmark = pytest.mark.slow
+
 DATA = {version: write_pickle(one_rank(0, calls=40), version) for version in VERSIONS}
 
 
 @given(version=st.sampled_from(sorted(DATA)), share=st.floats(0, 1, exclude_max=True))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_what_is_kept_is_a_beginning_of_the_whole(version: str, share: float) -> None:
     data = DATA[version]
     found = salvage(data[: int(len(data) * share)])

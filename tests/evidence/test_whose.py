@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from rankandfile.evidence.owners.whose import Owner, whose
 
+pytestmark = pytest.mark.slow
+
 
 def ranks(*sources: str) -> list[int | None]:
     return [owner.rank for owner in whose(sources)]

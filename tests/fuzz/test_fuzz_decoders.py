@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.evidence.sample_dumps import one_rank, plain
+from support.examples import examples
 from support.fuzz.decoder_targets import TARGETS, bounded_memory, decode_object, fuzz_json, fuzz_pickle
 from support.fuzz.nasty_files import nasty_files
 
@@ -19,7 +20,9 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 from rankandfile.lab.flight_writer_types import VERSIONS
 
-FUZZ = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+pytestmark = pytest.mark.slow
+
+FUZZ = settings(max_examples=examples(250), deadline=None, suppress_health_check=list(HealthCheck))
 NASTY = nasty_files()
 #: Longest that any of these files, none above 100 kB, may take.
 SECONDS = 10.0
@@ -160,7 +163,7 @@ def mutated(draw: Callable[[Any], Any]) -> bytes:
 
 @pytest.mark.parametrize("target", sorted(TARGETS))
 @given(data=mutated())
-@settings(FUZZ, max_examples=400)
+@settings(FUZZ, max_examples=examples(400))
 def test_mutated_dumps(target: str, data: bytes) -> None:
     TARGETS[target](data)
 

@@ -18,6 +18,8 @@ from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 from rankandfile.lab.flight_writer_types import VERSIONS, Dump, Entry, Frame, GroupConfig, GroupStatus, Kind
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -26,7 +28,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script = TESTS / "support" / "lab" / "gloo_dumps.py"
     ranks = [subprocess.Popen([sys.executable, str(script), str(rank), str(folder)]) for rank in range(2)]
     try:
-        assert [rank.wait(timeout=90) for rank in ranks] == [0, 0]
+        assert [rank.wait(timeout=300) for rank in ranks] == [0, 0]
     finally:
         for rank in ranks:
             rank.kill()

@@ -4,10 +4,7 @@ at once, naming the odd ranks and the decision. `raf lab prove --all` does this 
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -15,11 +12,10 @@ import pytest
 
 from rankandfile.cli.main import main
 from rankandfile.lab import catalog, prove
-from rankandfile.lab.prove import Proof
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.remedies import Patch, Problem
 
-pytestmark = [pytest.mark.lab, pytest.mark.torch]
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 #: One or more of each pattern, of few ranks and few steps; the last two in plain torch.
 PROVED = [
@@ -39,35 +35,22 @@ PROVED = [
     ("uneven_shards", True),
     ("load_report_after_resume", True),
 ]
+#: The quickest of them.
+HERE = ("errors_gathered_if_any",)
 
 
-@pytest.fixture(scope="module")
-def proofs() -> Iterator[Callable[[str, bool], list[Proof]]]:
-    """Two at a time: a run mostly waits. Where tests share the machine already, each runs when it is asked for."""
-    pool = ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else 2)
-    running: dict[tuple[str, bool], Future[list[Proof]]] = {}
-
-    def of(name: str, plain: bool) -> list[Proof]:
-        ahead = [(name, plain)] if "PYTEST_XDIST_WORKER" in os.environ else PROVED
-        for key in ahead:
-            if key not in running:
-                running[key] = pool.submit(prove.prove, catalog.get(key[0]), plain=key[1])
-        return running[name, plain].result()
-
-    yield of
-    pool.shutdown(cancel_futures=True)
-
-
-@pytest.mark.parametrize(("name", "plain"), PROVED)
-def test_the_remedy_mends_and_the_probe_names(
-    proofs: Callable[[str, bool], list[Proof]], name: str, plain: bool
-) -> None:
-    remedy, probe = proofs(name, plain)
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [pytest.param(*one, marks=() if one[0] in HERE else pytest.mark.lab) for one in PROVED],
+)
+def test_the_remedy_mends_and_the_probe_names(name: str, plain: bool) -> None:
+    remedy, probe = prove.prove(catalog.get(name), plain=plain)
     assert remedy.held, f"{remedy.title}: {remedy.words}\n{remedy.diff}"
     assert probe.held, f"{probe.title}: {probe.words}\n{probe.diff}"
     assert not plain or "rankandfile" not in remedy.diff + probe.diff
 
 
+@pytest.mark.lab
 def test_what_does_not_hold_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """A change that mends nothing leaves the job stuck, and a line that names other ranks names the wrong ones."""
     monkeypatch.setattr(prove, "_STALL_S", 4.0)
@@ -83,6 +66,7 @@ def test_what_does_not_hold_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None
     assert not probe.held and "not named" in probe.words
 
 
+@pytest.mark.lab
 def test_the_command_proves_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

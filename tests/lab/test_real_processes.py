@@ -13,7 +13,7 @@ from rankandfile.lab.run import ScenarioError, run_scenario
 from rankandfile.lab.scenario import Scenario
 
 Incident = Callable[..., Path]
-pytestmark = [pytest.mark.lab, pytest.mark.torch]
+pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.torch]
 
 
 def children_running_train() -> list[str]:

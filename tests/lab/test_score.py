@@ -19,6 +19,8 @@ from rankandfile.lab.score.tally import share, tally
 from rankandfile.lab.sim.run import simulate
 from rankandfile.lab.truth import CohortTruth, DivergenceTruth, LocationTruth, Truth
 
+pytestmark = pytest.mark.slow
+
 
 def truth(**changes: object) -> Truth:
     fields: dict[str, object] = {

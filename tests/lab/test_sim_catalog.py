@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.selected import in_lab
 
 from rankandfile.lab.sim import catalog
 from rankandfile.lab.sim.run import SimulationError, play, simulate
 from rankandfile.lab.truth import long_ranks, read
 from rankandfile.model.diagnosis import CAUSES
+
+pytestmark = pytest.mark.slow
 
 SCENARIOS = catalog.scenarios()
 SMALL = [name for name, s in SCENARIOS.items() if s.name not in ("healthy-3d-64", "peers-tp8-dp")]
@@ -24,12 +28,23 @@ FAULTY = [name for name in SMALL if SCENARIOS[name].expects_hang]
 _SIMULATED_ONLY = {"gpu_stuck", "gpu_error", "network_stalled", "link_error"}
 
 
+#: The first of each cause, and a job without one.
+HERE = {SCENARIOS[name].faults[0].cause if name in FAULTY else "none": name for name in reversed(SMALL)}
+HERE_SMALL = tuple(HERE.values())
+HERE_FAULTY = tuple(name for name in HERE_SMALL if name in FAULTY)
+
+Incident = Callable[[str], Path]
+
+
 @pytest.fixture(scope="module")
-def incidents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def incident(tmp_path_factory: pytest.TempPathFactory) -> Incident:
+    """The incident of a scenario, simulated once."""
     folder: Path = tmp_path_factory.mktemp("incidents")
-    for name in SMALL:
-        simulate(name, folder / name)
-    return folder
+
+    def of(name: str) -> Path:
+        return folder / name if (folder / name).exists() else simulate(name, folder / name)
+
+    return of
 
 
 def dumps_of(incident: Path) -> dict[int, dict[str, Any]]:
@@ -65,10 +80,10 @@ def test_every_cause_that_needs_hardware_is_there_and_most_others_too() -> None:
     assert causes == set(CAUSES) - {"no_hang", "undetermined"}
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_dumps_hang_if_the_job_does(incidents: Path, name: str) -> None:
+@pytest.mark.parametrize("name", in_lab(SMALL, HERE_SMALL))
+def test_dumps_hang_if_the_job_does(incident: Incident, name: str) -> None:
     """Something is unfinished in every hang that was dumped, and nothing in a healthy run dumped at its end."""
-    scenario, dumps = SCENARIOS[name], dumps_of(incidents / name)
+    scenario, dumps = SCENARIOS[name], dumps_of(incident(name))
     unfinished = [
         entry
         for dump in dumps.values()
@@ -92,10 +107,10 @@ def _inside_a_block(entry: dict[str, Any], dump: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", FAULTY)
-def test_the_truth_is_what_the_ranks_issued(incidents: Path, name: str) -> None:
+@pytest.mark.parametrize("name", in_lab(FAULTY, HERE_FAULTY))
+def test_the_truth_is_what_the_ranks_issued(incident: Incident, name: str) -> None:
     """Against the log of issued calls, which knows nothing of faults."""
-    truth, calls = read(incidents / name), calls_of(incidents / name)
+    truth, calls = read(incident(name)), calls_of(incident(name))
     divergence = truth.divergence
     assert truth.hang
     assert set(truth.culprits) <= set(range(truth.world_size))
@@ -115,17 +130,17 @@ def test_the_truth_is_what_the_ranks_issued(incidents: Path, name: str) -> None:
         ) or (truth.cause == "init_stuck")
 
 
-@pytest.mark.parametrize("name", FAULTY)
-def test_the_place_in_the_source_is_in_the_tree_that_is_kept(incidents: Path, name: str) -> None:
-    truth = read(incidents / name)
+@pytest.mark.parametrize("name", in_lab(FAULTY, HERE_FAULTY))
+def test_the_place_in_the_source_is_in_the_tree_that_is_kept(incident: Incident, name: str) -> None:
+    truth = read(incident(name))
     for cohort in truth.divergence.cohorts:
         if cohort.file:
-            lines = (incidents / name / "src" / cohort.file).read_text().splitlines()
+            lines = (incident(name) / "src" / cohort.file).read_text().splitlines()
             assert lines[cohort.line - 1].strip()
     if truth.location is not None:
-        lines = (incidents / name / "src" / truth.location.file).read_text().splitlines()
+        lines = (incident(name) / "src" / truth.location.file).read_text().splitlines()
         assert lines[truth.location.line - 1].strip() == truth.location.condition
-    assert not any("#@" in path.read_text() for path in (incidents / name / "src").iterdir())
+    assert not any("#@" in path.read_text() for path in (incident(name) / "src").iterdir())
 
 
 @pytest.mark.parametrize(
@@ -146,16 +161,16 @@ def test_the_healthy_twin_ends_and_its_members_do_the_same(tmp_path: Path, name:
     assert all(len(variants) == 1 for variants in by_group.values())
 
 
-def test_the_guilty_leave_no_dump_when_they_raised_or_died(incidents: Path) -> None:
+def test_the_guilty_leave_no_dump_when_they_raised_or_died(incident: Incident) -> None:
     for name in ("raised-then-destroy", "killed-oom", "raised-ddp", "early-stop-ddp"):
-        truth = read(incidents / name)
-        assert set(range(truth.world_size)) - set(dumps_of(incidents / name)) == set(truth.culprits)
+        truth = read(incident(name))
+        assert set(range(truth.world_size)) - set(dumps_of(incident(name))) == set(truth.culprits)
         assert not truth.decidable_from_dumps
 
 
-def test_logs_say_who_fired_and_who_heard(incidents: Path) -> None:
+def test_logs_say_who_fired_and_who_heard(incident: Incident) -> None:
     logs = {
-        p.name: p.read_text() for p in (incidents / "blocked-loader-3d" / "evidence" / "logs").glob("rank_*")
+        p.name: p.read_text() for p in (incident("blocked-loader-3d") / "evidence" / "logs").glob("rank_*")
     }
     fired = [name for name, text in logs.items() if "Watchdog caught collective operation timeout" in text]
     assert "rank_6.log" not in fired
@@ -166,21 +181,21 @@ def test_logs_say_who_fired_and_who_heard(incidents: Path) -> None:
     assert first[True] == 1
 
 
-def test_exits_tell_the_victims_from_the_killed(incidents: Path) -> None:
-    rows = json.loads((incidents / "killed-oom" / "evidence" / "exits.json").read_text())
+def test_exits_tell_the_victims_from_the_killed(incident: Incident) -> None:
+    rows = json.loads((incident("killed-oom") / "evidence" / "exits.json").read_text())
     assert rows[9]["signal"] == "SIGKILL"
     assert {row["signal"] for row in rows if row["rank"] != 9} <= {"SIGABRT", "SIGTERM"}
-    kernel = (incidents / "killed-oom" / "evidence" / "kernel" / "node01.log").read_text()
+    kernel = (incident("killed-oom") / "evidence" / "kernel" / "node01.log").read_text()
     assert f"Killed process {rows[9]['pid']} (python3)" in kernel
 
 
-def test_ras_counts_launches(incidents: Path) -> None:
-    behind = (incidents / "blocked-loader-3d" / "evidence" / "ras" / "ncclras.txt").read_text()
+def test_ras_counts_launches(incident: Incident) -> None:
+    behind = (incident("blocked-loader-3d") / "evidence" / "ras" / "ncclras.txt").read_text()
     assert "different AllReduce operation counts" in behind
     assert "managed by process 20006" in behind
-    joined = (incidents / "network-stalled" / "evidence" / "ras" / "ncclras.txt").read_text()
+    joined = (incident("network-stalled") / "evidence" / "ras" / "ncclras.txt").read_text()
     assert "MISMATCH" not in joined, "all have launched: RAS says OK while it hangs"
-    document = json.loads((incidents / "peer-unreachable" / "evidence" / "ras" / "ncclras.json").read_text())
+    document = json.loads((incident("peer-unreachable") / "evidence" / "ras" / "ncclras.json").read_text())
     assert document["communicators"][0]["missing_ranks_count"] == 8
 
 
@@ -208,9 +223,9 @@ def test_a_scenario_that_does_not_hang_fails_loudly() -> None:
         play(replace(scenario, hang=False))
 
 
-def test_a_stalled_broadcast_leaves_its_root_done_and_the_rest_started(incidents: Path) -> None:
+def test_a_stalled_broadcast_leaves_its_root_done_and_the_rest_started(incident: Incident) -> None:
     states = {
         rank: next(e["state"] for e in reversed(dump["entries"]) if e["profiling_name"] == "nccl:broadcast")
-        for rank, dump in dumps_of(incidents / "peers-broadcast-root-early").items()
+        for rank, dump in dumps_of(incident("peers-broadcast-root-early")).items()
     }
     assert states == {0: "completed", 1: "started", 2: "started", 3: "started"}

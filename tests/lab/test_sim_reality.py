@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -16,7 +17,11 @@ from rankandfile.lab.sim.layout import Layout, named
 from rankandfile.lab.sim.machine import Machine, Rules
 from rankandfile.lab.sim.ops import Op, Sync, Transfer, all_reduce
 
-pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.torch,
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
+]
 
 _BIG = 1 << 20
 
@@ -111,7 +116,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     (folder / "plans.json").write_text(json.dumps(PLANS))
     script = TESTS / "support" / "lab" / "gloo_plans.py"
     command = [sys.executable, str(script), str(folder / "plans.json"), str(folder / "results.json")]
-    subprocess.run(command, check=True, timeout=110)
+    subprocess.run(command, check=True, timeout=300)
     results: list[dict[str, Any]] = json.loads((folder / "results.json").read_text())
     return results
 

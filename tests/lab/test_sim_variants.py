@@ -9,6 +9,8 @@ import pytest
 from rankandfile.lab import truth, variants
 from rankandfile.lab.sim.run import simulate
 
+pytestmark = pytest.mark.slow
+
 PER_HOST = "blocked-renamed-no-frames"
 SCENARIOS = (PER_HOST, "healthy-2.3")
 

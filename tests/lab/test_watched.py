@@ -13,9 +13,13 @@ from rankandfile.cli.main import application
 from rankandfile.lab import catalog, truth
 from rankandfile.lab.source_tree import build
 
+pytestmark = pytest.mark.slow
+
 NAME = "store_lock_before_init"
 
 
+@pytest.mark.lab
+@pytest.mark.torch
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 def test_a_rank_that_never_comes_to_the_setup(tmp_path: Path) -> None:
     """It has no ring: its rank is in its environment, and its stack is elsewhere than those of the others."""

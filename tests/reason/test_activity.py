@@ -14,6 +14,8 @@ from rankandfile.reason.ranks.activity_contexts import CODE, CONTEXTS
 from rankandfile.reason.ranks.activity_patterns import PATTERNS
 from rankandfile.reason.ranks.threads import telling
 
+pytestmark = pytest.mark.slow
+
 
 class Stuck(NamedTuple):
     program: str

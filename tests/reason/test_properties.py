@@ -7,13 +7,14 @@ from dataclasses import replace
 import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.reason.building import Call, Job, Stop, case_of, loop, renumbered, run
 from support.reason.faulty import FAULTS, faulty
 
 from rankandfile.model.case import Case
 from rankandfile.reason import diagnose
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def blamed(case: Case) -> set[int]:

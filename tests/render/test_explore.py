@@ -21,6 +21,8 @@ from rankandfile.pipeline import Options
 from rankandfile.render.explore.app import Explorer, Words
 from rankandfile.render.explore.subject import MOST_CALLS, Subject
 
+pytestmark = pytest.mark.slow
+
 Play = Callable[[Pilot[None], Explorer], Awaitable[None]]
 
 

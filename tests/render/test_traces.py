@@ -25,6 +25,8 @@ from rankandfile.render.chrome_trace import chrome_trace
 from rankandfile.render.perfetto import perfetto
 from rankandfile.render.timeline import MOST_RANKS, MOST_UNFINISHED, Timeline, cohort_table, timeline
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def skipped(tmp_path_factory: pytest.TempPathFactory) -> Made:

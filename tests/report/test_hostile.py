@@ -11,6 +11,8 @@ import pytest
 from support.report.browser import watched
 from support.report.jobs import Case, drawn, write_job, write_page
 
+pytestmark = pytest.mark.slow
+
 TAG = "<img src=x onerror=window.hacked=1>"
 END = "</script><script>window.hacked=1</script>"
 FUNCTION = f"average{END}"

@@ -14,6 +14,8 @@ from support.report.jobs import CASES, Case, write_page
 
 from rankandfile.model.diagnosis import Culprit, Excerpt, ExcerptLine, Probe, Remedy
 
+pytestmark = pytest.mark.slow
+
 #: Where the columns begin in the score, and the height of its ruler.
 GUTTER, RULER = 164, 26
 

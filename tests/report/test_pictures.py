@@ -18,6 +18,8 @@ from rankandfile.reason.pictures.classes import classes
 from rankandfile.reason.pictures.seams import seams
 from rankandfile.render.report.payload import blocks, payload
 
+pytestmark = pytest.mark.slow
+
 
 def columns(moves: list[tuple[int, int]], length: int) -> list[int]:
     """Where each call is drawn."""

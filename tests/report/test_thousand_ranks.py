@@ -9,6 +9,8 @@ import pytest
 from support.report.browser import watched
 from support.report.jobs import drawn, unlike, write_job, write_page
 
+pytestmark = pytest.mark.slow
+
 CALLS = 48
 
 PAINT = "Number(document.getElementById('canvas').dataset.paint)"

@@ -20,6 +20,8 @@ from rankandfile.render.chrome_trace import chrome_trace
 from rankandfile.render.perfetto import perfetto
 from rankandfile.render.timeline import Timeline
 
+pytestmark = pytest.mark.slow
+
 _PATIENCE_MS = 90_000
 
 #: A query in the page's own trace processor: rows of numbers and words.

@@ -27,9 +27,9 @@ from rankandfile.capture.rings import look
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import flight
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
-PATIENCE_S = 90.0
+PATIENCE_S = 300.0
 
 
 @dataclass

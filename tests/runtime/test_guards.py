@@ -11,7 +11,7 @@ import pytest
 from support.runtime import guard_programs as programs
 from support.runtime.gloo_ranks import Rank, Ranks, free_port
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 
 def all_raise(found: list[Rank], kind: str, *texts: str) -> None:

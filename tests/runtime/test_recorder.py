@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.capture.waiting import until
 from support.runtime import recorder_programs as programs
 from support.runtime.gloo_ranks import Ranks
 
@@ -27,7 +28,7 @@ from rankandfile.runtime.recorder import device
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import layout, reading
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 WRITERS = ["python", "native"]
 
@@ -140,9 +141,7 @@ def hung(ranks: Ranks, tmp_path_factory: pytest.TempPathFactory) -> Path:
         return [one for how in programs.HANGS for one in look(folder / how)]
 
     try:
-        deadline = time.monotonic() + 50
-        while sum(one.calls >= 5 for one in seen()) < names and time.monotonic() < deadline:
-            time.sleep(0.1)
+        until(lambda: sum(one.calls >= 5 for one in seen()) >= names)
         time.sleep(4)  # a call that has waited for a moment is no hang
     finally:
         for one in seen():

@@ -13,6 +13,8 @@ from rankandfile.reason import conclude, gather
 from rankandfile.source.files.tree import open_tree
 from rankandfile.source.lines.locate import locate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "name",

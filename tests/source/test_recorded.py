@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from support.capture.watched_jobs import LAUNCHER, Watched
 
-torch = pytest.importorskip("torch")
-
-pytestmark = [pytest.mark.torch, pytest.mark.lab]
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 TRAIN = """
 import torch
@@ -47,6 +45,7 @@ CONDITION = "if not usable(batch):"
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The case folder of a hang. The program's files are gone afterwards."""
+    torch = pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("recorded") / "job"
     folder.mkdir()
     for rank in range(2):
@@ -74,7 +73,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def raf(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rankandfile", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
 
 
 def diagnosed(evidence: Path, *words: str | Path) -> dict[str, Any]:

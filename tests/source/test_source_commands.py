@@ -13,10 +13,12 @@ from support.places import EARLY_STOP
 
 from rankandfile.lab.sim.run import simulate
 
+pytestmark = pytest.mark.slow
+
 
 def raf(*words: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rankandfile", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_the_diagnosis_names_the_condition_and_why_it_can_differ() -> None:
@@ -84,7 +86,7 @@ def test_the_ways_are_coloured_where_colour_is_wanted() -> None:
     words = ["show", "source", str(EARLY_STOP / "evidence"), "--src", str(EARLY_STOP / "src")]
     command = [sys.executable, "-m", "rankandfile", *words]
     env = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "FORCE_COLOR": "1", "TERM": "xterm"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=env)
     lines = done.stdout.splitlines()
     [condition] = [line for line in lines if "if self.out_of_patience():" in line and "? " in line]
     # Both ways in their own colours, and the condition in bold.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from .bench import Bench
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 class Misfit(ValueError):
@@ -50,16 +50,11 @@ def _files(lines: list[str]) -> Iterator[tuple[str, list[tuple[int, list[str]]]]
             name, hunks = line[4:].split("\t")[0].strip().removeprefix("a/"), []
         elif (match := _HUNK.match(line)) and name:
             hunks.append((int(match[1]), []))
-            left = [int(match[2] or 1), _added(line)]
+            left = [int(match[2] or 1), int(match[3] or 1)]
     if name and hunks:
         if any(left):
             raise Misfit(f"{name}: the last part has fewer lines than it says")
         yield name, hunks
-
-
-def _added(line: str) -> int:
-    match = re.match(r"@@ -\S+ \+\d+(?:,(\d+))? @@", line)
-    return int(match[1] or 1) if match else 0
 
 
 def _applied(name: str, text: str, hunks: list[tuple[int, list[str]]]) -> str:

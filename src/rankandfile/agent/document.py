@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rankandfile.render.markdown import code, text
-from rankandfile.render.words import headline, plain
+from rankandfile.render.markdown import code, fenced, text
+from rankandfile.render.words import headline
 
 from .bench import Bench
 from .journal import PLAYBOOK, Journal
@@ -30,10 +30,13 @@ class Section:
 
     def quote(self, path: str, lines: list[str], first: int, last: int) -> None:
         low, high = max(1, first), min(len(lines), last)
-        self.blocks.append(_verbatim(lines[low - 1 : high], f"python {path}:{low}-{high}"))
+        self._verbatim(lines[low - 1 : high], f"python {path}:{low}-{high}")
 
     def diff(self, diff: str) -> None:
-        self.blocks.append(_verbatim(diff.splitlines(), "diff"))
+        self._verbatim(diff.splitlines(), "diff")
+
+    def _verbatim(self, lines: Sequence[str], info: str) -> None:
+        self.blocks.append(f"\n{fenced(lines, info)}\n")
 
 
 @dataclass
@@ -81,16 +84,3 @@ class Document:
 def _title(words: str) -> str:
     """Without ranks: a title cites nothing, so that it claims nothing."""
     return "cause open" if any(letter.isdigit() for letter in words) else words.lower()
-
-
-def _verbatim(lines: Sequence[str], info: str) -> str:
-    ticks = "`" * (_longest(lines) + 1)
-    return "\n".join(["", f"{ticks}{info}", *(plain(one.replace("\t", "    ")) for one in lines), ticks, ""])
-
-
-def _longest(lines: Sequence[str]) -> int:
-    run = most = 0
-    for letter in "\n".join(lines):
-        run = run + 1 if letter == "`" else 0
-        most = max(most, run)
-    return max(most, 2)

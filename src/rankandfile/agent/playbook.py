@@ -13,8 +13,8 @@ from rankandfile.reason import lookup as look
 
 from .bench import Bench
 from .document import Document, Section
+from .evidence_ranks import ranks_of_evidence
 from .journal import Journal
-from .kin import ranks_of_evidence
 from .result import Line, who
 from .tool import ToolError
 

@@ -18,6 +18,7 @@ MOST_IDS = 4
 _LONGEST_RANKS = 200
 NO_SUCH = "there is no such evidence in this case"
 """Said of an id: the line repeats the question, and supports nothing."""
+_UNSUPPORTED = ("refuted: ", "undecided: ", "not accepted: ")
 
 
 class Line(NamedTuple):
@@ -33,6 +34,12 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     evidence: list[str] = []
     more: int | None = None
     """The `cursor` with which to ask for what did not fit; null: this is all."""
+
+    @property
+    def supporting(self) -> list[str]:
+        """The lines that a sentence can rest on. The answer to a refuted question repeats it, and supports nothing."""
+        lines = [] if self.text.startswith(_UNSUPPORTED) else self.text.splitlines()
+        return [one for one in lines if not one.endswith(NO_SUCH)]
 
 
 class Page(NamedTuple):

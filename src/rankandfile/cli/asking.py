@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import getpass
 import importlib.util
-import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +39,7 @@ def wishes_of(
     from rankandfile.agent.llm import price as prices
     from rankandfile.agent.llm.budget import Budget
     from rankandfile.agent.llm.consult import Wishes
-    from rankandfile.agent.llm.veil import NoVeil, veil
+    from rankandfile.agent.llm.hidden_names import NamesAsTheyAre, hidden_names
 
     try:
         price = prices.known(choice) if limits.price is None else prices.read(limits.price)
@@ -59,7 +56,7 @@ def wishes_of(
     return Wishes(
         choice=choice,
         budget=Budget(limits.steps, limits.tokens, limits.cost, limits.seconds, price),
-        veil=veil(draft.bench.case, _own_names(), key) if redact else NoVeil(),
+        names=hidden_names(draft.bench.case, _own_names(), key) if redact else NamesAsTheyAre(),
         conversation=conversation,
         earlier=earlier,
     )
@@ -87,9 +84,7 @@ def _own_names() -> Names:
     from rankandfile.evidence.redact.names import Names
 
     names = Names()
-    names.host(socket.gethostname())
-    with contextlib.suppress(KeyError, OSError):
-        names.user(getpass.getuser())
+    names.learn_own()
     return names
 
 
@@ -98,7 +93,7 @@ def previewed(choice: Choice, limits: Limits, draft: Draft, folder: Path | None,
 
     wishes = wishes_of(choice, limits, draft, folder, redact, resume=folder is not None)
     shown = preview(draft, wishes)
-    hidden = {kind: len(values) for kind, values in wishes.veil.given().items()}
+    hidden = {kind: len(values) for kind, values in wishes.names.given().items()}
     said = ", ".join(f"{number} of kind {kind}" for kind, number in hidden.items())
     err.print("nothing was sent. The answers to what the model asks of the tools would follow.", markup=False)
     err.print(f"pseudonyms     {said or 'none: --redact gives them'}", markup=False)
@@ -112,7 +107,7 @@ def asked(choice: Choice, limits: Limits, draft: Draft, folder: Path, redact: bo
 
     wishes = wishes_of(choice, limits, draft, folder, redact, resume)
     where = f"{choice.spec} at {choice.host}"
-    hidden = "with pseudonyms" if wishes.veil.key else "as it is; --redact hides names"
+    hidden = "with pseudonyms" if wishes.names.key else "as it is; --redact hides names"
     err.print(f"asking         {where}, {hidden}", markup=False, soft_wrap=True)
     if choice.in_clear:
         err.print("               over http, which anybody on the way can read", markup=False)

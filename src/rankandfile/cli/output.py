@@ -23,7 +23,13 @@ class Format(str, Enum):
     parquet = "parquet"
 
 
+class TextOrJson(str, Enum):
+    text = "text"
+    json = "json"
+
+
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print it.")]
+TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", "-f", help="How to print it.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this file instead.", show_default=False)
 ]

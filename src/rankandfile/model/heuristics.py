@@ -52,7 +52,9 @@ def heuristic(
         @wraps(function)
         def answer(*args: P.args, **kwargs: P.kwargs) -> R:
             found = function(*args, **kwargs)
-            return otherwise if found is not otherwise and rule.off else found  # type: ignore[return-value]
+            if found is otherwise or not (_off.get() or _spoke.get() is not None):
+                return found
+            return otherwise if found != otherwise and rule.off else found  # type: ignore[return-value]
 
         return answer
 

@@ -43,9 +43,10 @@ def cell(words: str) -> str:
 
 
 def fenced(lines: Iterable[str], language: str = "") -> str:
-    block = "\n".join(plain(line.replace("\t", "    ")) for line in lines)
-    fence = "`" * max(3, _longest(block) + 1)
-    return f"{fence}{language}\n{block}\n{fence}"
+    """A block of code that nothing in it can end."""
+    shown = [plain(line.replace("\t", "    ")) for line in lines]
+    fence = "`" * max(3, 1 + max(map(_longest, shown), default=0))
+    return "\n".join([f"{fence}{language}", *shown, fence])
 
 
 def _longest(words: str) -> int:

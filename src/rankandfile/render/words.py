@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Verdict, Wait
+from rankandfile.model.ledger import Evidence
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 #: A list of ranks longer than this is cut; the JSON has all of it.
@@ -125,6 +126,12 @@ def alike_culprits(verdict: Verdict) -> list[tuple[str, str, str]]:
 
 def culprit_ranks(verdict: Verdict) -> str:
     return format_ranks(culprit.rank for culprit in verdict.culprits)
+
+
+def cited(diagnosis: Diagnosis, verdict: Verdict) -> list[Evidence]:
+    """The facts that a verdict rests on, in the order in which it names them."""
+    facts = {one.id: one for one in diagnosis.evidence}
+    return [facts[one] for one in verdict.evidence if one in facts]
 
 
 def job_size(diagnosis: Diagnosis) -> str:

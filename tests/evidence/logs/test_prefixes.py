@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.stamps import stamp
@@ -73,7 +74,7 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(PREFIXES, max_size=5), LINES)
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 def test_any_stack_of_prefixes_is_peeled(prefixes: list[str], line: str) -> None:
     peeled = peel("".join(prefixes) + line)
     assert peeled.body == line
@@ -81,7 +82,7 @@ def test_any_stack_of_prefixes_is_peeled(prefixes: list[str], line: str) -> None
 
 
 @given(_rank, st.lists(PREFIXES.filter(lambda p: not p.startswith("[rank")), max_size=3), LINES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_rank_is_found_wherever_it_stands(rank: int, others: list[str], line: str) -> None:
     for place in range(len(others) + 1):
         peeled = peel("".join([*others[:place], f"[rank{rank}]:", *others[place:]]) + line)
@@ -89,7 +90,7 @@ def test_the_rank_is_found_wherever_it_stands(rank: int, others: list[str], line
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_peeling_takes_nothing_but_the_beginning(text: str) -> None:
     assert text.endswith(peel(text).body)
 

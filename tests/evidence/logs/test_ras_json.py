@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence.reading_logs import kinds_of, log_of, rows_of
+from support.examples import examples
 
 from rankandfile.evidence.text.logs.ras_json import is_one, read
 
@@ -89,7 +90,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_json_is_survived(value: Any) -> None:
     data = json.dumps({"communicators": value}).encode()
     assert is_one(data)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence.log_examples import EXAMPLES
 from support.evidence.reading_logs import events_of, log_of, rows_of
+from support.examples import examples
 
 from rankandfile.evidence.text import scan
 from rankandfile.evidence.text.logs import collect, reading
@@ -41,7 +42,7 @@ def test_every_literal_is_long_enough_and_on_one_line() -> None:
     st.lists(st.one_of(st.sampled_from(LITERALS), st.binary(max_size=9), st.just(b"\n")), max_size=40),
     st.integers(0, 7),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_looking_at_every_fourth_byte_finds_every_literal(parts: list[bytes], shift: int) -> None:
     data = b"." * shift + b"".join(parts)
     found = lines_with(sampled(LITERALS), data)
@@ -69,7 +70,7 @@ def test_ordinary_lines_are_rarely_looked_at() -> None:
 
 
 @given(st.lists(st.sampled_from(EXAMPLES), min_size=1, max_size=12), st.integers(64, 700))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_chunks_have_no_edges(examples: list, chunk: int) -> None:  # type: ignore[type-arg]
     data = "".join(f"step {i}\n{e.text}\n" for i, e in enumerate(examples)).encode()
     whole = [(line.offset, line.number, line.text) for line in scan.Scan(BytesIO(data), plain(LITERALS))]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence.log_examples import EXAMPLES, MACHINE
 from support.evidence.reading_logs import events_of, kinds_of
+from support.examples import examples
 
 from rankandfile.evidence.text.pieces import pieces
 
@@ -121,7 +122,7 @@ def test_an_endless_line(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from([*EXAMPLES, *MACHINE]), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_pieces_lose_nothing(examples: list) -> None:  # type: ignore[type-arg]
     line = "".join(LINE.format(r=i) + example.text.replace("\n", " ") for i, example in enumerate(examples))
     assert "".join(pieces(line)) == line

@@ -9,9 +9,9 @@ from support.evidence.stack_reading import read
 
 from rankandfile.evidence.raw import Frame
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, stack_table
-from rankandfile.evidence.text.stacks import RawStacks
 from rankandfile.evidence.text.stacks.assemble import snapshot_tables
 from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
+from rankandfile.evidence.text.stacks.raw import RawStacks
 from rankandfile.model.snapshots import empty_snapshots, snapshot_schema
 
 PYSPY = """Process {pid}: python train.py

@@ -34,7 +34,7 @@ PYTHONS = sorted({sys.executable, *filter(None, (shutil.which(f"python3.{n}") fo
 def test_real(tmp_path: Path, python: str) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    run = subprocess.run([python, str(program)], capture_output=True, timeout=60, check=False)
+    run = subprocess.run([python, str(program)], capture_output=True, timeout=300, check=False)
     if b"Fatal Python error" not in run.stderr:
         pytest.skip(f"{python} does not run here")
     found = seen(read(tmp_path, run.stderr))

@@ -24,7 +24,7 @@ def wait_here(limit, text="a (b)"):
 if __name__ == "__main__":
     multiprocessing.get_context("fork").Process(target=child, daemon=True).start()
     threading.Thread(target=time.sleep, args=(600,), daemon=True, name="poll (x)").start()
-    time.sleep(0.2)
+    time.sleep(1)
     wait_here(600)
 """
 OPTIONS = [(), ("--native",), ("--locals",)]
@@ -34,7 +34,7 @@ PYSPY = shutil.which("py-spy") or str(Path(sys.executable).with_name("py-spy"))
 
 def spy(pid: int, *options: str) -> bytes:
     run = subprocess.run(
-        [PYSPY, "dump", "-p", str(pid), *options], capture_output=True, timeout=60, check=False
+        [PYSPY, "dump", "-p", str(pid), *options], capture_output=True, timeout=300, check=False
     )
     if run.returncode:
         pytest.skip(f"py-spy cannot look into a process here: {run.stderr[:100]!r}")

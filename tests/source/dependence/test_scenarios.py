@@ -12,6 +12,8 @@ from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import conditions_at
 from rankandfile.source.program.modules import Program
 
+pytestmark = pytest.mark.slow
+
 
 class Folder:
     def __init__(self, root: Path) -> None:

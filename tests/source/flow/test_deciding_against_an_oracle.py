@@ -14,12 +14,13 @@ from contextlib import suppress
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.source import opaque_programs as op
 
 from rankandfile.source.flow import Condition, Point, deciding
 from rankandfile.source.program.modules import Program
 
-slow = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class OneFile:

@@ -14,6 +14,8 @@ from support.source.remedy_cases import Texts, changed, problem, refused
 from rankandfile.evidence.files.worker import decode
 from rankandfile.source.remedies import Patch, Site, patched, patches
 
+pytestmark = pytest.mark.slow
+
 HEAD = "import torch.distributed as dist\n\n\n"
 
 

@@ -8,13 +8,11 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-#: Whatever the machine is busy with, a job of two ranks does what it should within this.
-LONG_S = 120.0
+from support.capture.waiting import LONG_S, until
 
 #: Imports torch once and becomes two ranks, which costs half of what torchrun takes.
 LAUNCHER = """
@@ -113,10 +111,15 @@ class Watched:
 
     def until(self, true: Callable[[], bool]) -> None:
         """Wait for a state; an error with all that was said where it does not come."""
-        end = time.monotonic() + LONG_S
-        while not true():
-            assert time.monotonic() < end and self.process.poll() is None, self.out + self.err
-            time.sleep(0.1)
+
+        def come() -> bool:
+            # First whether it has ended: what it said at its very end counts.
+            ended = self.process.poll() is not None
+            found = true()
+            assert found or not ended, self.out + self.err
+            return found
+
+        until(come, lambda: self.out + self.err)
 
     def wait(self) -> int:
         try:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rankandfile.evidence.text.logs import RawLog, read
-from rankandfile.evidence.text.logs.raw import COLUMNS, pack, unpack
+from rankandfile.evidence.text.logs.raw import COLUMNS, RawLog, pack, unpack
+from rankandfile.evidence.text.reading import read_log
 
 Row = dict[str, Any]
 
@@ -15,8 +15,10 @@ Row = dict[str, Any]
 def log_of(folder: Path, text: str | bytes, name: str = "job.log") -> RawLog:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = read_log(path).log
+    assert found is not None
     # As it comes out of a decoding process.
-    return unpack(pack(read(path)))
+    return unpack(pack(found))
 
 
 def rows_of(log: RawLog) -> list[Row]:

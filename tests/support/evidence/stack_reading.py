@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankandfile.evidence.raw import unpack_repeats
-from rankandfile.evidence.text import stacks
-from rankandfile.evidence.text.stacks import RawProcess, RawStacks, RawThread
+from rankandfile.evidence.text import reading
+from rankandfile.evidence.text.stacks.raw import RawProcess, RawStacks, RawThread
 
 
 class Seen(NamedTuple):
@@ -41,10 +41,10 @@ def seen(raw: RawStacks) -> list[Seen]:
 def read(folder: Path, text: str | bytes, name: str = "stacks.txt") -> RawStacks:
     path = folder / name.replace("/", "_")
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return stacks.read(path, name)
+    return reading.read_stacks(path, name).stacks or RawStacks()
 
 
 def read_log(folder: Path, text: str | bytes) -> RawStacks:
     path = folder / "job.log"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return stacks.read_log(path)
+    return reading.read_log(path).stacks or RawStacks()

@@ -28,7 +28,7 @@ WORLD = 4
 #: How long a rank may be stuck before it dumps: the others need no more than a fraction of it.
 PATIENCE = 3.0
 TOGETHER = 4
-LONGEST = 60.0
+LONGEST = 300.0
 
 ones = torch.ones
 

@@ -13,10 +13,12 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["rankandfile.evidence"]):
-    from rankandfile.evidence.exits import ends as exits
-    from rankandfile.evidence.text.logs import ras_json, read
+    from rankandfile.evidence.exits import table as exits
+    from rankandfile.evidence.exits.documents import from_document
+    from rankandfile.evidence.text.logs import ras_json
     from rankandfile.evidence.text.logs.assemble import LogPart, tables
     from rankandfile.evidence.text.logs.raw import pack, unpack
+    from rankandfile.evidence.text.reading import read_log
 
 FILE = Path(tempfile.mkdtemp()) / "input"
 
@@ -26,11 +28,11 @@ def one_input(data: bytes) -> None:
     if door == b"r":
         ras_json.read(content)
     elif door == b"x":
-        rows, _ = exits.from_document(content, "attempt_0/1/error.json")
+        rows, _ = from_document(content, "attempt_0/1/error.json")
         exits.table(rows)
     else:
         FILE.write_bytes(content)
-        log = unpack(pack(read(FILE)))
+        log = unpack(pack(read_log(FILE).log))
         if door == b"t":
             found = tables([LogPart(log, "job.log", 1_770_000_000_000_000_000, rank=1)])
             exits.tie(exits.table(exits.from_events(found.events, found.logs)), found.events)

@@ -14,7 +14,7 @@ import atheris
 with atheris.instrument_imports(include=["rankandfile"]):
     from rankandfile.evidence.raw import pack
     from rankandfile.evidence.tables.repeated import Repeated
-    from rankandfile.evidence.text import stacks
+    from rankandfile.evidence.text.reading import read_log, read_stacks
     from rankandfile.evidence.text.stacks.assemble import snapshot_tables
     from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
 
@@ -25,11 +25,13 @@ def one_input(data: bytes) -> None:
     door, content = data[:1], data[1:]
     FILE.write_bytes(content)
     if door < b"\x55":
-        raw = stacks.read(FILE, "stacks.txt")
+        raw = read_stacks(FILE, "stacks.txt").stacks
     elif door < b"\xaa":
-        raw = stacks.read(FILE, "stacks.json")
+        raw = read_stacks(FILE, "stacks.json").stacks
     else:
-        raw = stacks.read_log(FILE)
+        raw = read_log(FILE).stacks
+    if raw is None:
+        return
     pack(raw)
     parts = [StackPart(raw, "stacks.txt")]
     give_ranks(parts)

@@ -18,8 +18,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-_STILL_S = 0.7  # no rank has written anything for so long: nobody can proceed
-_LIMIT_S = 20.0
+_STILL_S = 0.7  # no rank has written anything for so long, nor wanted the processor: nobody can proceed
+_LIMIT_S = 300.0
 
 
 def rank_main(rank: int, plan: dict[str, Any], folder: str) -> None:
@@ -49,7 +49,7 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
         for worker in workers:
             worker.start()
         try:
-            lines = _until_still(folder, plan["world_size"])
+            lines = _until_still(folder, [worker.pid for worker in workers if worker.pid is not None])
         finally:
             for worker in workers:
                 if worker.pid is not None and worker.is_alive():
@@ -61,13 +61,21 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _until_still(folder: str, world_size: int) -> list[list[str]]:
+def _runs(pid: int) -> bool:
+    """Whether any thread of a process runs, or would run if the machine were not busy."""
+    states = [
+        path.read_text().rpartition(")")[2].split()[0] for path in Path(f"/proc/{pid}/task").glob("*/stat")
+    ]
+    return bool({"R", "D"} & set(states))
+
+
+def _until_still(folder: str, pids: list[int]) -> list[list[str]]:
     begin = changed = time.monotonic()
     last: list[list[str]] = []
     while time.monotonic() - begin < _LIMIT_S:
-        paths = [Path(f"{folder}/{rank}.log") for rank in range(world_size)]
+        paths = [Path(f"{folder}/{rank}.log") for rank in range(len(pids))]
         lines = [path.read_text().splitlines() if path.exists() else [] for path in paths]
-        if lines != last:
+        if lines != last or any(map(_runs, pids)):
             last, changed = lines, time.monotonic()
         started = all(lines)
         if started and (all("end" in of_rank for of_rank in lines) or time.monotonic() - changed > _STILL_S):

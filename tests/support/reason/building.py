@@ -21,6 +21,10 @@ SECOND = 1_000_000_000
 START = 1_800_000_000 * SECOND
 
 
+#: The group of all ranks.
+WORLD = "0"
+
+
 class Call(NamedTuple):
     """One call; `peer` for a send or receive; `batch` numbers those issued as one."""
 

@@ -16,9 +16,11 @@ import polars as pl
 import pytest
 
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, stack_table
-from rankandfile.evidence.text import stacks
+from rankandfile.evidence.text.reading import read_stacks
 from rankandfile.evidence.text.stacks.assemble import snapshot_tables
 from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
+from rankandfile.evidence.text.stacks.raw import RawStacks
+from support.capture.waiting import until
 
 PYSPY = shutil.which("py-spy") or str(Path(sys.executable).with_name("py-spy"))
 
@@ -46,7 +48,8 @@ class Capture(NamedTuple):
 
 def tables(*files: Path) -> Tables:
     parts = [
-        StackPart(stacks.read(file, file.name), str(file), number) for number, file in enumerate(files, 1)
+        StackPart(read_stacks(file, file.name).stacks or RawStacks(), str(file), number)
+        for number, file in enumerate(files, 1)
     ]
     give_ranks(parts)
     repeated = Repeated()
@@ -67,15 +70,36 @@ def capture(folder: Path, program: str, settle: float = 0.4) -> Capture:
             assert process.stdout is not None
             if process.stdout.readline() != b"ready\n":
                 pytest.skip("the program does not run here")
-            time.sleep(settle)
+            until(_Settled(process.pid, settle))
             plain = _spy(folder, process.pid, "--subprocesses")
             native = _spy(folder, process.pid, "--native")
             process.send_signal(signal.SIGUSR1)
+            # It writes all of it at once, wherever the program is.
+            until(lambda: fault.exists() and fault.stat().st_size > 0)
             time.sleep(0.2)
         finally:
             # The program may have children of its own.
             _kill_session(process)
     return Capture(file, tables(plain), tables(native), tables(fault))
+
+
+class _Settled:
+    """Whether a program that said it is ready sleeps since a moment, or has computed for as long."""
+
+    def __init__(self, pid: int, moment_s: float) -> None:
+        self.file, self.moment_s = Path(f"/proc/{pid}/stat"), moment_s
+        self.ready = self._looked()
+        self.since = time.monotonic()
+
+    def _looked(self) -> tuple[str, float]:
+        fields = self.file.read_text().rpartition(")")[2].split()
+        return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def __call__(self) -> bool:
+        state, seconds = self._looked()
+        if state not in "ST":
+            self.since = time.monotonic()
+        return seconds - self.ready[1] >= self.moment_s or time.monotonic() - self.since >= self.moment_s
 
 
 def _kill_session(process: subprocess.Popen[bytes]) -> None:
@@ -85,7 +109,7 @@ def _kill_session(process: subprocess.Popen[bytes]) -> None:
 
 def _spy(folder: Path, pid: int, option: str) -> Path:
     run = subprocess.run(
-        [PYSPY, "dump", "-p", str(pid), option], capture_output=True, timeout=60, check=False
+        [PYSPY, "dump", "-p", str(pid), option], capture_output=True, timeout=300, check=False
     )
     # A child that is no Python program makes py-spy fail after the others have been printed.
     if not run.stdout:

@@ -46,7 +46,7 @@ class Ranks:
         return self._server.stdout.readline().strip()
 
     def run(
-        self, world: int, program: Callable[..., Any], *args: object, limit: float = 60, **env: str
+        self, world: int, program: Callable[..., Any], *args: object, limit: float = 300, **env: str
     ) -> list[Rank]:
         """`env` reaches the ranks before anything of rankandfile is imported there."""
         with tempfile.TemporaryDirectory() as folder:

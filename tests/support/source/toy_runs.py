@@ -117,7 +117,9 @@ def _torch(rank: int, world: int, made: list[tuple[str, Frames]]) -> dict[str, t
     dist.get_world_size = lambda: world  # type: ignore[attr-defined]
     torch = types.ModuleType("torch")
     torch.distributed = dist  # type: ignore[attr-defined]
-    return {"torch": torch, "torch.distributed": dist}
+    data = types.ModuleType("torch.utils.data")
+    data.DataLoader = lambda dataset: list(dataset)  # type: ignore[attr-defined]
+    return {"torch": torch, "torch.distributed": dist, "torch.utils.data": data}
 
 
 def _frames() -> Frames:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from rankandfile.agent.bench import Bench
-from rankandfile.agent.kin import ranks_of_evidence
-from rankandfile.agent.result import NO_SUCH, Result
+from rankandfile.agent.evidence_ranks import ranks_of_evidence
+from rankandfile.agent.result import Result
 
 from .tokens import numbers_in, places_in, ranks_in
 
 _PLACE = re.compile(r"([\w./-]+\.py):(\d+)(?:-(\d+))?$")
 _MOST_LINES = 400
-_UNSUPPORTED = ("refuted: ", "undecided: ", "not accepted: ")
 
 
 @dataclass
@@ -40,12 +39,9 @@ def support(bench: Bench, ids: tuple[str, ...], results: dict[str, Result]) -> S
     found = Support()
     for one in ids:
         if one in results:
-            text = results[one].text
-            # The answer to a refuted question repeats the question: it supports nothing of it.
-            if not text.startswith(_UNSUPPORTED):
-                found.read("\n".join(one for one in text.splitlines() if not one.endswith(NO_SUCH)))
-            if text.startswith("accepted: "):
-                found.blamed |= ranks_in(text.splitlines()[0])
+            found.read("\n".join(results[one].supporting))
+            if results[one].text.startswith("accepted: "):
+                found.blamed |= ranks_in(results[one].text.splitlines()[0])
         elif place := _PLACE.match(one):
             _read_source(bench, found, one, place[1], int(place[2]), int(place[3] or place[2]))
         elif (fact := bench.case.evidence(one)) is not None:

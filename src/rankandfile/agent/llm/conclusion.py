@@ -20,6 +20,7 @@ from .verdict import held
 
 _MOST_FINDINGS = 30
 _LONGEST_FIX = 40_000
+_PROPOSAL = ("cause", "culprits", "confidence", "file", "line", "condition", "evidence")
 
 
 class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,15 +90,7 @@ def judged(bench: Bench, journal: Journal, conclusion: Conclusion) -> Judged:
         found.verdict = held(
             bench,
             journal,
-            {
-                "cause": conclusion.cause,
-                "culprits": conclusion.culprits,
-                "confidence": conclusion.confidence,
-                "file": conclusion.file,
-                "line": conclusion.line,
-                "condition": conclusion.condition,
-                "evidence": conclusion.evidence,
-            },
+            {name: getattr(conclusion, name) for name in _PROPOSAL},
             conclusion.tests,
         )
     for text in conclusion.findings[:_MOST_FINDINGS]:

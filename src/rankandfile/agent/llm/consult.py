@@ -18,9 +18,9 @@ from .answers import MODEL
 from .budget import Budget
 from .choice import Choice
 from .discipline import DISCIPLINE, opening
+from .hidden_names import NamesAsTheyAre
 from .replies import Replies
 from .session import Session
-from .veil import NoVeil
 
 _LONGEST_DRAFT = 40_000
 
@@ -29,7 +29,7 @@ _LONGEST_DRAFT = 40_000
 class Wishes:
     choice: Choice
     budget: Budget
-    veil: NoVeil
+    names: NamesAsTheyAre
     conversation: Path | None = None
     """Where it is kept; None: nowhere."""
     earlier: tuple[ModelMessage, ...] = ()
@@ -45,11 +45,11 @@ def consult(draft: Draft, wishes: Wishes) -> Account:
     head = record.Head(
         model=wishes.choice.spec,
         draft=record.digest(words),
-        redaction_key=wishes.veil.key.hex() if wishes.veil.key else None,
+        redaction_key=wishes.names.key.hex() if wishes.names.key else None,
     )
     kept = record.Record(wishes.conversation)
     http = providers.client(wishes.transport)
-    replies = Replies(draft.bench, draft.journal, wishes.budget, wishes.veil, wishes.say)
+    replies = Replies(draft.bench, draft.journal, wishes.budget, wishes.names, wishes.say)
     session = Session(
         model=providers.model(wishes.choice, http),
         settings=lambda room: providers.settings(wishes.choice, room),
@@ -60,7 +60,7 @@ def consult(draft: Draft, wishes: Wishes) -> Account:
     )
     draft.journal.by = MODEL
     # The draft is hidden first in any case: the names that it has are those that come back.
-    first = opening(wishes.veil.hide(words[:_LONGEST_DRAFT]))
+    first = opening(wishes.names.hide(words[:_LONGEST_DRAFT]))
     earlier = wishes.earlier or (ModelRequest([UserPromptPart(first)], instructions=DISCIPLINE),)
     record.rewrite(kept, head, earlier)
 
@@ -77,7 +77,7 @@ def consult(draft: Draft, wishes: Wishes) -> Account:
     return Account(
         model=wishes.choice.spec,
         destination=wishes.choice.host,
-        redacted=wishes.veil.key is not None,
+        redacted=wishes.names.key is not None,
         ended=ended or CONCLUDED,
         findings=judged.findings,
         dropped=judged.dropped,

@@ -14,7 +14,7 @@ from rankandfile.agent.claims import check, tokens
 from rankandfile.agent.claims.parse import Claim, Heading, Quote, parts
 from rankandfile.agent.result import Result, who
 
-from .deeds import undone
+from .actions import unsupported_actions
 
 _LONGEST = 2_000
 _ACCUSES = re.compile(
@@ -43,7 +43,7 @@ def problems_of(text: str, bench: Bench, results: Mapping[str, Result]) -> list[
     for part in known:
         if isinstance(part, Claim):
             problems += _accusations(part.words, bench)
-            problems += undone(part.words, part.ids, bench, results)
+            problems += unsupported_actions(part.words, part.ids, bench, results)
     return list(dict.fromkeys(problems))
 
 

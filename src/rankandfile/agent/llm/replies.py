@@ -22,7 +22,7 @@ from .answers import Answers, arguments_of
 from .budget import Budget
 from .conclusion import Judged
 from .discipline import CONCLUDE
-from .veil import NoVeil
+from .hidden_names import NamesAsTheyAre
 
 #: How often it is asked again: for what it cannot support; for a conclusion.
 _TRIES, _NUDGES = 2, 2
@@ -34,7 +34,7 @@ class Replies:
     bench: Bench
     journal: Journal
     budget: Budget
-    veil: NoVeil
+    names: NamesAsTheyAre
     say: Callable[[str], None]
     judged: Judged = field(default_factory=Judged)
     sent_back: int = 0
@@ -60,7 +60,7 @@ class Replies:
             words = (
                 self._answer(call) if number < _MOST_AT_ONCE else "No answer: too many questions at a time"
             )
-            hidden = self.veil.hide(words)
+            hidden = self.names.hide(words)
             parts.append(
                 ToolReturnPart(tool_name=call.tool_name, content=hidden, tool_call_id=call.tool_call_id)
             )
@@ -68,7 +68,7 @@ class Replies:
 
     def _answer(self, call: ToolCallPart) -> str:
         try:
-            arguments = self.veil.show(arguments_of(call.args))
+            arguments = self.names.show(arguments_of(call.args))
             if call.tool_name == CONCLUDE:
                 return self._conclude(conclusion.parsed(arguments))
         except ToolError as error:

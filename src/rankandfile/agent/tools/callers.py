@@ -12,8 +12,6 @@ from rankandfile.source.lines.arguments import called_name
 
 from .definition import Name, modules_with
 
-ORDER = 130
-
 
 def callers(bench: Bench, asked: Name) -> Iterator[Line]:
     last = asked.name.rsplit(".", 1)[-1]
@@ -33,6 +31,7 @@ def callers(bench: Bench, asked: Name) -> Iterator[Line]:
         yield line("Nothing in the source calls anything by that name.")
 
 
+ORDER = 130
 TOOL = Tool(
     "callers",
     "Every line of the source that calls something of this name. A name is no proof: look at the definition.",

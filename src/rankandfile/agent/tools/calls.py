@@ -14,8 +14,6 @@ from rankandfile.model.ledger import call_id
 from rankandfile.model.tables import STATES
 from rankandfile.reason import lookup as look
 
-ORDER = 70
-
 _ALIKE = ["group", "number", "op", "shape", "root", "src", "dst", "state", "site"]
 
 
@@ -74,6 +72,7 @@ def _words(bench: Bench, row: look.Row) -> str:
     return f"{', '.join(words)}: {who(row['rank'])}"
 
 
+ORDER = 70
 TOOL = Tool(
     "calls",
     "Recorded calls by ranks, group, operation, sequence number and state, with sizes and call sites; ranks that "

@@ -12,8 +12,6 @@ from rankandfile.reason import lookup as look
 from rankandfile.reason.divergence.cohorts import tracks
 from rankandfile.reason.views import groups_that_parted
 
-ORDER = 30
-
 
 class Cohorts(Arguments, frozen=True):
     group: str | None = None
@@ -37,6 +35,7 @@ def cohorts(bench: Bench, asked: Cohorts) -> Iterator[Line]:
             )
 
 
+ORDER = 30
 TOOL = Tool(
     "cohorts",
     "Ranks that made the same calls, per group, the largest cohort first. A job of thousands of ranks has a handful.",

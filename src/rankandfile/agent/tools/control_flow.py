@@ -14,8 +14,6 @@ from rankandfile.source.program.names import own_nodes
 
 from .source import file_of
 
-ORDER = 140
-
 _STEERING = (
     ast.If,
     ast.For,
@@ -72,6 +70,7 @@ def function_at(bench: Bench, file: str, number: int) -> Function:
     return function
 
 
+ORDER = 140
 TOOL = Tool(
     "control_flow",
     "The skeleton of the function at a line (decisions, loops, handlers, exits), and the conditions that decide "

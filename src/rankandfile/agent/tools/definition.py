@@ -9,8 +9,6 @@ from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.source.program.modules import Module
 
-ORDER = 120
-
 MOST_FILES = 2_000
 _MOST_LINES = 60
 
@@ -54,4 +52,5 @@ def modules_with(bench: Bench, word: str) -> Iterator[Module]:
                 yield module
 
 
+ORDER = 120
 TOOL = Tool("definition", "Where a function, method or class is defined, and its text.", Name, definition)

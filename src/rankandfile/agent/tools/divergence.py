@@ -11,8 +11,6 @@ from rankandfile.model.diagnosis import Call
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.words import upper
 
-ORDER = 50
-
 
 class Where(Arguments, frozen=True):
     pass
@@ -41,6 +39,7 @@ def call_words(call: Call) -> str:
     return f"{call.op}{number}{at}{inside}" + (f" ({call.detail})" if call.detail else "")
 
 
+ORDER = 50
 TOOL = Tool(
     "divergence",
     "The earliest point at which the cohorts of a group stopped making the same calls, and what each did there: "

@@ -8,8 +8,6 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import NO_SUCH, Line, line
 from rankandfile.agent.tool import Arguments, Tool
 
-ORDER = 100
-
 
 class Ids(Arguments, frozen=True):
     ids: list[str]
@@ -24,6 +22,7 @@ def evidence(bench: Bench, asked: Ids) -> Iterator[Line]:
             yield line(f"{fact.source}, {fact.where}: {fact.quote}", one)
 
 
+ORDER = 100
 TOOL = Tool(
     "evidence",
     "The facts behind evidence ids such as D0#84 or L2:88: the file, the place in it, and what stands there.",

@@ -9,8 +9,6 @@ from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.reason.explain import explain as explain_rank
 
-ORDER = 60
-
 
 class Explain(Arguments, frozen=True):
     rank: int
@@ -45,6 +43,7 @@ def _is_known(bench: Bench, rank: int) -> bool:
     return seen or 0 <= rank < (bench.diagnosis.job.world_size or 0) or any(rank in one for one in members)
 
 
+ORDER = 60
 TOOL = Tool(
     "explain",
     "Why one rank is stuck: the chain of waits from it to where it ends, link by link, and why it is blamed or not.",

@@ -11,8 +11,6 @@ from rankandfile.agent.tool import Arguments, Tool, ToolError
 
 from .source import file_of
 
-ORDER = 160
-
 _MOST_LINES = 200
 
 
@@ -37,6 +35,7 @@ def git_blame(bench: Bench, asked: Blame) -> Iterator[Line]:
         yield line(one)
 
 
+ORDER = 160
 TOOL = Tool(
     "git_blame",
     "Who changed these lines last, and when, as the repository of the source has it.",

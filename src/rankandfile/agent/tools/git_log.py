@@ -11,8 +11,6 @@ from rankandfile.agent.tool import Arguments, Tool, ToolError
 
 from .source import file_of
 
-ORDER = 170
-
 _MOST = 100
 
 
@@ -35,4 +33,5 @@ def git_log(bench: Bench, asked: Log) -> Iterator[Line]:
         yield line(one)
 
 
+ORDER = 170
 TOOL = Tool("git_log", "The last commits of a file, as the repository of the source has it.", Log, git_log)

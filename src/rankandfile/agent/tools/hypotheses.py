@@ -10,8 +10,6 @@ from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
 
-ORDER = 180
-
 
 class Hypotheses(Arguments, frozen=True):
     pass
@@ -45,6 +43,7 @@ def _where(verdict: Verdict) -> Iterator[Line]:
     yield line(f"Place: {at}{condition}", *verdict.evidence)
 
 
+ORDER = 180
 TOOL = Tool(
     "hypotheses",
     "What the rules conclude from the evidence: each verdict with its confidence, and the alternatives that remain "

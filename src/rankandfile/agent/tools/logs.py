@@ -15,8 +15,6 @@ from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.model.events import ROLES, event_id
 
-ORDER = 90
-
 _ID = re.compile(r"([LS])(\d+):(\d+)$")
 _MOST_LINES = 200
 _LONGEST = 2_000
@@ -108,6 +106,7 @@ def _allowed(bench: Bench, source: str) -> Path | None:
     return path if fine and any(path == root or root in path.parents for root in roots) else None
 
 
+ORDER = 90
 TOOL = Tool(
     "logs",
     "What logs say: recognised lines by ranks, text and role, alike ones as one; or the raw lines around a cited one. "

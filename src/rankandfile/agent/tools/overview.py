@@ -12,8 +12,6 @@ from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import dump_id
 
-ORDER = 10
-
 _MOST_KINDS = 8
 _MOST_NOTES = 20
 _MOST_EXITS = 8
@@ -81,6 +79,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
+ORDER = 10
 TOOL = Tool(
     "overview",
     "What is known of the job and which evidence there is: ranks, groups, dumps, logs, ends of processes, what could "

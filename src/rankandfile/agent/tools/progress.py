@@ -13,8 +13,6 @@ from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.progress import progress as progress_table
 from rankandfile.reason import lookup as look
 
-ORDER = 20
-
 _ALIKE = ["group", "kind", "last_enqueued", "last_completed", "oldest_unfinished"]
 
 
@@ -52,6 +50,7 @@ def _number(value: int | None) -> str:
     return "none" if value is None else f"#{value}"
 
 
+ORDER = 20
 TOOL = Tool(
     "progress",
     "How far each rank came in each group: last call enqueued and completed, oldest unfinished. Ranks that came "

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import ranks_of
-from rankandfile.agent.kin import ranks_of_evidence
+from rankandfile.agent.evidence_ranks import ranks_of_evidence
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.diagnosis import CAUSES, Confidence, Verdict
 from rankandfile.source.files.text import without_comment
-
-ORDER = 200
 
 _STRENGTH: dict[Confidence, int] = {"hypothesis": 0, "supported": 1, "established": 2}
 
@@ -126,6 +124,7 @@ def _place_problems(bench: Bench, asked: Proposal) -> Iterator[str]:
             yield f"line {asked.line} of {asked.file} reads `{first[:200]}`"
 
 
+ORDER = 200
 TOOL = Tool(
     "propose_verdict",
     "Holds a verdict against the case before it reaches a person: the evidence must exist and be about its culprits, "

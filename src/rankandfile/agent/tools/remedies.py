@@ -8,8 +8,6 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool
 
-ORDER = 210
-
 
 class Remedies(Arguments, frozen=True):
     pass
@@ -32,6 +30,7 @@ def remedies(bench: Bench, _: Remedies) -> Iterator[Line]:
         yield line("The rules know no fix for this.")
 
 
+ORDER = 210
 TOOL = Tool(
     "remedies",
     "The smallest change that mends what the rules found, as a diff where the source is at hand; what not to do; and "

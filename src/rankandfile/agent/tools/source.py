@@ -8,8 +8,6 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 
-ORDER = 110
-
 
 class Source(Arguments, frozen=True):
     file: str
@@ -40,6 +38,7 @@ def file_of(bench: Bench, file: str) -> tuple[str, list[str]]:
     return path, lines
 
 
+ORDER = 110
 TOOL = Tool(
     "source",
     "Lines of a source file of the job, by its path in the tree or the path that a stack shows.",

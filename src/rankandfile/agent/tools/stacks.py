@@ -16,8 +16,6 @@ from rankandfile.reason.ranks.activity import CodePlace, is_library
 from rankandfile.reason.ranks.merged_stacks import cohorts_of
 from rankandfile.reason.words import upper
 
-ORDER = 80
-
 _MOST_FRAMES = 24
 
 
@@ -59,6 +57,7 @@ def _frame(place: CodePlace) -> str:
     return f"{place.function} ({place.file}:{place.line})"
 
 
+ORDER = 80
 TOOL = Tool(
     "stacks",
     "Where ranks stand, innermost frame first, ranks that stand alike as one: by stacks that were taken, else by "

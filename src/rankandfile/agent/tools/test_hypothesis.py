@@ -16,8 +16,6 @@ from rankandfile.model.ledger import call_id
 from rankandfile.model.snapshots import stack_id
 from rankandfile.reason import lookup as look
 
-ORDER = 190
-
 _MOST_CITED = 4
 
 
@@ -276,6 +274,7 @@ _CHECKS: dict[str, Callable[[Bench, Claim, list[int]], Outcome]] = {
     "ended": _ended,
 }
 
+ORDER = 190
 TOOL = Tool(
     "test_hypothesis",
     "Checks a structured claim against the case: holds, refuted (with the evidence against it), or undecided.",

@@ -13,8 +13,6 @@ from rankandfile.reason.waits.graph import Pending
 from rankandfile.reason.waits.in_words import call_phrase, pending_row
 from rankandfile.reason.words import upper, verb
 
-ORDER = 40
-
 
 class Waits(Arguments, frozen=True):
     ranks: str | None = None
@@ -55,6 +53,7 @@ def _line(bench: Bench, one: Pending) -> Line:
     return line(words + ".", *ids)
 
 
+ORDER = 40
 TOOL = Tool(
     "waits",
     "Who waits for whom: each call that ranks cannot get past, who waits in it, and who has not joined it.",

@@ -14,8 +14,6 @@ from rankandfile.source.program.modules import Function, Program
 
 from .control_flow import function_at
 
-ORDER = 150
-
 _LEVELS = {
     "uniform": "is the same on all ranks, as far as the source tells",
     "axes": "can differ along {} only",
@@ -66,6 +64,7 @@ def _asked(program: Program, function: Function, asked: Differs) -> Iterator[tup
     yield asked.expression, why(program, function, expression)
 
 
+ORDER = 150
 TOOL = Tool(
     "why_differs",
     "Whether the condition at a line, or an expression there, can come out differently on two ranks, and the chain "

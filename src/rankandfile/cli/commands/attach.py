@@ -14,7 +14,6 @@ from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Source
 
 ORDER = 50
-
 EXAMPLES = examples(
     "raf attach 4711",
     "raf attach $(pgrep -f train.py) --src train/ --out hang/",

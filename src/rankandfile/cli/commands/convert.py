@@ -14,7 +14,6 @@ from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.pipeline import Options
 
 ORDER = 140
-
 EXAMPLES = examples(
     "raf convert dumps/ -o case/",
     "raf convert ticket.zip -o case/ && raf show groups case/",

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankandfile.reason.explain import Explanation
 
 ORDER = 10
-
 EXAMPLES = examples(
     "raf diagnose dumps/",
     "raf diagnose dumps/ --src train/",

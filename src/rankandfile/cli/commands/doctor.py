@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +12,12 @@ import typer
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.help import examples
+from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 
 if TYPE_CHECKING:
     from rankandfile.model.settings import Settings
 
 ORDER = 150
-
 EXAMPLES = examples(
     "raf doctor",
     "raf doctor train.sbatch train.py --torch 2.6",
@@ -30,11 +29,6 @@ EXAMPLES = examples(
 
 FINE, FINDINGS = 0, 1
 """Exit statuses: nothing to mend, or something."""
-
-
-class Format(str, Enum):
-    text = "text"
-    json = "json"
 
 
 def doctor(
@@ -84,7 +78,7 @@ def doctor(
         bool, typer.Option("--fix", help="Print the corrected environment only, ready to paste.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what is in order as well.")] = False,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+    format: TextOrJsonOption = TextOrJson.text,
 ) -> None:
     """Is the next hang diagnosable, and is anything set that is useless or harmful?
 
@@ -105,7 +99,7 @@ def doctor(
         calls_per_step=calls_per_step, steps_to_keep=steps_to_keep, dump_dir=dump_dir, grace_s=grace
     )
     examination = examine(parts, options, torch)
-    if format is Format.json:
+    if format is TextOrJson.json:
         out.file.write(to_json(examination).decode() + "\n")
     elif fix:
         for line in lines(examination.findings, parts[0].launcher):
@@ -113,7 +107,7 @@ def doctor(
     else:
         for line in as_text(examination, verbose):
             out.print(line, markup=False, soft_wrap=True)
-    if format is Format.text:
+    if format is TextOrJson.text:
         for note in examination.notes:
             err.print(f"note: {note}", markup=False, soft_wrap=True)
     to_mend = any(finding.severity != "ok" for finding in examination.findings)

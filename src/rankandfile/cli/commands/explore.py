@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rankandfile.source.files.tree import SourceTree
 
 ORDER = 90
-
 EXAMPLES = examples(
     "raf explore incident/",
     "raf explore incident/ --src train/",

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rankandfile.source.remedies import Patch, Refusal
 
 ORDER = 70
-
 EXAMPLES = examples(
     "raf fix incident/ --src .",
     "raf fix incident/ --src . | git apply",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rankandfile.model.case import Case
 
 ORDER = 130
-
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 _EXAMPLES = """Examples:

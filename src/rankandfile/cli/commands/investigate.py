@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from rankandfile.agent.playbook import Investigation
 
 ORDER = 30
-
 EXAMPLES = examples(
     "raf investigate incident/ --src train/",
     "raf investigate ticket.zip --src . --git v1.4 -o post-mortem/",

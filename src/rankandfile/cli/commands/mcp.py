@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rankandfile.agent.mcp.cases import Asked, Cases
 
 ORDER = 40
-
 EXAMPLES = examples(
     "raf mcp incident/ --src train/",
     "raf mcp --root incidents/ --root train/",

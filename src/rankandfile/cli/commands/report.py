@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rankandfile.reason import Facts
 
 ORDER = 60
-
 EXAMPLES = examples(
     "raf report dumps/",
     "raf report dumps/ --src train/",

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankandfile.capture.where_to_meet import Meeting
 
 ORDER = 20
-
 EXAMPLES = examples(
     "raf run -- torchrun --nproc-per-node 8 train.py",
     "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import ModuleType
 
 from msgspec import structs
 
@@ -14,6 +15,10 @@ from rankandfile.model.settings import Finding
 def findings(subject: Subject) -> Iterator[Finding]:
     """What every check has to say of the subject."""
     for module in listing.modules(__name__):
-        word = module.__name__.rpartition(".")[2].replace("_", "-")
         for finding in module.check(subject):
-            yield structs.replace(finding, check=word)
+            yield structs.replace(finding, check=word(module))
+
+
+def word(module: ModuleType) -> str:
+    """`dump_path.py` -> `dump-path`, as its findings are signed."""
+    return module.__name__.rpartition(".")[2].replace("_", "-")

@@ -9,7 +9,6 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Command, Finding
 
 ORDER = 140
-
 _UTILISATION = re.compile(r"\bnvidia-smi\b.*--query-gpu[= ]utilization\.gpu(?![\w.,])")
 _ANY_UTILISATION = re.compile(r"\b(?:nvidia-smi|dcgmi)\b.*utili[sz]ation|\bnvidia-smi dmon\b", re.IGNORECASE)
 _RAS = re.compile(r"\bncclras\b|\b28028\b")

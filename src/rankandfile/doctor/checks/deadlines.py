@@ -9,7 +9,6 @@ from rankandfile.doctor.table import DUMP_WAIT, HEARTBEAT, MONITORING
 from rankandfile.model.settings import Finding, Place
 
 ORDER = 50
-
 _SHORTEST_MS = 5000
 """The first dump with stacks of 2000 calls took a process up to 2.2 s on a local disk; shared storage is slower."""
 _LONGEST_HEARTBEAT_S = 1800

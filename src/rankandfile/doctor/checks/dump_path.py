@@ -18,7 +18,6 @@ from rankandfile.doctor.table import DUMP, PATH, RING
 from rankandfile.model.settings import Finding, Setting
 
 ORDER = 30
-
 _PERCENT = re.compile(r"%[A-Za-z]")
 _RESTARTS = re.compile(r"--max[-_]restarts[= ]([1-9]\d*)")
 

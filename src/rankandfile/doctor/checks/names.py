@@ -12,7 +12,6 @@ from rankandfile.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Var
 from rankandfile.model.settings import Finding, Setting
 
 ORDER = 80
-
 _TIMEOUTS = re.compile(
     r"(?:(?:TORCH_)?NCCL_(?:COLLECTIVE_|COMM_|OP_)?|TORCH_DISTRIBUTED_)TIMEOUT(?:_(?:MS|MSEC|MILSEC|S|SECS?|SECONDS|MINS?|MINUTES))?\Z"
 )

@@ -10,7 +10,6 @@ from rankandfile.doctor.table import PIPE, RING
 from rankandfile.model.settings import Finding
 
 ORDER = 130
-
 _OLD_NAME = "TORCH_NCCL_TRACE_BUFFER_SIZE"
 
 

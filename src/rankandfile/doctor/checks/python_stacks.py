@@ -8,7 +8,6 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding
 
 ORDER = 110
-
 _NAME = "PYTHONFAULTHANDLER"
 
 

@@ -9,7 +9,6 @@ from rankandfile.doctor.table import RING
 from rankandfile.model.settings import Finding
 
 ORDER = 10
-
 SANE = 2000
 _TOO_MANY = 100_000
 """About 100 MB of host memory per rank; the usual 20,000 stay far below."""

@@ -8,7 +8,6 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding
 
 ORDER = 60
-
 _WHERE = {
     "except": "in an except clause",
     "finally": "in a finally clause, which a failing rank runs too",

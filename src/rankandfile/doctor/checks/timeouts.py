@@ -8,7 +8,6 @@ from rankandfile.doctor.subject import Subject
 from rankandfile.model.settings import Finding, Span
 
 ORDER = 70
-
 _LONG_S = 1800
 """The longest that torch itself ever had as a default."""
 _SHORT_S = 60

@@ -10,7 +10,6 @@ from rankandfile.doctor.table import VARIABLES
 from rankandfile.model.settings import Finding
 
 ORDER = 90
-
 _NUMBER = re.compile(r"\s*[+-]?\d{1,18}\s*\Z")
 
 

@@ -5,7 +5,10 @@ Gathered from all its texts before any is redacted: a host that one line calls b
 
 from __future__ import annotations
 
+import contextlib
+import getpass
 import re
+import socket
 from dataclasses import dataclass, field
 
 from . import patterns, public
@@ -20,6 +23,12 @@ class Names:
     folders: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
     """What whoever packs the case wants hidden besides."""
+
+    def learn_own(self) -> None:
+        """Whoever runs this, on whatever machine."""
+        self.host(socket.gethostname())
+        with contextlib.suppress(KeyError, OSError):
+            self.user(getpass.getuser())
 
     def host(self, name: str) -> None:
         name = name.strip(".").lower()

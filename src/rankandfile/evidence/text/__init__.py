@@ -1,1 +1,1 @@
-"""Text: one reader of prefixes and blocks, and below it what logs and stacks are made of."""
+"""Text: one reader of prefixes and lines, and below it what logs and stacks make of them."""

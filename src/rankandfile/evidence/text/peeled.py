@@ -31,6 +31,27 @@ class Peeled:
     nccl: bool = False
     kernel: bool = False
     layers: list[str] = field(default_factory=list)
+    carrier: str = ""
+    """Whose output it is, by the carriers' prefixes: times and severities are no part of it."""
+    line: str = ""
+    start: int = 0
+    """Where in the line the body begins."""
+
+    @property
+    def key(self) -> str:
+        """Lines of one writer have one key: interleaved stacks are told apart by it."""
+        if self.rank_from != "prefix" or "c10" in self.layers:
+            # Only the first line of a C++ message has its prefix: those after it belong to the bare writer.
+            return self.carrier
+        return f"{self.carrier}[rank{self.rank}]"
+
+    @property
+    def indented(self) -> str:
+        """The body with its indentation: prefixes take one space only."""
+        if not self.start:
+            return self.line
+        end = len(self.line[: self.start].rstrip(" "))
+        return self.line[end + (self.line[end : end + 1] == " ") :]
 
     def at(self, time: Stamp | None) -> None:
         """A second time does not replace a better one: a carrier's full date beats a bare time of day."""

@@ -27,6 +27,7 @@ def _rank(p: Peeled, m: Match) -> None:
 
 def _role(p: Peeled, m: Match) -> None:
     p.local_rank = int(m[2])
+    p.carrier += f"{m[1]}{m[2]}:"
 
 
 def _c10(p: Peeled, m: Match) -> None:
@@ -79,21 +80,29 @@ def _cri(p: Peeled, m: Match) -> None:
 
 def _task(p: Peeled, m: Match) -> None:
     p.task = int(m[1])
+    p.carrier += f"{m[1]}:"
 
 
 def _ray(p: Peeled, m: Match) -> None:
     p.pid = int(m[1])
     if m[2]:
         p.host = m[2]
+    p.carrier += f"{m[1]} {m[2]}:"
 
 
 def _host(p: Peeled, m: Match) -> None:
     p.host = m[1]
+    p.carrier += f"{m[1]}:"
+
+
+def _carried(p: Peeled, m: Match) -> None:
+    p.carrier += f"{m[1]}:"
 
 
 def _syslog(p: Peeled, m: Match) -> None:
     p.at(stamp(None, month(m[1]), int(m[2]), m[3]))
     p.host, p.kernel = m[4], m[5] == "kernel"
+    p.carrier += f"{m[4]} {m[5]} {m[6]}:"
     if m[6]:
         p.pid = int(m[6])
 
@@ -101,6 +110,7 @@ def _syslog(p: Peeled, m: Match) -> None:
 def _journal(p: Peeled, m: Match) -> None:
     dated(p, m)
     p.host, p.kernel = m[7], m[8] == "kernel"
+    p.carrier += f"{m[7]} {m[8]}:"
 
 
 def _boot(p: Peeled, m: Match) -> None:
@@ -138,7 +148,7 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "c10", rf"\[([IWEFV])(\d{{3,4}}) {CLOCK}\.(\d{{1,9}}) ([\w./+-]+:\d+)\] ?", _c10),
     ("[", "c10", r"\[([IWEF]) ([\w./+-]+:\d+)\] ?", _c10_old),
     ("[", "torchrun", r"\[([A-Za-z_]\w*?)(\d{1,6})(?:\|\d+)?\]:", _role),
-    ("[", "kubectl", r"\[pod/[^\]\s]{1,300}\] ", _nothing),
+    ("[", "kubectl", r"\[(pod/[^\]\s]{1,300})\] ", _carried),
     ("[", "mpirun", r"\[\d+,(\d{1,7})\]<std\w+>: ?", _task),
     ("[", "python", r"\[(torch\.\w[\w.]*)[^\]]*\] ", _nothing),
     ("[", "time", rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?\] ?", dated),
@@ -176,7 +186,7 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ),
     ("NRXHMEC", "nccl", r"(?:[NRXHME]CCL|CNCL) (INFO|WARN|TRACE) ", _nccl_bare),
     ("word", "level", r"(INFO|WARNING|ERROR|DEBUG|CRITICAL|SUCCESS|TRACE) +\| ", _level),
-    ("word", "compose", r"[\w.-]{1,80} +\| ", _nothing),
+    ("word", "compose", r"([\w.-]{1,80}) +\| ", _carried),
     (
         "word",
         "host",

@@ -60,7 +60,7 @@ def peel(line: str) -> Peeled:
     """A line's own text and what stood before it."""
     if line.startswith(_DOCKER):
         return _docker(line)
-    peeled = Peeled()
+    peeled = Peeled(line=line)
     position = 0
     for _ in range(_DEEPEST):
         choice = _BY_FIRST.get(line[position : position + 1])
@@ -71,7 +71,7 @@ def peel(line: str) -> Peeled:
         give(peeled, match.groups()[before - 1 : match.lastindex] if before else match)
         peeled.layers.append(name)
         position = match.end()
-    peeled.body = line[position:]
+    peeled.body, peeled.start = line[position:], position
     return peeled
 
 
@@ -84,7 +84,7 @@ def _docker(line: str) -> Peeled:
     peeled = (
         peel(text.rstrip("\n"))
         if isinstance(text, str) and not text.startswith(_DOCKER)
-        else Peeled(body=line)
+        else Peeled(body=line, line=line)
     )
     if isinstance(time, str) and (match := _ISO.match(time)):
         dated(peeled, match)

@@ -1,19 +1,65 @@
-"""Text."""
+"""One pass over the lines of a file: its events and its stacks."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import BinaryIO
 
 from rankandfile.evidence.files.decoded import Decoded
-from rankandfile.evidence.text import logs, stacks
+from rankandfile.evidence.text.logs import ras_json
+from rankandfile.evidence.text.logs.needles import finder
+from rankandfile.evidence.text.logs.reading import Events
+from rankandfile.evidence.text.scan import Scan
+from rankandfile.evidence.text.stacks import bounds, pyspy_json
+from rankandfile.evidence.text.stacks.collector import Collector
+from rankandfile.evidence.text.stacks.in_logs import InLog
+from rankandfile.evidence.text.stacks.reader import Reader
+
+
+def read_log(path: Path, _name: str = "") -> Decoded:
+    """The events of a log, and the few stacks that stand in it. Raises OSError only."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+        file.seek(0)
+        if ras_json.is_one(head):
+            return Decoded(log=ras_json.log(file.read(ras_json.MOST + 1), os.fstat(file.fileno()).st_size))
+        return _read(file, Collector(threads=bounds.LOG_THREADS), every=False)
 
 
 def read_stacks(path: Path, name: str) -> Decoded:
-    # A log may begin with faulthandler's stacks; what else it says counts too.
-    log = logs.read(path)
-    return Decoded(stacks=stacks.read(path, name), log=log if log.columns else None)
+    """The stacks of a file that holds little else, and what else it says. Raises OSError only."""
+    collector = Collector()
+    with path.open("rb") as file:
+        if _is_json(file.read(4096), name):
+            file.seek(0)
+            pyspy_json.read_file(file, collector)
+            return Decoded(stacks=collector.finish())
+        file.seek(0)
+        found = _read(file, collector, every=True)
+    if found.log is not None and not found.log.columns:
+        found.log = None
+    found.stacks = found.stacks or collector.finish()
+    return found
 
 
-def read_log(path: Path, _name: str) -> Decoded:
-    found = stacks.read_log(path)
-    return Decoded(stacks=found if found.threads else None, log=logs.read(path))
+def _read(file: BinaryIO, collector: Collector, *, every: bool) -> Decoded:
+    """With `every` line, whatever its words, as a part of some stack."""
+    size = os.fstat(file.fileno()).st_size
+    scan = Scan(file, finder(size), every)
+    events = Events(scan, size)
+    reader = Reader(collector)
+    take = reader.take if every else InLog(reader).take
+    for line in scan:
+        if line.tells:
+            events.take(line)
+        take(line)
+    reader.close()
+    return Decoded(stacks=collector.finish() if collector.threads else None, log=events.log(file))
+
+
+def _is_json(head: bytes, name: str) -> bool:
+    """A list of threads, and not a line that begins with `[rank3]:`."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{") and (
+        name.endswith(".json") or b'"frames"' in head or b'"thread_id"' in head
+    )

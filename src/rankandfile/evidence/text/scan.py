@@ -4,76 +4,126 @@ Nothing is skipped for speed's sake except where nothing can follow:
 
 * bytes between literals are never decoded, only counted for line numbers;
 * a file of zeros (the rest of a log on a file system that was cut off) ends at the first wholly empty chunk;
-* once far more events were seen than are kept, `skip_to` jumps to the end of the file, because the middle of a
-  flood would be dropped anyway. The line numbers behind the jump are still right: its newlines are counted.
+* once far more events were seen than are kept, only stacks are looked for until near the end of the file, because the
+  middle of a flood would be dropped anyway. Line numbers stay right: newlines are counted.
 
 A log is never taken for finished because a process ended in it: the next attempt may go into the same file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
-from rankandfile.evidence.text.logs.needles import Finder
+from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.pieces import pieces
+from rankandfile.evidence.text.prefixes import peel
+
+#: Positions in `buffer[begin:end]` inside literals (or where one may be), ascending.
+Finder = Callable[[bytes, int, int], Sequence[int]]
 
 CHUNK = 4 << 20
 
 #: How much of the file behind and ahead of a line is at hand for shapes of several lines.
-AHEAD = 128 << 10
+AHEAD = 1 << 20
 BEHIND = 32 << 10
 
 #: Longest part of one physical line that is looked at around a literal. Progress bars make lines of megabytes.
 LINE = 16 << 10
 
 
+class Window:
+    """The part of a file that is at hand, and what its lines were taken apart to: nobody does that twice."""
+
+    __slots__ = ("_taken", "base", "buffer")
+
+    def __init__(self, buffer: bytes, base: int) -> None:
+        self.buffer, self.base = buffer, base
+        self._taken: dict[int, Sequence[Peeled]] = {}
+
+    def text(self, start: int, end: int) -> str:
+        return self.buffer[start : min(end, start + LINE)].decode("utf-8", "replace")
+
+    def taken(self, start: int, end: int) -> Sequence[Peeled]:
+        found = self._taken.get(start)
+        if found is None:
+            # What a carriage return has wiped away is no line of anybody's.
+            text = self.text(start, end).rstrip("\r").rpartition("\r")[2]
+            found = self._taken[start] = [peel(piece) for piece in pieces(text)]
+        return found
+
+
 class Line:
     """One line that may say something, and where it stands."""
 
-    __slots__ = ("_buffer", "_end", "_start", "number", "offset")
+    __slots__ = ("_end", "_start", "_window", "number", "offset", "tells")
 
-    def __init__(self, buffer: bytes, start: int, end: int, offset: int, number: int) -> None:
-        self._buffer, self._start, self._end = buffer, start, end
-        self.offset = offset
+    def __init__(self, window: Window, start: int, end: int, number: int, tells: bool = True) -> None:
+        self._window, self._start, self._end = window, start, end
+        self.offset = window.base + start
         self.number = number
+        self.tells = tells
+        """It has one of the literals that are looked for."""
 
     @property
     def text(self) -> str:
-        return self._buffer[self._start : self._end].decode("utf-8", "replace")
+        return self._window.buffer[self._start : self._end].decode("utf-8", "replace")
+
+    @property
+    def taken(self) -> Sequence[Peeled]:
+        """The lines that its writers wrote, taken apart."""
+        return self._window.taken(self._start, self._end)
 
     def after(self) -> Iterator[tuple[int, str]]:
         """The lines below, as far as they are at hand."""
-        buffer, start = self._buffer, self._buffer.find(b"\n", self._end) + 1
-        shift = self.offset - self._start
-        while 0 < start < len(buffer):
-            end = buffer.find(b"\n", start)
-            end = len(buffer) if end < 0 else end
-            yield start + shift, buffer[start : min(end, start + LINE)].decode("utf-8", "replace")
-            start = end + 1
+        base = self._window.base
+        return ((base + start, self._window.text(start, end)) for start, end in self._below())
+
+    def below(self) -> Iterator[tuple[int, Sequence[Peeled]]]:
+        """The lines below, taken apart."""
+        base = self._window.base
+        return ((base + start, self._window.taken(start, end)) for start, end in self._below())
 
     def before(self) -> Iterator[tuple[int, str]]:
         """The lines above, nearest first."""
-        buffer = self._buffer
+        base = self._window.base
+        return ((base + start, self._window.text(start, end)) for start, end in self._above())
+
+    def above(self) -> Iterator[tuple[int, Sequence[Peeled]]]:
+        """The lines above, nearest first, taken apart."""
+        base = self._window.base
+        return ((base + start, self._window.taken(start, end)) for start, end in self._above())
+
+    def _below(self) -> Iterator[tuple[int, int]]:
+        buffer = self._window.buffer
+        start = buffer.find(b"\n", self._end) + 1
+        while 0 < start < len(buffer):
+            end = buffer.find(b"\n", start)
+            end = len(buffer) if end < 0 else end
+            yield start, end
+            start = end + 1
+
+    def _above(self) -> Iterator[tuple[int, int]]:
+        buffer = self._window.buffer
         start = buffer.rfind(b"\n", 0, self._start) + 1
-        shift = self.offset - self._start
         while start > 0:
             end, start = start - 1, buffer.rfind(b"\n", 0, start - 1) + 1
-            yield start + shift, buffer[start : min(end, start + LINE)].decode("utf-8", "replace")
+            yield start, end
 
 
 class Scan:
     """Iterate it for the lines; `lines` and `bytes` say afterwards how much there was."""
 
-    def __init__(self, file: BinaryIO, find: Finder) -> None:
-        self._file, self._find = file, find
+    def __init__(self, file: BinaryIO, find: Finder, every: bool = False) -> None:
+        self._file, self._find, self._every = file, find, every
         self.lines = 0
         self.bytes = 0
         self.empty_from: int | None = None
-        self._skip_to: int | None = None
+        self._rest: tuple[int, Finder] | None = None
 
-    def skip_to(self, offset: int) -> None:
-        """Look at nothing before that place in the file."""
-        self._skip_to = offset
+    def only(self, find: Finder, until: int) -> None:
+        """Look for other literals up to that place in the file."""
+        self._rest = until, find
 
     def __iter__(self) -> Iterator[Line]:
         buffer, base, begin, number = b"", 0, 0, 1
@@ -87,12 +137,11 @@ class Scan:
             keep = max(0, begin - BEHIND)
             buffer, base, begin = buffer[keep:] + data, base + keep, begin - keep
             end = len(buffer) if last else self._whole_lines(buffer, begin)
-            counted = begin
-            if self._skip_to is None or base + end > self._skip_to:
-                for start, stop in self._candidates(buffer, begin, end):
-                    number += buffer.count(b"\n", counted, start)
-                    counted = start
-                    yield Line(buffer, start, stop, base + start, number)
+            window, counted = Window(buffer, base), begin
+            for start, stop, tells in self._candidates(buffer, base, begin, end):
+                number += buffer.count(b"\n", counted, start)
+                counted = start
+                yield Line(window, start, stop, number, tells)
             number += buffer.count(b"\n", counted, end)
             begin = end
             if last:
@@ -105,9 +154,15 @@ class Scan:
         # One endless line: go on anyway, in the middle of it.
         return end if end > begin else max(begin, len(buffer) - AHEAD)
 
-    def _candidates(self, buffer: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    def _candidates(self, buffer: bytes, base: int, begin: int, end: int) -> Iterator[tuple[int, int, bool]]:
+        find, tells = self._find, True
+        if self._rest is not None:
+            if base + end <= self._rest[0]:
+                find, tells = self._rest[1], False
+            else:
+                self._rest = None
         done = begin
-        for position in self._find(buffer, begin, end):
+        for position in find(buffer, begin, end):
             if position < done:
                 continue
             low = max(done, position - LINE, 0)
@@ -116,5 +171,22 @@ class Scan:
             stop = min(position + LINE, len(buffer)) if stop < 0 else stop
             # In a line of progress bars, the carriage returns are what separates.
             start = max(buffer.rfind(b"\r", start, position) + 1, start)
-            yield start, stop
+            if self._every:
+                yield from _between(buffer, done, start)
+            yield start, stop, tells
             done = stop
+        if self._every:
+            yield from _between(buffer, done, end)
+
+
+def _between(buffer: bytes, begin: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """The whole lines that begin between two others."""
+    start = begin if begin == 0 or buffer[begin - 1 : begin] == b"\n" else buffer.find(b"\n", begin, end) + 1
+    while 0 <= start < end and (start or begin == 0):
+        stop = buffer.find(b"\n", start, end)
+        if stop < 0:
+            if end == len(buffer):
+                yield start, end, False
+            return
+        yield start, stop, False
+        start = stop + 1

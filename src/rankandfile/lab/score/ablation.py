@@ -138,8 +138,10 @@ def _right(marks: Marks, analyser: str) -> bool:
 
 
 def table(rows: Sequence[Row]) -> Iterator[dict[str, object]]:
-    """The rows as a person reads them: what switching off each heuristic does."""
-    for row in rows:
+    """What switching off each does, for a person to read: of those that had a say, the most telling first."""
+    for row in sorted(rows, key=lambda row: (-row.right_to_wrong - row.wrong_to_right, -row.changed)):
+        if not row.heard:
+            continue
         yield {
             "heuristic": row.heuristic,
             "what it is": row.meaning,

@@ -12,6 +12,7 @@ from dataclasses import replace
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.heuristics import heuristic
 
 from .call_table import COLLECTIVE, CallTable
 
@@ -20,6 +21,7 @@ _LEAST_NS = 30_000_000_000
 _FEWEST_CALLS = 3
 
 
+@heuristic("clock skew", "hosts whose calls are minutes apart have clocks that are", otherwise={})
 def ahead(case: Case, call_table: CallTable) -> dict[int, int]:
     """Rank -> by how much its clock is ahead of the one that is taken, in nanoseconds (negative: behind it).
 

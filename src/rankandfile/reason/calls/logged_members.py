@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.ranks.accounts import Report
 
 
@@ -35,6 +36,9 @@ class Grid(NamedTuple):
         return other.step % (self.step * self.size) == 0 or self.step % (other.step * other.size) == 0
 
 
+@heuristic(
+    "members by place", "the places that ranks give in their lines tell a group's members", otherwise={}
+)
 def members_by_place(reports: Iterable[Report], world: int) -> Members:
     """Group name -> its members, for the groups whose lines leave no choice."""
     families: dict[str, set[Line]] = defaultdict(set)

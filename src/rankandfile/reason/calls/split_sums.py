@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 
 from .contracts import elements
@@ -30,6 +31,9 @@ def exchange(facts: Facts, group: int, slot: int) -> Exchange | None:
     return Exchange(sum(i for i, _ in sizes.values()), sum(o for _, o in sizes.values()))
 
 
+@heuristic(
+    "broken mirror", "of an all_to_all and its way back, who broke the mirror is the odd one", otherwise=()
+)
 def odd_one_out(facts: Facts, group: int, slot: int) -> tuple[int, ...]:
     """Members whose call is not the mirror of the one next to it, although everyone's was in the rounds before.
 

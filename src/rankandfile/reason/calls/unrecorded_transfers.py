@@ -5,10 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.heuristics import heuristic
 
 from .call_table import COLLECTIVE, CallTable
 
 
+@heuristic(
+    "unrecorded transfers", "gloo's op_id counts sends and receives that no recorder keeps", otherwise={}
+)
 def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
     """Rank -> number of sends and receives between its recorded collectives. None at all for most jobs.
 

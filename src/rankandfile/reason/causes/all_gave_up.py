@@ -7,6 +7,7 @@ root, they do not say whom each believes to be it.
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.requests import claims_at, sides
 from rankandfile.reason.facts import Facts
@@ -19,6 +20,9 @@ from rankandfile.reason.words import ranks_words, upper
 CAUSE = "network_stalled"
 
 
+@heuristic(
+    "all gave up", "where every member's watchdog gave up on one call, the network or a device is stuck"
+)
 def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "joined" or len(wait_end.pending) != 1:
         return None

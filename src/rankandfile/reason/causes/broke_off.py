@@ -9,6 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -25,6 +26,7 @@ _AT_ONCE_NS = 60_000_000_000
 """Whoever ends a job that hangs looks at it for longer."""
 
 
+@heuristic("broke off", "a job whose ranks all ended at once broke off and did not hang")
 def settle(facts: Facts) -> Finding | None:
     accounts, world = facts.accounts, facts.case.world_size or 0
     everyone = set(range(world))

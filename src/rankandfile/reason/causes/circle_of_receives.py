@@ -5,6 +5,7 @@ common."""
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Location
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
@@ -15,6 +16,7 @@ from rankandfile.reason.words import ranks_words, upper
 _FIRST = "receives before it sends"
 
 
+@heuristic("circle of receives", "several circles of receives on one line have that line in common")
 def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     own = _receives(facts, wait_end)
     if own is None:

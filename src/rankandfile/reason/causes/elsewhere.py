@@ -8,6 +8,7 @@ against theirs, says how.
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
@@ -28,6 +29,7 @@ from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
 from rankandfile.reason.words import upper
 
 
+@heuristic("waits elsewhere", "a rank without a dump whose stack is in another call took another path")
 def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "missing" or len(wait_end.ranks) != 1 or len(wait_end.pending) != 1:
         return None

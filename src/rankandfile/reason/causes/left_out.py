@@ -7,6 +7,7 @@ two halves do not fit. Who has it in his program, ranks that ran the same one un
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
@@ -21,6 +22,7 @@ CAUSE = "skipped_collective"
 _CONFIRMED = 2
 
 
+@heuristic("transfer left out", "recorded transfers that do not add up tell who left one out")
 def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     every = (_finding(facts, wait_end, unlike) for unlike in unlike_halves(facts, wait_end))
     return next((found for found in every if found is not None), None)

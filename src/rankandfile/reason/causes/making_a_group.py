@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -45,6 +46,7 @@ def may_be(facts: Facts, wait_end: WaitEnd) -> bool:
     return call is not None and _doubt(facts, wait_end, call) is not None
 
 
+@heuristic("making a group", "a rank without a call may be where a group is made")
 def _doubt(facts: Facts, wait_end: WaitEnd, call: Pending) -> _Doubt | None:
     if any(facts.call_table.of_rank(rank).height for rank in wait_end.ranks):
         return None

@@ -6,6 +6,7 @@ The sizes that the recorder keeps agree, or are of whole tensors only. Who sent 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.facts import Facts
@@ -22,6 +23,7 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return left_out.find(facts, wait_end) or _by_log(facts, wait_end)
 
 
+@heuristic("size in the log", "a line on sizes that do not fit tells that the members disagree")
 def _by_log(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "joined":
         return None

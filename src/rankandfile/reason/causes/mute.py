@@ -7,6 +7,7 @@ its host, before any call. All of this is absence of evidence, and counts only w
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Confidence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import Story, Subject, world_of
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
@@ -14,6 +15,7 @@ from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 CAUSE = "host_blocked"
 
 
+@heuristic("alive and mute", "the only rank whose watchdog gave up on nothing is held on its host")
 def tell(facts: Facts, subject: Subject) -> Story | None:
     accounts, rank = facts.accounts, subject.rank
     answered = [r.evidence for r in accounts.of_rank.get(rank, ()) if r.seq is None]

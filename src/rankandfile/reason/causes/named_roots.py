@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -14,6 +15,9 @@ from rankandfile.reason.words import ranks_words, verb
 CAUSE = "root_mismatch"
 
 
+@heuristic(
+    "named roots", "the root that a stack's arguments name is whom the rank takes for it", otherwise={}
+)
 def named_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
     """Root -> the members that wait in the call and name it; only members that stand in this very call."""
     found: dict[tuple[str, int], list[int]] = {}

@@ -5,6 +5,7 @@ lost what its calls would be counted by. That it is not seen does not make it gu
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -17,6 +18,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 CAUSE = "undetermined"
 
 
+@heuristic("no dump and no word", "the trail ends at a rank of which nothing tells whether it came")
 def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "missing":
         return None

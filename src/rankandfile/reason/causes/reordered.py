@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
@@ -20,6 +21,7 @@ _FEWEST_MEMBERS, _FEWEST_CALLS = 3, 2
 _MOST_MEMBERS = 64
 
 
+@heuristic("an order for each", "equal calls of which every member has its own order: no order is right")
 def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind not in ("joined", "behind", "mismatched"):
         return None

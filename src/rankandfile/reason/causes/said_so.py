@@ -11,6 +11,7 @@ import re
 import polars as pl
 
 from rankandfile.model.events import event_id
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.accounts import Error
@@ -21,6 +22,9 @@ _JUST_BEFORE_NS = 30_000_000_000
 _EXCEPTION = re.compile(r"\b\w+(?:Error|Exception)\b|\b(?:swallowed|exception)\b")
 
 
+@heuristic(
+    "said so", "a member that logged that it skipped something just before is out of line", otherwise={}
+)
 def said_so(facts: Facts, call: Pending) -> dict[int, Error]:
     """Rank -> what it said; nothing if it may mean nothing."""
     members = facts.membership.members[call.group]

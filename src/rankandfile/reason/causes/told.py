@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from rankandfile.model.diagnosis import CAUSES, Alternative, Cohort, Confidence, Divergence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -54,6 +55,7 @@ _OF_THOSE_THAT_JOINED: tuple[Teller, ...] = (
 _SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
+@heuristic("what it did instead", "stacks, logs and exits tell what the awaited rank did instead")
 def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end)
     if call is None:

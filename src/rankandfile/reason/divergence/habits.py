@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
@@ -10,6 +11,11 @@ from rankandfile.reason.waits.graph import WaitEnd
 _MOST = 64
 
 
+@heuristic(
+    "habitual order",
+    "in a circle, who came to its groups in another order than before is the culprit",
+    otherwise=(),
+)
 def changed_their_order(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
     """The ranks of the circle that came to its groups in another order than the time before; none, if all did.
 

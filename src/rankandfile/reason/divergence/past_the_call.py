@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
@@ -31,6 +32,7 @@ class Passed(NamedTuple):
     slot: int | None
 
 
+@heuristic("stands past the call", "a host behind the line of a call that its like made has left it out")
 def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
     found: list[tuple[int, int, lookup.Row]] = []

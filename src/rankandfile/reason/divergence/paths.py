@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.call_table import CallTable
 from rankandfile.reason.calls.rounds import predict
 
@@ -70,6 +71,7 @@ def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
     return GroupPaths(group, (Path(normal.ranks, normal, None), *others), decided)
 
 
+@heuristic("first to leave", "of ranks on a path each, the first to leave what the loop did departed")
 def _first_to_leave(group: int, paths: list[Track]) -> GroupPaths | None:
     """Where every rank ends on a path of its own: who left the common one first, if most of the others, and what
     the loop did until then, show which way it went on. What came after may all follow from that."""
@@ -113,6 +115,7 @@ def _paths(cohorts: list[Track]) -> list[tuple[Track, int]]:
     return paths
 
 
+@heuristic("the loop's past", "of paths that as many took, the one that does as earlier steps did is normal")
 def _by_history(paths: list[Track]) -> int | None:
     """The one path, of those that as many ranks took, that goes on as its past predicts."""
     tied = range(len(paths))

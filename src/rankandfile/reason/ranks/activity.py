@@ -13,6 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from rankandfile.model.activity import ACTIVITIES, Doing
+from rankandfile.model.heuristics import heuristic
 
 from .activity_contexts import CODE, CONTEXTS, Context
 from .activity_patterns import PATTERNS
@@ -144,6 +145,7 @@ def _match(run: Stack) -> _Match | None:
     return None
 
 
+@heuristic("activity by source line", "the line of source tells an activity that no frame shows")
 def _match_code(code: str | None) -> _Match | None:
     if not code:
         return None

@@ -9,12 +9,16 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.words import ranks_words, upper
 
 _LONG_NS = 30_000_000_000
 _FEWEST = 3
 
 
+@heuristic(
+    "who fell silent", "who wrote no line, or stopped long before the others, is mentioned", otherwise=""
+)
 def silence(case: Case, world: int) -> str:
     """A sentence on ranks without a line, and on the one that fell silent first; empty if there is nothing to say."""
     spoke = {

@@ -10,12 +10,18 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import WaitEnd
 
 _FEWEST_WAITING = 3
 
 
+@heuristic(
+    "standstill without a clock",
+    "a job of which all others came as far as they can stands still",
+    otherwise=False,
+)
 def stands_still(facts: Facts, wait_end: WaitEnd) -> bool:
     """Whether every other rank of the job has come as far as it can get without those that the root names."""
     missing = set(wait_end.ranks) or {r for i in wait_end.pending for r in facts.waits.pending[i].behind}

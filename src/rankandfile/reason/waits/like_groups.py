@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.model.diagnosis import Divergence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 
 from .graph import WaitEnd
@@ -13,6 +14,7 @@ from .graph import WaitEnd
 FEW = 3
 
 
+@heuristic("like groups", "in how many of the groups of one kind ranks wait")
 def family_words(facts: Facts, wait_end: WaitEnd, divergence: Divergence | None) -> str | None:
     """A sentence on the groups like the one in which the ranks parted; None where there are few."""
     groups = {facts.waits.pending[index].group for index in wait_end.pending}

@@ -12,11 +12,14 @@ from __future__ import annotations
 import re
 
 from rankandfile.model.case import Case
+from rankandfile.model.heuristics import Heuristic
 from rankandfile.reason.ranks.accounts import Accounts
 from rankandfile.reason.ranks.host import Stand
 
 from .graph import WaitEnd, Waits
 
+_NAMES = Heuristic("names of transfers", "a function or file called send, pipeline or stage makes transfers")
+_UNSEEN = Heuristic("unrecorded waits", "a gloo rank may wait in a transfer that no recorder keeps")
 _TRANSFERS = re.compile(r"recv|receive|send|p2p|exchange|transfer|pipeline|stage", re.IGNORECASE)
 
 
@@ -31,7 +34,7 @@ def unseen(
     """`hidden`, with the ranks that stacks take out of it or put into it."""
     backends = case.dumps_used["backend"].drop_nulls().unique().to_list()
     out = {rank: count for rank, count in hidden.items() if not _elsewhere(hosts.get(rank))}
-    if "gloo" not in backends:
+    if "gloo" not in backends or _UNSEEN.off:
         return out
     ends = [wait_end for wait_end in wait_ends if wait_end.kind == "absent"]
     likely = len(ends) > 1 or _groups_without_a_call(case)
@@ -50,7 +53,8 @@ def unseen(
 
 def named_after_a_transfer(stand: Stand) -> bool:
     name = re.split(r"[/\\]", stand.location.file)[-1]
-    return stand.activity == "p2p" or _TRANSFERS.search(f"{stand.location.function} {name}") is not None
+    named = _TRANSFERS.search(f"{stand.location.function} {name}") is not None
+    return stand.activity == "p2p" or (named and not _NAMES.off)
 
 
 def _elsewhere(stand: Stand | None) -> bool:

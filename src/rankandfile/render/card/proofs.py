@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
+from rankandfile.render.words import cited
 
 from .sheet import Sheet
 
@@ -25,13 +26,12 @@ def parts(sheet: Sheet) -> Iterator[tuple[str, Sequence[RenderableType]]]:
 
 
 def _proofs(sheet: Sheet) -> list[Text]:
-    quotes = {item.id: item for item in sheet.diagnosis.evidence}
-    cited = [quotes[one] for one in sheet.verdict.evidence if one in quotes]
+    facts = cited(sheet.diagnosis, sheet.verdict)
     lines = [
         sheet.cut(f"{item.id}: {item.quote}", sheet.room.quote_lines, "dim")
-        for item in cited[: sheet.room.proofs]
+        for item in facts[: sheet.room.proofs]
     ]
-    left_out = len(cited) - sheet.room.proofs
+    left_out = len(facts) - sheet.room.proofs
     where = f"; `raf show evidence` has {'it' if left_out == 1 else 'them all'}"
     return [*lines, *sheet.more(left_out, "fact", where=where)]
 

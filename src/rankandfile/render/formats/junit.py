@@ -9,6 +9,7 @@ from rankandfile.render.places import InTree, main_spot, nowhere
 from rankandfile.render.words import (
     base_name,
     cause_words,
+    cited,
     culprit_ranks,
     headline,
     job_size,
@@ -52,7 +53,6 @@ def _name(verdict: Verdict) -> str:
 
 
 def _details(verdict: Verdict, diagnosis: Diagnosis) -> list[str]:
-    quotes = {one.id: one for one in diagnosis.evidence}
     lines = [f"{headline(verdict)} ({verdict.confidence})", verdict.sentence]
     if verdict.culprits:
         lines.append(f"culprits: {culprit_ranks(verdict)}")
@@ -60,8 +60,9 @@ def _details(verdict: Verdict, diagnosis: Diagnosis) -> list[str]:
         lines.append(f"victims: {verdict.victims}")
     lines += [f"do: {remedy.title}: {remedy.text}" for remedy in verdict.remedies]
     lines += [f"do not: {advice}" for advice in verdict.anti_advice]
-    cited = [quotes[i] for i in verdict.evidence if i in quotes]
-    lines += [f"proof: {one.id}: {one.quote} ({one.source}, {one.where})" for one in cited]
+    lines += [
+        f"proof: {one.id}: {one.quote} ({one.source}, {one.where})" for one in cited(diagnosis, verdict)
+    ]
     return [_text(line) for line in lines]
 
 

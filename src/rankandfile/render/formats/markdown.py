@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.markdown import cell, code, fenced, text
 from rankandfile.render.places import InTree, nowhere
-from rankandfile.render.words import call_text, culprit_ranks, headline, job_size, place_text, short
+from rankandfile.render.words import call_text, cited, culprit_ranks, headline, job_size, place_text, short
 
 MAX_EVIDENCE = 12
 MAX_NOTES = 10
@@ -92,14 +92,13 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _proof(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
-    quotes = {one.id: one for one in diagnosis.evidence}
-    cited = [quotes[i] for i in verdict.evidence if i in quotes]
+    facts = cited(diagnosis, verdict)
     yield from _section(
         "Proof",
         (
             f"{code(one.id)} {code(one.source)}, {text(one.where)}: {code(one.quote)}"
-            for one in cited[:MAX_EVIDENCE]
+            for one in facts[:MAX_EVIDENCE]
         ),
     )
-    if len(cited) > MAX_EVIDENCE:
-        yield f"- and {len(cited) - MAX_EVIDENCE} more"
+    if len(facts) > MAX_EVIDENCE:
+        yield f"- and {len(facts) - MAX_EVIDENCE} more"

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Pictures
 from rankandfile.render.source import stands_at
-from rankandfile.render.words import alike_culprits, came_to, waiters
+from rankandfile.render.words import alike_culprits, came_to, counted, waiters
 
 from .citations import Citations
 from .flame import flame
@@ -24,7 +24,7 @@ from .graph import Drawing, drawn
 from .payload import blocks, payload
 from .safe import prose, visible
 from .score_table import score_table
-from .words import CONFIDENCE, STATES, headline, noun
+from .words import CONFIDENCE, STATES, headline
 
 #: The script, in this order: what stands at the top level of a part may use the parts before it.
 _PARTS = (
@@ -59,7 +59,7 @@ def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: 
     """A template of this room, given what its parts say of a verdict, and `more`."""
     return _environment().get_template(template).render(
         job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
-        came_to=came_to, headline=headline, confidence_words=CONFIDENCE, noun=noun, **more,
+        came_to=came_to, headline=headline, confidence_words=CONFIDENCE, noun=counted, **more,
     )  # fmt: skip
 
 

@@ -27,8 +27,3 @@ def headline(verdict: Verdict) -> str:
         ranks = format_ranks(culprit.rank for culprit in verdict.culprits)
         return f"{'Ranks' if len(verdict.culprits) > 1 else 'Rank'} {ranks} did not join; why is open"
     return verdict.cause.replace("_", " ").capitalize()
-
-
-def noun(count: int, one: str, many: str | None = None) -> str:
-    """``1 rank``, ``1,024 ranks``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

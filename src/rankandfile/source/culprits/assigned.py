@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import own_nodes
 
 _PROPERTIES = {"property", "cached_property"}
 
 
+@heuristic("assigned names", "a name is what the plain assignments of its function give it", otherwise=())
 def given(function: Function, name: str) -> Iterator[ast.expr | None]:
     """What the name is given in the function, wherever; None for what is no plain expression."""
     for node in own_nodes(function):

@@ -23,6 +23,7 @@ import re
 import msgspec
 
 from rankandfile.model.diagnosis import CAUSES, Culprit, Verdict
+from rankandfile.model.heuristics import Heuristic, heuristic
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found import Found, Search
@@ -36,6 +37,15 @@ _LEAVES = (ast.Continue, ast.Return, ast.Break, ast.Pass)
 _ON_RANK = ("rank_api", "environment")
 #: A test of the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
+_ON_ITS_RANK = Heuristic(
+    "test on the rank", "a test for a rank by its number singles out those that it names"
+)
+_NO_GRADIENT = Heuristic(
+    "no gradient", "under `if x.grad is not None:` those without a gradient leave the call out"
+)
+_ONLY_LEAVES = Heuristic(
+    "a test that only leaves", "those that take `if ...: continue` leave out what comes after it"
+)
 _SINGLED_OUT = re.compile(r"\brank(?:\(\))? == (\d{1,6})\b")
 _GROUPS = {"new_group", "new_subgroups", "init_device_mesh"}
 
@@ -102,17 +112,17 @@ def _side(test: ast.expr, statement: ast.If | None, on_rank: bool) -> tuple[str,
     """Which outcome of the test is the exception, and why; empty where the code does not tell."""
     if on_rank:
         match test:
-            case ast.Compare(ops=[ast.Eq() | ast.In()]):
+            case ast.Compare(ops=[ast.Eq() | ast.In()]) if not _ON_ITS_RANK.off:
                 return "taken", "the test singles out the ranks that took it"
-            case ast.Compare(ops=[ast.NotEq() | ast.NotIn()]):
+            case ast.Compare(ops=[ast.NotEq() | ast.NotIn()]) if not _ON_ITS_RANK.off:
                 return "not taken", "the test singles out the ranks that did not take it"
     match test:
-        case ast.Compare(left=ast.Attribute(attr="grad"), ops=[ast.IsNot()]):
+        case ast.Compare(left=ast.Attribute(attr="grad"), ops=[ast.IsNot()]) if not _NO_GRADIENT.off:
             return "not taken", "who has no gradient leaves the call out"
     if statement is None or statement.orelse or _turned(test):
         return "", ""
     if isinstance(statement.body[-1], _LEAVES) and all(_says(node) for node in statement.body[:-1]):
-        return "taken", "who takes it leaves out what comes after it"
+        return ("", "") if _ONLY_LEAVES.off else ("taken", "who takes it leaves out what comes after it")
     return "", ""
 
 
@@ -142,6 +152,7 @@ def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) 
     return bool(waiting) and waiting <= set(others) and not waiting & set(ranks)
 
 
+@heuristic("groups on both ways", "each way of a test on the rank makes a group: nobody makes them all")
 def _of_groups(found: Found, search: Search) -> Named | None:
     if found.reason is None or found.reason.source not in _ON_RANK:
         return None
@@ -180,6 +191,7 @@ def _after(function: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
     return []
 
 
+@heuristic("one rank's argument", "a root that is another one upon `rank == 2` is rank 2's mistake")
 def _of_argument(verdict: Verdict, found: Found) -> Named | None:
     """Only where the evidence has shown that they disagree, and that this rank is one of them."""
     if verdict.confidence != "established" or found.reason is None or found.reason.source not in _ON_RANK:

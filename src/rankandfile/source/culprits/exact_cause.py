@@ -18,10 +18,17 @@ from __future__ import annotations
 import msgspec
 
 from rankandfile.model.diagnosis import CAUSES, Verdict
+from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.lines.found import Found
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
+_CAUGHT = Heuristic("swallowed in the code", "a handler around what a rank left out swallowed an exception")
+_RAISES = Heuristic(
+    "raised in the code", "a decision that raises ended the rank; what it left out is a tear-down"
+)
+_SHARE = Heuristic("uneven in the code", "a loop over a rank's own share of the data ended early")
+_OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -42,17 +49,17 @@ def _cause(verdict: Verdict, found: Found) -> str | None:
     ):
         return None
     if found.kind == "caught":
-        return "swallowed_exception" if verdict.cause in _PATHS else None
+        return "swallowed_exception" if verdict.cause in _PATHS and not _CAUGHT.off else None
     if found.kind != "decision" or found.decision is None or found.reason is None:
         return None
     if found.reason.level != "varying":
         return None
-    if found.raises and verdict.cause != "early_exit":
+    if found.raises and verdict.cause != "early_exit" and not _RAISES.off:
         return "raised"
     if verdict.cause == "rank_conditional":
         return None
     if found.decision.condition.kind == "for" and found.reason.source == "shard_length":
-        return "uneven_inputs"
+        return None if _SHARE.off else "uneven_inputs"
     if verdict.cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
-        return "rank_conditional"
+        return None if _OWN_RANK.off else "rank_conditional"
     return None

@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
@@ -62,6 +63,7 @@ def by_circle(verdict: Verdict, found: Found, search: Search) -> Named | None:
     )
 
 
+@heuristic("left the loop", "of two that wait for each other's message, one has left the loop too soon")
 def _circle(search: Search, verdict: Verdict) -> Circle | None:
     if verdict.culprits or verdict.divergence is not None or verdict.cause != "skipped_collective":
         return None

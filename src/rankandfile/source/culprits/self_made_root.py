@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
@@ -28,6 +29,7 @@ _DONE = "done"
 _MOST_MEMBERS = 256
 
 
+@heuristic("self-made root", "who is done with a broadcast beside its usual root took itself for the root")
 def by_own_root(verdict: Verdict, search: Search) -> Named | None:
     named = _own_root(verdict, search)
     if named is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.lines.arguments import called_name
@@ -30,6 +31,7 @@ class Transfer(NamedTuple):
     peer: ast.expr
 
 
+@heuristic("unsent message", "whoever a waiting rank can only receive from left its send out")
 def by_unsent(found: Found, search: Search) -> Named | None:
     named = _unsent(found, search)
     if named is None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import TypeAlias
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
@@ -75,6 +76,7 @@ class Possible:
         self._objects = objects or Objects(self._index)
         self._left = _MOST_STEPS
 
+    @heuristic("whole numbers", "arithmetic on a rank's own number leaves few numbers")
     def of(self, e: ast.expr, function: Function, depth: int = 0) -> Values:
         self._left -= 1
         if depth > _DEEPEST or self._left < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import Condition, Kind
 from rankandfile.source.program.modules import Function
@@ -38,6 +39,7 @@ def origin(places: Places, way: Way, cause: str) -> Origin | None:
     return min(best, key=lambda one: (_LEVELS[one.reason.level], one.depth, one.line), default=None)
 
 
+@heuristic("order of a loop", "equal calls for different items are in the order of the loop around them")
 def loop_order(places: Places, way: Way) -> Origin | None:
     """Two ranks make the same call from the same line, for different items: the innermost loop around it that does
     not take the same items in the same order on every rank, or where what it goes over was made."""

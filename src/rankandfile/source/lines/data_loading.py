@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import Place
@@ -21,6 +22,9 @@ _WAITING = {
 _DEEPEST = 2
 
 
+@heuristic(
+    "the only wait of a dataset", "a loader without a stack is held at the only line of a dataset that waits"
+)
 def only_wait(program: Program) -> Place | None:
     """The line at which a dataset of the tree waits; None if none does, or several functions do."""
     found: dict[Function, int] = {}

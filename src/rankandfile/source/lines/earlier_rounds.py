@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from rankandfile.model.heuristics import heuristic
+
 from .call_paths import Made
 
 #: So many rounds are looked at, from the end.
@@ -26,6 +28,7 @@ class LeftOut(NamedTuple):
     """What the rank did instead."""
 
 
+@heuristic("its own earlier rounds", "a rank's last round is held against the round before")
 def left_out(calls: list[Made], at: set[tuple[str, int]]) -> LeftOut | None:
     """The latest round that lacks a call from one of these lines, which the round before it has."""
     for before, round_ in _rounds(calls):

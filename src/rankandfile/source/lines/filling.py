@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function
@@ -16,6 +17,7 @@ from .call_paths import Way
 _ADDS = {"append", "add", "update", "extend", "insert", "setdefault", "appendleft"}
 
 
+@heuristic("what filled the collection", "a test on what is in a collection was decided where it was filled")
 def filled_upon(
     places: Places, outer: Way, place: Place, asked: ast.AST
 ) -> tuple[Place, Condition, Reason] | None:

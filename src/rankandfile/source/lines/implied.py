@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.definitions import reaching
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, index_of
@@ -22,6 +23,7 @@ _IN_PLACE = {"fully_shard": "torch.distributed.fsdp.fully_shard"}
 _OBJECTS: WeakKeyDictionary[Program, Objects] = WeakKeyDictionary()
 
 
+@heuristic("implied collectives", "a backward pass or a sharded forward is named for the collective in it")
 def implicit(call: ast.expr | None, function: Function | None, frames: Sequence[str] = ()) -> str | None:
     """The collective that a call implies, in words ("DDP reduces gradients here"); None if none is known.
 

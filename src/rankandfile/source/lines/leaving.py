@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.flow import Condition, deciding
 from rankandfile.source.program.modules import Function, Program
 
@@ -12,6 +13,7 @@ MOST_FILES = 2_000
 _EXITS = {"sys.exit", "os._exit", "exit", "quit", "os.abort"}
 
 
+@heuristic("the only exit", "a rank that left with a code did so at the only line that exits with it")
 def exit_of(program: Program, code: int | None) -> tuple[Function, ast.stmt, Condition | None] | None:
     """The one place of the tree that ends the process with this code; None if there are several, or none."""
     found = [

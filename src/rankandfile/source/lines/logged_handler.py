@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Module
@@ -27,6 +28,9 @@ _HOLES = re.compile(r"%[-#0 +]*\d*(?:\.\d+)?[a-zA-Z]|%\([^)]*\)[a-zA-Z]|\{[^{}]*
 _TELLING = 10
 
 
+@heuristic(
+    "handler that logs it", "the handler whose message stands in the log is where the rank went on alone"
+)
 def said_upon(search: Search, verdict: Verdict) -> Found | None:
     """None where no handler says it, or several do."""
     lines = _lines(search, verdict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.flow import deciding
 from rankandfile.source.program.places import Place
 
@@ -26,6 +27,7 @@ def held(search: Search, rank: int) -> Found | None:
     return Found(found.place, found.line, found.condition, kind="held")
 
 
+@heuristic("died with the lock", "a lock is held by a thread that has ended")
 def died_holding(search: Search, rank: int) -> Found | None:
     found = standing(search.places, search.ways, rank)
     dead = dead_holder(search.places, search.ways, rank, found.place) if found is not None else None

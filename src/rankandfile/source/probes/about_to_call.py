@@ -10,8 +10,6 @@ from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling, literal
 
-ORDER = 20
-
 _PRINT = '''
 def {name}(op, *values):
     """A line before a call: rank, call, shapes and dtypes, and a hash of them that ranks can be compared by."""
@@ -22,11 +20,7 @@ def {name}(op, *values):
 
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
-    for site in place.problem.sites:
-        path = place.code.find(site.file) if site.file and site.line else None
-        module = place.code.module(path) if path else None
-        if module is None:
-            continue
+    for site, module in place.called():
         statement = _statement(module.tree, site.line)
         if statement is None:
             continue
@@ -81,4 +75,5 @@ def _is_plain(value: ast.expr) -> bool:
     return isinstance(value, ast.Name) and value.id[:1].islower()
 
 
+ORDER = 20
 PROBE = Pattern("about_to_call", ORDERS, make)

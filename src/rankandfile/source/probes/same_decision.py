@@ -11,8 +11,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.spelling import Spelling, literal
 
-ORDER = 10
-
 _ROUNDS = '''
 def {name}(iterable, what, group=None):
     """The items; an error that names the odd ranks, where some have another one and some have not."""
@@ -174,4 +172,5 @@ def _handler(place: Place, say: Spelling, node: ast.ExceptHandler, group: str) -
     return "Compares, before the call that the others wait in, whether every rank has come through to it."
 
 
+ORDER = 10
 PROBE = Pattern("same_decision", ORDERS, make)

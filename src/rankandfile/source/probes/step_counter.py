@@ -9,8 +9,6 @@ from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import literal
 
-ORDER = 30
-
 _COUNT = '''
 def {name}(what, counts={{}}):
     """A line for each round of a loop, with this rank's count of it."""
@@ -57,4 +55,5 @@ def _counter(loop: ast.For | ast.While) -> str:
     )
 
 
+ORDER = 30
 PROBE = Pattern("step_counter", ORDERS, make)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -48,6 +48,18 @@ class Place:
         if isinstance(node, ast.ExceptHandler):
             return f"except {flat(module, node.type)}" if node.type else "except"
         return flat(module, node)
+
+    def called(self) -> Iterator[tuple[Site, Module]]:
+        """What the cohorts called, each with the module it is in, as far as both are known."""
+        for site in self.problem.sites:
+            path = self.code.find(site.file) if site.file and site.line else None
+            module = self.code.module(path) if path else None
+            if module is not None:
+                yield site, module
+
+    def otherwise(self, node: ast.If) -> Sequence[ast.stmt]:
+        """What runs in place of the branch: its `else`, or where the branch returns, what follows it."""
+        return node.orelse or (self.rest() if leaves(node.body) == "return" else [])
 
     @cached_property
     def _events(self) -> dict[ast.AST, list[Event]]:

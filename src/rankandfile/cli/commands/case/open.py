@@ -13,7 +13,6 @@ from rankandfile.cli.errors import UserError
 from rankandfile.cli.help import examples
 
 ORDER = 20
-
 EXAMPLES = examples(
     "raf case open ticket.zip",
     "raf case open ticket.zip -o case/ && raf show waits case/",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import getpass
-import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from rankandfile.model.case import Case
 
 ORDER = 10
-
 EXAMPLES = examples(
     "raf case pack dumps/ logs/ -o ticket.zip --redact",
     "raf case pack evidence/ --redact --hide ProjectX --dry-run",
@@ -129,9 +125,7 @@ def _names(hide: list[str]) -> Names:
     from rankandfile.evidence.redact.names import Names
 
     names = Names(words={word.strip().lower() for word in hide if word.strip()})
-    names.host(socket.gethostname())
-    with contextlib.suppress(KeyError, OSError):
-        names.user(getpass.getuser())
+    names.learn_own()
     return names
 
 

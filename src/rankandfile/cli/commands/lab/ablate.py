@@ -17,7 +17,7 @@ ORDER = 60
 
 EXAMPLES = examples(
     "raf lab ablate corpus/",
-    "raf lab ablate corpus/ --only 'unsent sends' --list",
+    "raf lab ablate corpus/ --only 'unsent message' --list",
     "raf lab ablate corpus/ -a raf-logs --format json",
 )
 
@@ -72,7 +72,11 @@ def ablate(
 
     from rankandfile.render.terminal_table import table
 
-    out.print(table(pl.DataFrame(list(ablation.table(rows)))))
+    shown = list(ablation.table(rows))
+    if shown:
+        out.print(table(pl.DataFrame(shown)))
+    if silent := [row.heuristic for row in rows if not row.heard]:
+        out.print(f"had no say here: {', '.join(silent)}", markup=False)
     for row in rows if listed else ():
         for incident in row.incidents:
             out.print(f"{row.heuristic}: {incident}", markup=False, soft_wrap=True)

@@ -17,7 +17,6 @@ from rankandfile.cli.help import examples
 from rankandfile.cli.lab_make import lacking, make, say
 
 ORDER = 30
-
 EXAMPLES = examples(
     "raf lab export corpus/",
     "raf lab export corpus/ --simulated --only peers-",

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rankandfile.lab.sim.scenario import Scenario
 
 ORDER = 10
-
 EXAMPLES = examples(
     "raf lab list",
     "raf lab list --cause order_inversion",

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rankandfile.lab.scenario import Scenario
 
 ORDER = 80
-
 EXAMPLES = examples(
     "raf lab prove early_stop_local",
     "raf lab prove --all --output proofs.json",

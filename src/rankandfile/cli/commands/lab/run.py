@@ -16,7 +16,6 @@ from rankandfile.cli.help import examples
 from rankandfile.cli.lab_make import kind_of, make, say
 
 ORDER = 20
-
 EXAMPLES = examples(
     "raf lab run early_stop_local --keep incident/ --watch",
     "raf lab run early_stop_local --twin",

@@ -16,7 +16,6 @@ from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
 from rankandfile.cli.model_options import Limits, MaxCost, MaxSeconds, PriceOption
 
 ORDER = 50
-
 EXAMPLES = examples(
     "raf lab score --set corpus/",
     "raf lab score -a raf-dumps -a fr_trace-repaired --set corpus/real",

@@ -15,7 +15,6 @@ from rankandfile.cli.help import examples
 from rankandfile.cli.lab_make import say
 
 ORDER = 40
-
 EXAMPLES = examples(
     "raf lab watch corpus/real watched/ --stall 5",
     "raf lab watch corpus/real watched/ --only mesh3d_",

@@ -14,7 +14,6 @@ from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOpti
 from rankandfile.pipeline import Options
 
 ORDER = 10
-
 EXAMPLES = examples(
     "raf show calls dumps/ --rank 3 --group mesh_tp",
     "raf show calls dumps/ --side-by-side --seq 810-815 --rank 0-3",

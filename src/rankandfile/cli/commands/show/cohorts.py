@@ -14,7 +14,6 @@ from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOpti
 from rankandfile.pipeline import Options
 
 ORDER = 40
-
 EXAMPLES = examples("raf show cohorts dumps/", "raf show cohorts dumps/ --group mesh_tp --all")
 
 

@@ -8,7 +8,6 @@ from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOpti
 from rankandfile.pipeline import Options
 
 ORDER = 60
-
 EXAMPLES = examples("raf show divergence dumps/", "raf show divergence dumps/ --format json")
 
 

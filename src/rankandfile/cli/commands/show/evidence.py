@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from rankandfile.cli.context import Line, context
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.help import examples
 from rankandfile.cli.loading import diagnosed, diagnosing, load_case
+from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rankandfile.model.ledger import Evidence
 
 ORDER = 80
-
 EXAMPLES = examples(
     "raf show evidence incident/",
     "raf show evidence incident/ D0#84 L2:88",
@@ -30,11 +29,6 @@ EXAMPLES = examples(
 )
 
 _ID = re.compile(r"(D\d+([#@]-?\d+)?|[LS]\d+:\d+|X\d+)$")
-
-
-class Format(str, Enum):
-    text = "text"
-    json = "json"
 
 
 @diagnosing
@@ -51,7 +45,7 @@ def evidence(
     around: Annotated[
         int, typer.Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
     ] = 2,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+    format: TextOrJsonOption = TextOrJson.text,
     unicode: Unicode = True,
 ) -> None:
     """The facts behind a verdict: which file, where in it, and what stands there, with the lines around it."""
@@ -61,7 +55,7 @@ def evidence(
         raise UserError("name the dumps, folders or archives that the ids are of")
     found = _named(load_case(paths, options), ids) if ids else diagnosed(paths, options).diagnosis.evidence
     shown = [(one, context(one, around)) for one in found]
-    if format is Format.json:
+    if format is TextOrJson.json:
         write_utf8(_json(shown))
         return
     from rankandfile.render.evidence import facts

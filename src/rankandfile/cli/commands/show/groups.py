@@ -8,7 +8,6 @@ from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOpti
 from rankandfile.pipeline import Options
 
 ORDER = 20
-
 EXAMPLES = examples(
     "raf show groups dumps/",
     "raf show groups case.tar.gz --format json",

@@ -9,7 +9,6 @@ from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOpti
 from rankandfile.pipeline import Options
 
 ORDER = 30
-
 EXAMPLES = examples(
     "raf show progress dumps/",
     "raf show progress dumps/ --group mesh_tp --rank 0-7",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rankandfile.evidence.ring.journal import Journal
 
 ORDER = 110
-
 EXAMPLES = examples(
     "raf show ring /dev/shm/raf-1000",
     "raf show ring /dev/shm/raf-1000 --notes",

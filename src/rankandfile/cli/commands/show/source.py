@@ -13,7 +13,6 @@ from rankandfile.cli.output import Format, FormatOption
 from rankandfile.pipeline import Options
 
 ORDER = 100
-
 EXAMPLES = examples(
     "raf show source dumps/ --src train/",
     "raf show source ticket.zip --src train/ --git v1.4",

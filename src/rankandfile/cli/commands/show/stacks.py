@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated
 
 import typer
@@ -10,20 +9,15 @@ import typer
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
 from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 from rankandfile.pipeline import Options
 
 ORDER = 70
-
 EXAMPLES = examples(
     "raf show stacks incident/",
     "raf show stacks incident/ --library",
     "raf show stacks incident/ --format json",
 )
-
-
-class Format(str, Enum):
-    text = "text"
-    json = "json"
 
 
 @diagnosing
@@ -33,7 +27,7 @@ def stacks(
     library: Annotated[
         bool, typer.Option("--library", help="Also frames of torch and other libraries.")
     ] = False,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+    format: TextOrJsonOption = TextOrJson.text,
     unicode: Unicode = True,
 ) -> None:
     """Where every rank stands: the stacks merged into one tree, each frame with its ranks.
@@ -47,7 +41,7 @@ def stacks(
     from rankandfile.render.stacks import stacks as drawn
 
     tree = stack_tree(result.facts, result.diagnosis)
-    if format is Format.json:
+    if format is TextOrJson.json:
         write_utf8(msgspec.json.format(msgspec.json.encode(tree), indent=2).decode() + "\n")
     else:
         out.print(drawn(tree, signs_for(unicode), library))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rankandfile.render.timeline import Timeline
 
 ORDER = 90
-
 EXAMPLES = examples(
     "raf show timeline dumps/",
     "raf show timeline dumps/ -o job.pftrace",

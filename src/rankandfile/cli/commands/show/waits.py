@@ -14,7 +14,6 @@ from rankandfile.cli.output import Format, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options, Result
 
 ORDER = 50
-
 EXAMPLES = examples(
     "raf show waits dumps/",
     "raf show waits dumps/ --format json",

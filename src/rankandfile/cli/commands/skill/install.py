@@ -12,7 +12,6 @@ from rankandfile.cli.errors import UserError
 from rankandfile.cli.help import examples
 
 ORDER = 10
-
 EXAMPLES = examples(
     "raf skill install",
     "raf skill install --for codex --project",

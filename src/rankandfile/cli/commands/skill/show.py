@@ -11,7 +11,6 @@ from rankandfile.cli.errors import UserError
 from rankandfile.cli.help import examples
 
 ORDER = 20
-
 EXAMPLES = examples("raf skill show", "raf skill show references/mistakes.md")
 
 

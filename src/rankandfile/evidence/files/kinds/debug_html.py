@@ -1,11 +1,14 @@
-"""A page of torch's debug server, or any other page: what it shows is in the server's other files."""
+"""A page of torch's debug server: what it shows is in the server's other files."""
 
 from __future__ import annotations
 
-import re
+from rankandfile.evidence.files.kind import FileKind, Head, Sign
+from rankandfile.evidence.files.kinds.web_page import is_page
 
-from rankandfile.evidence.files.kind import FileKind, Sign
 
-_HTML = re.compile(r"^\s*<(!doctype html|html)", re.IGNORECASE)
+def recognise(head: Head) -> bool:
+    text = head.words or ""
+    return is_page(head) and ("Torch Distributed Debug Server" in text or "PyTorch Distributed" in text)
 
-KIND = FileKind("debug_html", (Sign(200, lambda head: _HTML.match(head.words or "") is not None),))
+
+KIND = FileKind("debug_html", (Sign(200, recognise),))

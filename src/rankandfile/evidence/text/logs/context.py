@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from rankandfile.evidence.text.peeled import Peeled
-from rankandfile.evidence.text.pieces import pieces
 from rankandfile.evidence.text.prefixes import peel
+from rankandfile.evidence.text.scan import Line
 
 #: Lines that a block may have, other writers' lines between them included.
 BLOCK = 400
@@ -15,14 +16,12 @@ BLOCK = 400
 
 @dataclass
 class Context:
-    """Where a line stands. `after` and `before` give raw lines with their offsets, a bounded number of them."""
+    """Where a line stands."""
 
     peeled: Peeled
     before_match: str
     """What stands in the line before the shape's own words, prefixes peeled."""
-    after_match: str
-    after: Callable[[], Iterator[tuple[int, str]]]
-    before: Callable[[], Iterator[tuple[int, str]]]
+    line: Line
     chained: set[object] = field(default_factory=set)
     """Writers whose next traceback only continues the one before."""
     consumed: set[int] = field(default_factory=set)
@@ -30,22 +29,15 @@ class Context:
 
     def following(self, limit: int = BLOCK) -> Iterator[tuple[int, Peeled]]:
         """The lines below that the same writer wrote: others' lines between them are passed over."""
-        for count, (offset, line) in enumerate(self.after()):
-            if count >= limit:
-                return
-            # What a carriage return has wiped away is no line of anybody's.
-            for piece in pieces(line.rstrip("\r").rpartition("\r")[2]):
-                peeled = peel(piece)
+        for offset, pieces in islice(self.line.below(), limit):
+            for peeled in pieces:
                 if self._same_writer(peeled):
                     yield offset, peeled
 
     def preceding(self, limit: int = 16) -> Iterator[Peeled]:
         """The lines above that the same writer wrote, nearest first."""
-        for count, (_, line) in enumerate(self.before()):
-            if count >= limit:
-                return
-            peeled = peel(line)
-            if self._same_writer(peeled):
+        for _, text in islice(self.line.before(), limit):
+            if self._same_writer(peeled := peel(text)):
                 yield peeled
 
     def _same_writer(self, other: Peeled) -> bool:

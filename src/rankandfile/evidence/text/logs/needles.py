@@ -11,18 +11,16 @@ Small files are not worth loading NumPy for: a regular expression serves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from rankandfile.evidence.text.logs.shape import SHORTEST
 from rankandfile.evidence.text.logs.shapes import by_needle
+from rankandfile.evidence.text.scan import Finder
 
 #: An array of NumPy's, which is loaded only where it is worth it.
 Words = Any
-
-#: Positions in `buffer[begin:end]` inside literals (or where one may be), ascending.
-Finder = Callable[[bytes, int, int], Sequence[int]]
 
 _BITS = 18
 _MULTIPLIER, _OTHER = 2_654_435_769, 2_246_822_519

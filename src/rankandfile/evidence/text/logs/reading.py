@@ -1,19 +1,15 @@
-"""One log file, or one answer of NCCL's RAS, into events."""
+"""The lines of one log into events."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from rankandfile.evidence.raw import RawNote
-from rankandfile.evidence.text.logs import ras_json
 from rankandfile.evidence.text.logs.attribute import attribute
 from rankandfile.evidence.text.logs.collect import Collector
 from rankandfile.evidence.text.logs.event import Event, clean
-from rankandfile.evidence.text.logs.needles import finder
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
 from rankandfile.evidence.text.logs.versions import torch_of
@@ -22,6 +18,7 @@ from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.pieces import pieces
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.scan import LINE, Line, Scan
+from rankandfile.evidence.text.stacks.in_logs import words
 
 #: How much of a file's beginning and end is read for its times and its last words.
 _EDGE = 64 << 10
@@ -39,45 +36,9 @@ _OF_BYTES = frozenset(("gloo_size_disagrees",))
 _TRIES = 2000
 
 
-def read(path: Path) -> RawLog:
-    """All events of a file. Raises OSError only: whatever the file holds becomes events or notes."""
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        document = _ras_document(file, size)
-        if document is not None:
-            return document
-        file.seek(0)
-        return _read(file, size)
+class Events:
+    """Takes the lines of one log that may say something, and gives its events and what is told of the whole file."""
 
-
-def _ras_document(file: BinaryIO, size: int) -> RawLog | None:
-    if not ras_json.is_one(file.read(4096)):
-        return None
-    file.seek(0)
-    events, notes = ras_json.read(file.read(ras_json.MOST + 1))
-    world = max((e.fields["size"] for e in events if e.kind == "ras_communicator"), default=None)
-    return RawLog(LogRow(bytes=size, world_size=world), columns_of(events), notes)
-
-
-def _read(file: BinaryIO, size: int) -> RawLog:
-    reader = _Reader(Scan(file, finder(size)), size)
-    events = reader.run()
-    head, tail = _edges(file, size)
-    row = LogRow(bytes=size, lines=reader.scan.lines)
-    _times(row, head, tail)
-    counts = reader.layers + Counter(layer for peeled in head for layer in set(peeled.layers))
-    row.prefixes = [name for name, _ in counts.most_common(12)]
-    hosts = {peeled.host for peeled in head if peeled.host}
-    row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
-    row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")
-    row.world_size = _world(events)
-    row.torch = torch_of(event.text for event in events)
-    row.truncated = size > 0 and not _ends_line(file, size)
-    row.partial = bool(reader.notes)
-    return RawLog(row, columns_of(events), reader.notes)
-
-
-class _Reader:
     def __init__(self, scan: Scan, size: int) -> None:
         self.scan = scan
         self.layers: Counter[str] = Counter()
@@ -88,18 +49,33 @@ class _Reader:
         self._tries = _TRIES
         self._skipped = False
 
-    def run(self) -> list[Event]:
-        for line in self.scan:
-            if line.offset in self._memory.consumed:
-                continue
-            for event in self._line(line):
-                self._collector.add(event)
-            if self._collector.flooded and not self._skipped:
-                self._skip(line)
+    def take(self, line: Line) -> None:
+        if line.offset in self._memory.consumed:
+            return
+        for event in self._line(line):
+            self._collector.add(event)
+        if self._collector.flooded and not self._skipped:
+            self._skip(line)
+
+    def log(self, file: BinaryIO) -> RawLog:
+        """All of it, once every line has been taken."""
+        size = self._size
         self._say()
         events = self._collector.events()
         attribute(events)
-        return events
+        head, tail = _edges(file, size)
+        row = LogRow(bytes=size, lines=self.scan.lines)
+        _times(row, head, tail)
+        counts = self.layers + Counter(layer for peeled in head for layer in dict.fromkeys(peeled.layers))
+        row.prefixes = [name for name, _ in counts.most_common(12)]
+        hosts = {peeled.host for peeled in head if peeled.host}
+        row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
+        row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")
+        row.world_size = _world(events)
+        row.torch = torch_of(event.text for event in events)
+        row.truncated = size > 0 and not _ends_line(file, size)
+        row.partial = bool(self.notes)
+        return RawLog(row, columns_of(events), self.notes)
 
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []
@@ -107,7 +83,7 @@ class _Reader:
             peeled = peel(piece)
             if "cri" in peeled.layers:
                 peeled = whole(line, peeled, self._memory.consumed)
-            for layer in set(peeled.layers):
+            for layer in dict.fromkeys(peeled.layers):
                 self.layers[layer] += 1
             found += self._recognise(line, peeled)
         if (not found or self._headless(line, found)) and self._tries > 0:
@@ -123,7 +99,7 @@ class _Reader:
         )
 
     def _recognise(self, line: Line, peeled: Peeled) -> list[Event]:
-        return recognise(peeled, line.number, line.offset, line.after, line.before, self._memory)
+        return recognise(peeled, line, self._memory)
 
     def _wrapped(self, line: Line, kinds: set[str]) -> list[Event]:
         """The events of a line put together from its neighbours, if they are at least of those kinds."""
@@ -146,7 +122,7 @@ class _Reader:
         self._skipped = True
         target = self._size - _TAIL
         if target > line.offset:
-            self.scan.skip_to(target)
+            self.scan.only(words, target)
             what = f"too many events; of the rest only the last {_TAIL >> 20} MiB were looked at"
             self.notes.append(RawNote(f"line {line.number}", what))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -13,6 +13,7 @@ from rankandfile.evidence.text.logs.shape import Shape, put
 from rankandfile.evidence.text.logs.shapes import SHAPES, by_needle
 from rankandfile.evidence.text.logs.signals import by_words, of_exit
 from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.scan import Line
 
 _GROUP = re.compile(
     r"\[PG ID\s+(?P<id>\d+)\s+PG GUID\s+(?P<name>[^\s(\]]*)(?:\((?P<desc>[^)]*)\))?\s+Rank\s+(?P<rank>\d+)\]"
@@ -27,8 +28,6 @@ _ACROSS = "x across cluster]"
 _NO_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG = 1000
 
-Lines = Callable[[], Iterator[tuple[int, str]]]
-
 
 @dataclass
 class Memory:
@@ -38,9 +37,7 @@ class Memory:
     consumed: set[int] = field(default_factory=set)
 
 
-def recognise(
-    peeled: Peeled, line: int, offset: int, after: Lines, before: Lines, memory: Memory
-) -> list[Event]:
+def recognise(peeled: Peeled, line: Line, memory: Memory) -> list[Event]:
     """All events of a line, in the order of the catalogue. Two shapes never share words."""
     body = peeled.body
     events: list[Event] = []
@@ -55,14 +52,12 @@ def recognise(
         if any(start < b and a < end for a, b in spans):
             continue
         spans.append((start, end))
-        event = begin(shape.kind, shape.id, shape.role, peeled, line, offset)
+        event = begin(shape.kind, shape.id, shape.role, peeled, line.number, line.offset)
         _group(event, body[: match.start()], peeled)
         shape.fill(event, match)
         timeless = event.time_ns is None
         if shape.then is not None or timeless:
-            context = Context(
-                peeled, body[:start], body[end:], after, before, memory.chained, memory.consumed
-            )
+            context = Context(peeled, body[:start], line, memory.chained, memory.consumed)
             if shape.then is not None:
                 shape.then(event, context)
             if event.time_ns is None and event.role == "origin":

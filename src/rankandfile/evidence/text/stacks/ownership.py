@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rankandfile.evidence.owners.whose import whose
-from rankandfile.evidence.text.stacks.prefixes import instant
 from rankandfile.evidence.text.stacks.raw import DIED, NOW, RawProcess, RawStacks
+from rankandfile.evidence.text.stamps import stamp
 
 #: Process numbers that are known to be a rank's: (host or "", pid) to rank.
 RankOf = Mapping[tuple[str, int], int]
@@ -36,10 +36,10 @@ def give_ranks(parts: Sequence[StackPart], known: RankOf | None = None) -> None:
         part.host = part.host or owner.host
         if part.rank is None and owner.rank is not None and _is_of_one(part.raw, owner.rank):
             part.rank, part.rank_from = owner.rank, owner.rank_from or "name"
-        stamp = _stamp(part.source)
+        named_ns = _stamp(part.source)
         for process in part.raw.processes:
             process.host = process.host or part.host
-            process.at_ns = process.at_ns or stamp
+            process.at_ns = process.at_ns or named_ns
             if process.rank is None and part.rank is not None:
                 process.rank, process.rank_from = part.rank, part.rank_from
     _by_process([process for part in parts for process in part.raw.processes], known or {})
@@ -82,4 +82,8 @@ def _by_process(processes: Sequence[RawProcess], known: RankOf) -> None:
 
 def _stamp(source: str) -> int | None:
     match = _STAMP.search(source.rpartition("/")[2])
-    return instant("{}-{}-{} {}:{}:{}".format(*match.groups())) if match else None
+    if match is None:
+        return None
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    written = stamp(year, month, day, f"{match[4]}:{match[5]}:{match[6]}")
+    return written.ns if written is not None else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -19,6 +19,14 @@ from rankandfile.evidence.text.stacks.stream import Stream
 
 _THREAD = re.compile(rb'^\s*\{?\s*"pid":', re.MULTILINE)
 _MOST_LISTS = 10_000
+
+
+def read_file(file: BinaryIO, collector: Collector) -> None:
+    data = file.read(bounds.JSON_FILE + 1)
+    if len(data) > bounds.JSON_FILE:
+        collector.note("", f"larger than {bounds.JSON_FILE:,} bytes: the rest is not read")
+        data = data[: bounds.JSON_FILE]
+    read(data, collector)
 
 
 def read(data: bytes, collector: Collector) -> None:

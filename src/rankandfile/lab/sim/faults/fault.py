@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from rankandfile.lab.sim.layout import Group
 from rankandfile.lab.sim.ops import Batch, Call, Mark, Op, Program, Transfer, Work
@@ -36,18 +37,25 @@ def place_of(op: Op) -> str | None:
     return site.partition("@")[0] if site is not None else None
 
 
+def until(program: Program, site: str, nth: int) -> Generator[Op, None, Op | None]:
+    """Everything before the nth operation of a site; returns that, or None if the program ends before."""
+    seen = 0
+    for op in program:
+        seen += place_of(op) == site
+        if seen == nth:
+            return op
+        yield op
+    return None
+
+
 def at(site: str, nth: int, act: Callable[[Op], Iterable[Op]]) -> Bend:
     """Replace the nth operation of a site by what `act` makes of it."""
 
     def bend(program: Program) -> Iterator[Op]:
-        seen = 0
-        for op in program:
-            if place_of(op) == site:
-                seen += 1
-                if seen == nth:
-                    yield from act(op)
-                    continue
-            yield op
+        op = yield from until(program, site, nth)
+        if op is not None:
+            yield from act(op)
+            yield from program
 
     return bend
 
@@ -56,45 +64,37 @@ def ahead_of(site: str, nth: int, *ops: Op) -> Bend:
     """Do something at the nth operation of a site; the truth sees the rank missing from its next communication."""
 
     def bend(program: Program) -> Iterator[Op]:
-        seen = 0
-        for op in program:
-            seen += place_of(op) == site
-            if seen < nth:
-                yield op
-                continue
-            held = [op]
-            while _communication(held[-1]) is None:
-                held.append(next(program))
-            yield Mark("absent", _communication(held[-1]))
-            yield from ops
-            yield from held
-            yield from program
+        op = yield from until(program, site, nth)
+        if op is None:
+            return
+        held = [op]
+        while _communication(held[-1]) is None:
+            held.append(next(program))
+        yield Mark("absent", _communication(held[-1]))
+        yield from ops
+        yield from held
+        yield from program
 
     return bend
 
 
-def cut(site: str, nth: int, until: str, first: tuple[Op, ...], kind: str, then: tuple[Op, ...] = ()) -> Bend:
-    """From the nth operation of a site drop everything up to the next one of `until`; the first call dropped is
+def cut(
+    site: str, nth: int, resume: str, first: tuple[Op, ...], kind: str, then: tuple[Op, ...] = ()
+) -> Bend:
+    """From the nth operation of a site drop everything up to the next one of `resume`; the first call dropped is
     where the truth sees the ranks part. `first` and `then` happen instead, before and after that is noted."""
 
     def bend(program: Program) -> Iterator[Op]:
-        seen = 0
-        for op in program:
-            seen += place_of(op) == site
-            if seen < nth:
-                yield op
-                continue
-            yield from first
-            call = _communication(op)
-            while call is None:
-                call = _communication(next(program))
-            yield Mark(kind, call)
-            yield from then
-            for later in program:
-                if place_of(later) == until:
-                    yield later
-                    break
-            yield from program
+        op = yield from until(program, site, nth)
+        if op is None:
+            return
+        yield from first
+        call = _communication(op)
+        while call is None:
+            call = _communication(next(program))
+        yield Mark(kind, call)
+        yield from then
+        yield from dropwhile(lambda later: place_of(later) != resume, program)
 
     return bend
 

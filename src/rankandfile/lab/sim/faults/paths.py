@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.lab.sim.faults.fault import Fault, at, cut, marked, place_of
+from rankandfile.lab.sim.faults.fault import Fault, at, cut, marked, until
 from rankandfile.lab.sim.ops import Batch, Call, Leave, Mark, Op, Program, Say, Transfer
 
 Ranks = tuple[int, ...]
@@ -59,21 +59,18 @@ def swapped(
     kind = "cycle" if across_groups else "swapped"
 
     def bend(program: Program) -> Iterator[Op]:
-        seen = 0
-        for op in program:
-            seen += place_of(op) == site
-            if seen < nth:
-                yield op
-                continue
-            yield marked(kind, op)
-            if late and isinstance(op, Call):
-                op = op._replace(site=late)
-            first, following = _up_to_call(program)
-            second, after = _up_to_call(program) if whole else ([], None)
-            yield from (following, *second, op, *first) if whole else (*first, following, op)
-            if after is not None:
-                yield after
-            yield from program
+        op = yield from until(program, site, nth)
+        if op is None:
+            return
+        yield marked(kind, op)
+        if late and isinstance(op, Call):
+            op = op._replace(site=late)
+        first, following = _up_to_call(program)
+        second, after = _up_to_call(program) if whole else ([], None)
+        yield from (following, *second, op, *first) if whole else (*first, following, op)
+        if after is not None:
+            yield after
+        yield from program
 
     return Fault(
         "order_inversion", ranks, place, kind, bend,
@@ -101,10 +98,10 @@ def early_exit(ranks: Ranks, nth: int, place: str = "stop_if", site: str = "read
     )  # fmt: skip
 
 
-def uneven(ranks: Ranks, nth: int, until: str = "predictions_gather") -> Fault:
+def uneven(ranks: Ranks, nth: int, resume: str = "predictions_gather") -> Fault:
     """A rank has fewer batches and goes on to what comes after the loop."""
     return Fault(
-        "uneven_inputs", ranks, "next_batch", "absent", cut("read_batch", nth, until, (), "absent"),
+        "uneven_inputs", ranks, "next_batch", "absent", cut("read_batch", nth, resume, (), "absent"),
         fix="give every rank the same number of batches, or agree on the last one",
         accepted=("early_exit", "skipped_collective", "different_collective"), from_dumps="skipped_collective",
     )  # fmt: skip

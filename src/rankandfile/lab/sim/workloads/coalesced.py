@@ -6,21 +6,20 @@ from collections.abc import Iterator
 
 from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.ops import UNEVEN_GATHER, Call, Compute, Op, Sync, all_gather, reduce_scatter
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 
 
 def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
     group = layout.group("dp", rank)
     me = layout.inside(group, rank)
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+
+    def step(number: int) -> Iterator[Op]:
         yield all_gather("dp", group.size, size.width * 64, "unit_gather")._replace(pieces=size.layers)
         yield Compute(0.01)
         yield reduce_scatter("dp", group.size, size.width * 64, "unit_scatter")._replace(pieces=size.layers)
-        kept = tuple((8 + (7 * member + step) % 5,) for member in range(group.size))
+        kept = tuple((8 + (7 * member + number) % 5,) for member in range(group.size))
         yield Call(UNEVEN_GATHER, "dp", (kept[me],), kept, "predictions_gather", pieces=group.size)
         yield Sync("predictions_cpu")
         yield from norm()
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rankandfile.lab.sim.layout import Layout
@@ -47,6 +47,16 @@ def log(step: int, size: Size, rank: int) -> Iterator[Op]:
     if step % size.log_every == 0:
         yield all_reduce("world", 8, "loss_reduce")
         yield Sync("metric_item")
+
+
+def training(rank: int, layout: Layout, size: Size, step: Callable[[int], Iterator[Op]]) -> Iterator[Op]:
+    """The whole program: `step` is what it does with a batch, from the forward pass to the optimizer."""
+    yield from prepare(rank)
+    for number in range(1, size.steps + 1):
+        yield from load(number, rank)
+        yield from step(number)
+        yield from log(number, size, rank)
+    yield from wind_up(rank, layout)
 
 
 def wind_up(rank: int, layout: Layout) -> Iterator[Op]:

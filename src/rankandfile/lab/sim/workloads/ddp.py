@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.ops import Compute, Op, Sync, Wait, all_reduce
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 
 
 def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+    def step(_number: int) -> Iterator[Op]:
         yield Compute(0.02)
         for bucket in range(size.buckets):
             yield Compute(0.008)
@@ -21,5 +19,5 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
         yield from norm()
         yield Compute(0.004)
         yield Sync("loss_item")
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.ops import Compute, Op, Sync, Wait, all_gather, all_reduce, reduce_scatter
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 
 
 def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
     shard = layout.group("shard", rank).size
     replicas = any(group.role == "replicate" for group in layout.groups)
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+
+    def step(_number: int) -> Iterator[Op]:
         for layer in range(size.layers):
             yield all_gather("shard", shard, _unit(size, layer), "unit_gather")
             yield Compute(0.004)
@@ -29,8 +28,8 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
         yield from norm()
         yield Compute(0.003)
         yield Sync("loss_item")
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)
 
 
 def _unit(size: Size, layer: int) -> int:

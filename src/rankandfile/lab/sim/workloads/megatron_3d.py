@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.ops import Compute, Op, Sync, all_gather, all_reduce
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 from rankandfile.lab.sim.workloads.pipeline_1f1b import one_forward_one_backward
 
 
@@ -28,9 +28,7 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
             yield Compute(0.004)
             yield all_reduce("tp", activations, f"stage_backward@{phase}", "BFloat16")
 
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+    def step(_number: int) -> Iterator[Op]:
         if pipe.size > 1:
             shape = (512, 1, size.width)
             yield from one_forward_one_backward(
@@ -46,5 +44,5 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
         if dp > 1:
             yield all_gather("dp", dp, size.width * 128, "param_gather")
         yield Sync("loss_item")
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)

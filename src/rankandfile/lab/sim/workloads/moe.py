@@ -7,24 +7,23 @@ from collections.abc import Iterator
 
 from rankandfile.lab.sim.layout import Group, Layout
 from rankandfile.lab.sim.ops import Call, Compute, Op, Sync, all_reduce, all_to_all
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 
 
 def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
     group = layout.group("ep", rank)
     me = layout.inside(group, rank)
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+
+    def step(number: int) -> Iterator[Op]:
         for layer in range(size.layers):
-            out, back = routing(group, me, step, layer)
+            out, back = routing(group, me, number, layer)
             yield Call("all_to_all", "ep", ((group.size,),), ((group.size,),), "moe_counts", "Long")
             yield Sync("moe_tolist")
             yield all_to_all("ep", out, back, size.width, "moe_dispatch")
             yield Compute(0.004)
             yield all_to_all("ep", back, out, size.width, "moe_combine")
         for layer in reversed(range(size.layers)):
-            out, back = routing(group, me, step, layer)
+            out, back = routing(group, me, number, layer)
             yield all_to_all("ep", out, back, size.width, "moe_backward")
             yield Compute(0.008)
             yield all_to_all("ep", back, out, size.width, "moe_backward")
@@ -32,8 +31,8 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
             yield all_reduce("dp", (bucket + 1) * size.width * 256, "dp_reduce")
         yield from norm()
         yield Sync("loss_item")
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)
 
 
 def routing(group: Group, me: int, step: int, layer: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

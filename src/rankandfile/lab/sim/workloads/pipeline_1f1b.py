@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.ops import Batch, Compute, Op, Shape, Sync, Transfer, all_reduce
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 
 Step = Callable[[str], Iterator[Op]]
 """What a stage does for a micro-batch, in a phase of the schedule: warm, steady or cool."""
@@ -88,17 +88,16 @@ def program(
     group = layout.group("pp", rank)
     stage, stages = layout.inside(group, rank), group.size
     schedule = one_forward_one_backward if batched else all_forward_all_backward
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+
+    def step(_number: int) -> Iterator[Op]:
         shape = (1, 512, size.width)
         yield from schedule(stage, stages, size.micro_batches, shape, _compute(0.004), _compute(0.008))
         if tied:
             yield all_reduce("pp", size.width * 64, "tied_reduce", "BFloat16")
         yield from norm()
         yield Sync("loss_item")
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)
 
 
 def plain(rank: int, layout: Layout, size: Size) -> Iterator[Op]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rankandfile.lab.sim.layout import Layout, named
 from rankandfile.lab.sim.ops import Compute, Op, Sync, all_reduce
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 
 _SIDES = (("north", (0, 1)), ("east", (1, 2)), ("south", (2, 3)), ("west", (0, 3)))
 
@@ -18,9 +18,8 @@ def square(_dims: dict[str, int]) -> Layout:
 def program(rank: int, layout: Layout, size: Size, *, at_once: bool = False) -> Iterator[Op]:
     """`at_once`: both reductions are enqueued before the host looks at a value, so a wrong order locks up the
     devices while every host has issued everything."""
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+
+    def step(_number: int) -> Iterator[Op]:
         yield Compute(0.01)
         for side, members in _SIDES:
             if rank in members:
@@ -29,8 +28,8 @@ def program(rank: int, layout: Layout, size: Size, *, at_once: bool = False) -> 
                     yield Sync("split_item")
         yield Sync("split_items")
         yield from norm()
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)
 
 
 def enqueued_at_once(rank: int, layout: Layout, size: Size) -> Iterator[Op]:

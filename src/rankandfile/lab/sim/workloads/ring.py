@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.ops import Batch, Compute, Op, Sync, Transfer, all_reduce
-from rankandfile.lab.sim.workloads.common import Size, load, log, norm, prepare, wind_up
+from rankandfile.lab.sim.workloads.common import Size, norm, training
 
 
 def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
@@ -21,9 +21,8 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
         ),
         "ring_close",
     )
-    yield from prepare(rank)
-    for step in range(1, size.steps + 1):
-        yield from load(step, rank)
+
+    def step(_number: int) -> Iterator[Op]:
         for _ in range(size.layers):
             for _ in range(ring.size - 1):
                 yield Compute(0.001)
@@ -33,5 +32,5 @@ def program(rank: int, layout: Layout, size: Size) -> Iterator[Op]:
             yield all_reduce("dp", (bucket + 1) * size.width * 256, "dp_reduce")
         yield from norm()
         yield Sync("loss_item")
-        yield from log(step, size, rank)
-    yield from wind_up(rank, layout)
+
+    return training(rank, layout, size, step)

@@ -11,8 +11,6 @@ from rankandfile.source.remedies.place import Place, leaves
 from rankandfile.source.remedies.reach import UNKNOWN, called, collective
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 60
-
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     handler = place.node
@@ -114,4 +112,5 @@ def _take_out(place: Place, plain: bool, handler: ast.ExceptHandler, attempt: as
     )
 
 
+ORDER = 60
 PATTERN = Pattern("agree_on_exceptions", PATHS | {"raised"}, make)

@@ -11,8 +11,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 120
-
 _GATHER = '''
 def {name}(tensor, group=None):
     """Every rank's tensor, also where they are not equally long in the first dimension."""
@@ -27,11 +25,9 @@ def {name}(tensor, group=None):
 
 
 def make(place: Place, plain: bool) -> Draft | None:
-    for site in place.problem.sites:
-        path = place.code.find(site.file) if site.line else None
-        module = place.code.module(path) if path else None
-        for statement in ast.walk(module.tree) if module else ():
-            if module is not None and isinstance(statement, ast.Expr) and statement.lineno == site.line:
+    for site, module in place.called():
+        for statement in ast.walk(module.tree):
+            if isinstance(statement, ast.Expr) and statement.lineno == site.line:
                 draft = _gathered(module, statement, plain)
                 if draft is not None:
                     return draft
@@ -75,4 +71,5 @@ def _gathered(module: Module, statement: ast.Expr, plain: bool) -> Draft | None:
     )
 
 
+ORDER = 120
 PATTERN = Pattern("any_length", frozenset({"size_mismatch"}), make)

@@ -10,8 +10,6 @@ from rankandfile.source.remedies.words import quoted
 
 from .tear_down_after_success import around
 
-ORDER = 180
-
 _DUMP = '''
 def {name}():
     """Keep what the flight recorder of this rank holds: once its groups are destroyed, nobody can ask for it."""
@@ -48,4 +46,5 @@ def make(place: Place, plain: bool) -> Draft | None:
     )
 
 
+ORDER = 180
 PATTERN = Pattern("dump_before_tear_down", frozenset({"raised", "teardown_only", "exited"}), make)

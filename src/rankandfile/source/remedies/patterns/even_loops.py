@@ -10,8 +10,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import UNKNOWN
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 50
-
 _ORDERING = {"sorted", "set", "frozenset"}
 
 
@@ -62,4 +60,5 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     )
 
 
+ORDER = 50
 PATTERN = Pattern("even_loops", PATHS, make)

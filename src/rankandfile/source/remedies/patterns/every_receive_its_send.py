@@ -10,8 +10,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import POINT_TO_POINT
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 80
-
 _SENDS = {"send", "isend"}
 _RECEIVES = {"recv", "irecv"}
 
@@ -57,4 +55,5 @@ def _kinds(statement: ast.stmt) -> set[str]:
     return found & (_SENDS | _RECEIVES)
 
 
+ORDER = 80
 PATTERN = Pattern("every_receive_its_send", PATHS, make)

@@ -6,17 +6,15 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, leaves
+from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
-
-ORDER = 130
 
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If):
         return None
-    other = node.orelse or (place.rest() if leaves(node.body) == "return" else [])
+    other = place.otherwise(node)
     calls = [call for statement in (*node.body, *other) for call in _made(statement)]
     if not calls:
         return None
@@ -64,4 +62,5 @@ def _name(place: Place, number: int) -> str:
     return name
 
 
+ORDER = 130
 PATTERN = Pattern("groups_by_all", frozenset({"group_mismatch", "init_stuck"}), make)

@@ -8,17 +8,15 @@ from collections.abc import Sequence
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, leaves
+from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
-
-ORDER = 30
 
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If):
         return None
-    other = node.orelse or (place.rest() if leaves(node.body) == "return" else [])
+    other = place.otherwise(node)
     mine, theirs = _calls(node.body), _calls(other)
     if len(mine) < 2 or mine == theirs or not (place.leads_to(node) or place.problem.kind == "cycle"):
         return None
@@ -48,4 +46,5 @@ def _calls(body: Sequence[ast.stmt]) -> list[str]:
     return [ast.dump(part) for part in sorted(found, key=lambda part: (part.lineno, part.col_offset))]
 
 
+ORDER = 30
 PATTERN = Pattern("one_order_of_groups", PATHS, make)

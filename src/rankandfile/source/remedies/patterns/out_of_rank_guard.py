@@ -12,8 +12,6 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import collective, resolve
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 100
-
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node
@@ -187,4 +185,5 @@ def _stored(node: ast.If) -> set[str]:
     }
 
 
+ORDER = 100
 PATTERN = Pattern("out_of_rank_guard", PATHS, make)

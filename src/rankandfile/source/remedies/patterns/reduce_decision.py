@@ -12,8 +12,6 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 160
-
 _RANDOM = {"random", "rand", "randint", "uniform", "choice", "randrange", "bernoulli", "betavariate", "gauss"}
 
 
@@ -246,4 +244,5 @@ def _left_out(place: Place, way: str) -> list[ast.AST]:
     return skipped
 
 
+ORDER = 160
 PATTERN = Pattern("reduce_decision", PATHS | {"raised"}, make)

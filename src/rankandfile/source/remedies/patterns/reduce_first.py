@@ -9,8 +9,6 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place, leaves, names
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 150
-
 _IN_PLACE = {"all_reduce", "broadcast"}
 
 
@@ -52,4 +50,5 @@ def _made_equal(statement: ast.stmt) -> str:
     return ""
 
 
+ORDER = 150
 PATTERN = Pattern("reduce_first", PATHS, make)

@@ -9,8 +9,6 @@ from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place, names
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 40
-
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = _loop(place)
@@ -128,4 +126,5 @@ def _holds_names(place: Place, node: ast.For | ast.comprehension, held: ast.expr
     )
 
 
+ORDER = 40
 PATTERN = Pattern("same_order", ORDERS, make)

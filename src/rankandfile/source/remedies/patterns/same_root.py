@@ -10,8 +10,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 110
-
 _ROOTED = {
     "broadcast": "src",
     "scatter": "src",
@@ -22,13 +20,11 @@ _ROOTED = {
 
 
 def make(place: Place, plain: bool) -> Draft | None:
-    for site in place.problem.sites:
-        path = place.code.find(site.file) if site.line else None
-        module = place.code.module(path) if path else None
-        for call in ast.walk(module.tree) if module else ():
+    for site, module in place.called():
+        for call in ast.walk(module.tree):
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
                 continue
-            if module is None or not call.lineno <= site.line <= (call.end_lineno or call.lineno):
+            if not call.lineno <= site.line <= (call.end_lineno or call.lineno):
                 continue
             named = {k.arg: k.value for k in call.keywords}
             root = named.get(_ROOTED.get(call.func.attr, ""))
@@ -48,4 +44,5 @@ def make(place: Place, plain: bool) -> Draft | None:
     return None
 
 
+ORDER = 110
 PATTERN = Pattern("same_root", frozenset({"root_mismatch"}), make)

@@ -9,8 +9,6 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 20
-
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     first = place.node
@@ -70,4 +68,5 @@ def _prefix(place: Place, call: ast.expr) -> str:
     return ""
 
 
+ORDER = 20
 PATTERN = Pattern("send_and_receive_together", PATHS, make)

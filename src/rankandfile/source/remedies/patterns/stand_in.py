@@ -10,8 +10,6 @@ from rankandfile.source.remedies.place import Place, present
 from rankandfile.source.remedies.reach import UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 70
-
 
 def make(place: Place, plain: bool) -> Draft | Refusal | None:
     node = place.node
@@ -105,4 +103,5 @@ def _refusal(place: Place, node: ast.If, held: ast.expr) -> Refusal | None:
     )
 
 
+ORDER = 70
 PATTERN = Pattern("stand_in", PATHS, make)

@@ -10,8 +10,6 @@ from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern
 from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 10
-
 
 def make(place: Place, _plain: bool) -> Draft | Refusal | None:
     statement = place.statement()
@@ -48,4 +46,5 @@ def _of_transformers(place: Place) -> bool:
     )
 
 
+ORDER = 10
 PATTERN = Pattern("synced_gpus", PATHS, make)

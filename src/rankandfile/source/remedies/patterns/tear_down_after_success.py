@@ -11,8 +11,6 @@ from rankandfile.source.remedies.place import Place
 from rankandfile.source.remedies.reach import called, collective, events
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 170
-
 
 def make(place: Place, _plain: bool) -> Draft | None:
     found = around(place)
@@ -61,4 +59,5 @@ def _tears_down(place: Place, module: Module, attempt: ast.Try) -> bool:
     )
 
 
+ORDER = 170
 PATTERN = Pattern("tear_down_after_success", frozenset({"raised", "teardown_only", "exited"}), make)

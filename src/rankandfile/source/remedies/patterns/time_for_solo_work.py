@@ -12,8 +12,6 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import collective
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 140
-
 _SECONDS = 7200
 _WAIT = '''
 def {name}(seconds, groups=[]):
@@ -75,4 +73,5 @@ def _is_zero(test: ast.expr) -> bool:
     return isinstance(other, ast.Constant) and other.value == 0
 
 
+ORDER = 140
 PATTERN = Pattern("time_for_solo_work", frozenset({"host_slow", "too_short_timeout"}), make)

@@ -13,8 +13,6 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import bound_call, called
 from rankandfile.source.remedies.words import quoted
 
-ORDER = 90
-
 _WRAPPERS = {"DistributedDataParallel", "DDP"}
 
 
@@ -92,4 +90,5 @@ def _draft(definition: Definition, call: ast.Call) -> Draft:
     )
 
 
+ORDER = 90
 PATTERN = Pattern("without_wrapper", PATHS, make)

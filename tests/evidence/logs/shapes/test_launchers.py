@@ -1,0 +1,20 @@
+"""What launchers write."""
+
+# ruff: noqa: E501 - log lines are as long as they are
+
+from __future__ import annotations
+
+from support.evidence.shape_tests import Example, ShapeTests
+
+EXAMPLES = [
+    Example("P6", "launcher_killing", "[INFO] [launch.py:335:sigkill_handler] Killing subprocess 4242", {"pid": 4242, "role": "echo"}),
+    Example("P6", "launcher_exit", "[ERROR] [launch.py:341:sigkill_handler] ['/usr/bin/python3', '-u', 'train.py', '--local_rank=3'] exits with return code = -9", {"exit_code": -9, "signal": "SIGKILL"}),
+    Example("P7", "mpirun_exit", "mpirun noticed that process rank 3 with PID 4242 on node node07 exited on signal 9 (Killed).", {"rank": 3, "pid": 4242, "host": "node07", "signal": "SIGKILL", "exit_code": -9}),
+    Example("P7", "ray_worker_exit", "Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some potential root causes.", {"exit_type": "SYSTEM_ERROR"}),
+    Example("P7", "ray_oom", "Task was killed due to the node running low on memory.", {"role": "origin"}),
+    Example("P7", "ray_sigterm", "The process receives a SIGTERM.", {"role": "echo"}),
+]  # fmt: skip
+
+
+class TestLaunchers(ShapeTests):
+    examples = EXAMPLES

@@ -1,0 +1,52 @@
+"""`extra_collective`: a rank made a call that the others do not make."""
+
+from __future__ import annotations
+
+from support.reason import loops
+from support.reason.building import WORLD, Call, Job, Step, case_of, loop
+from support.reason.witnesses import blamed
+
+from rankandfile.reason import diagnose
+
+
+def test_extra() -> None:
+    adding: list[Step] = [
+        *loop(loops.BODY, 5),
+        loops.BACKWARD,
+        Call(WORLD, "broadcast", 1, "save.py:12"),
+        loops.NORM,
+        loops.LOSS,
+        *loop(loops.BODY, 2),
+    ]
+    verdict = loops.verdict_of({**loops.others(4), 0: adding})
+    assert (verdict.cause, blamed(verdict)) == ("extra_collective", [0])
+    assert verdict.divergence is not None and verdict.divergence.seq == 17
+    assert verdict.location is not None and verdict.location.file.endswith("save.py")
+
+
+def test_the_ring_lost_the_call_that_was_one_too_many() -> None:
+    """What the rank made where the rings begin is no call that the others never make."""
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, f"layers.py:{line}") for line in (10, 20, 30, 40)]
+    adding: list[Step] = [*loop(body, 5), body[0], Call(WORLD, "all_reduce", 64, "save.py:12"), *body[1:]]
+    verdict = loops.verdict_of(
+        {**{r: loop(body, 20) for r in range(4)}, 1: [*adding, *loop(body, 14)]}, ring=30
+    )
+    assert (verdict.cause, blamed(verdict)) == ("extra_collective", [1])
+    assert "1 call ahead since before the oldest call that the rings kept" in verdict.sentence
+    assert "history before seq 52 is lost on ranks 0-3" in verdict.sentence
+    assert (verdict.location, verdict.confidence) == (None, "supported")
+    assert any("history before seq 52" in missing.what for missing in verdict.missing_evidence)
+
+
+def test_who_left_the_common_path_first_where_everyone_ends_on_another() -> None:
+    """Rank 2 repeats a sum; from then on the others' values are wrong, and each repeats sums of its own."""
+    again = loops.BACKWARD._replace(site="average.py:30")
+    last = loops.BACKWARD._replace(size=1, site="inventory.py:12")
+    programs: dict[int, list[Step]] = {
+        0: [*loop([loops.BACKWARD], 6), again, loops.BACKWARD, again, loops.BACKWARD, loops.BACKWARD],
+        1: [*loop([loops.BACKWARD], 7), again, loops.BACKWARD, again, last],
+        2: [*loop([loops.BACKWARD], 5), again, loops.BACKWARD, again, loops.BACKWARD, loops.BACKWARD, again],
+    }
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs))).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("extra_collective", [2])
+    assert verdict.divergence is not None and verdict.divergence.seq == 6

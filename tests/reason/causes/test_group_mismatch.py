@@ -1,0 +1,26 @@
+"""`group_mismatch`: a rank made a call on another group than its peers."""
+
+from __future__ import annotations
+
+from support.reason.building import WORLD, Call, Job, Step, case_of, loop
+from support.reason.witnesses import best, blamed
+
+GROUPS = {"tp0": [0, 1, 2], "tp1": [3, 4, 5], "dp0": [0, 3], "dp1": [1, 4], "dp2": [2, 5]}
+
+
+def body(rank: int, metrics: str) -> list[Step]:
+    tp, dp = f"tp{rank // 3}", f"dp{rank % 3}"
+    return [
+        Call(tp, "all_reduce", 2048, "layers.py:15"),
+        Call(dp, "all_reduce", 4096, "optimizer.py:10"),
+        Call(tp if metrics == "tp" else dp, "all_reduce", 8, "metrics.py:11"),
+    ]
+
+
+def test_the_same_line_on_another_group() -> None:
+    programs = {rank: loop(body(rank, "tp"), 6) for rank in range(6)}
+    programs[4] = [*loop(body(4, "tp"), 3), *loop(body(4, "dp"), 3)]
+    descs = {name: f"mesh_{name[:2]}" for name in GROUPS}
+    verdict = best(case_of(Job({WORLD: list(range(6)), **GROUPS}, programs, descs=descs)))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("group_mismatch", "supported", [4])
+    assert "mesh_dp" in verdict.sentence and "mesh_tp" in verdict.sentence

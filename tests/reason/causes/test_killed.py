@@ -1,0 +1,72 @@
+"""`killed`: a rank was ended by a signal from outside of the job."""
+
+from __future__ import annotations
+
+import pytest
+from support.reason import absent_rank, broke_off
+from support.reason.building import WORLD, Job, Stop, case_of, loop
+from support.reason.witnesses import IN_LOADER, Witnesses, best, blamed
+
+from rankandfile.reason import diagnose
+
+
+def test_a_rank_was_killed_and_its_peers_noticed() -> None:
+    verdict = diagnose(broke_off.broken_off().exit(1, "SIGKILL").case).verdicts[0]
+    assert (verdict.hang, verdict.cause, blamed(verdict), verdict.victims) == (False, "killed", [1], "")
+    assert "did not hang, it broke off: rank 1: killed by SIGKILL" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "witnesses",
+    [
+        broke_off.broken_off(waited_s=600).exit(1, "SIGKILL"),
+        broke_off.broken_off().exit(1, "running"),
+        broke_off.echo(broke_off.broken_off(), 1, broke_off.LOST).exit(1, 1),
+        broke_off.broken_off().exit(1, "SIGKILL").gave_up(0, 5),
+    ],
+    ids=["ended long after its last call", "one is still there", "nobody failed first", "a watchdog gave up"],
+)
+def test_what_may_have_hung_before_it_ended_is_no_job_that_broke_off(witnesses: Witnesses) -> None:
+    assert not any("broke off" in verdict.sentence for verdict in diagnose(witnesses.case).verdicts)
+
+
+@pytest.mark.parametrize("signal", ["SIGKILL", "SIGSEGV", "SIGBUS"])
+def test_a_process_that_was_killed(signal: str) -> None:
+    for witnesses in (absent_rank.absent(), absent_rank.lost()):
+        verdict = best(witnesses.exit(2, signal))
+        assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("killed", "established", [2])
+        assert verdict.culprits[0].doing == f"killed by {signal}"
+        assert "X0" in verdict.evidence
+
+
+@pytest.mark.parametrize("signal", ["SIGTERM", "SIGABRT"])
+def test_who_was_ended_by_a_launcher_or_its_own_watchdog_is_not_blamed_for_it(signal: str) -> None:
+    verdict = best(absent_rank.lost().exit(2, signal))
+    assert (verdict.cause, blamed(verdict)) == ("undetermined", [])
+
+
+def test_killed_before_raised() -> None:
+    assert best(absent_rank.lost().raised(2, "KeyError: -100").exit(2, "SIGKILL")).cause == "killed"
+
+
+def test_who_ended_because_others_had_is_not_blamed() -> None:
+    """Rank 2 exits with an error, for its peer 3 is gone: 3 it is."""
+    echo = "RuntimeError: [pair.cc:553] Connection closed by peer [10.0.0.3]:4711"
+    witnesses = Witnesses(case_of(absent_rank.job(absent=3), lost=[2, 3])).raised(2, echo, role="echo")
+    verdict = best(witnesses.exit(2, 1).exit(3, "SIGKILL"))
+    assert (verdict.cause, blamed(verdict)) == ("killed", [3])
+
+
+def test_sources_that_disagree_are_both_shown() -> None:
+    verdict = best(absent_rank.lost().exit(2, "SIGKILL", kind="kernel").exit(2, 0))
+    assert (verdict.cause, verdict.confidence) == ("killed", "supported")
+    assert "The sources disagree: X1 says exited with code 0." in verdict.sentence
+
+
+def test_two_ranks_two_reasons() -> None:
+    programs = {rank: loop(absent_rank.BODY, 6) for rank in range(6)}
+    programs[1] = programs[4] = [*loop(absent_rank.BODY, 4), Stop()]
+    both = Job({WORLD: list(range(6))}, programs)
+    diagnosis = diagnose(Witnesses(case_of(both, lost=[4])).stack(1, IN_LOADER).exit(4, "SIGKILL").case)
+    told = {c.rank: v.cause for v in diagnosis.verdicts for c in v.culprits}
+    assert told == {1: "host_blocked", 4: "killed"}

@@ -1,0 +1,227 @@
+"""`order_inversion`: ranks make the same calls in different orders, and wait for each other in a circle."""
+
+from __future__ import annotations
+
+import pytest
+from support.reason import data_parallel, gloo_jobs, loops, no_dumps, transfers
+from support.reason.building import WORLD, Call, Job, Step, case_of, hidden, loop
+from support.reason.witnesses import C10D, Witnesses, best, blamed
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import diagnose
+
+
+def receiving(*sources: int | None, lines: tuple[int, ...] = ()) -> Verdict:
+    """Every rank sits in a receive of a message of the rank given; None: its stack has no arguments."""
+    ranks = list(range(len(sources)))
+    step: list[Step] = [Call(WORLD, "all_reduce", 64, "a.py:5")]
+    witnesses = Witnesses(
+        hidden(case_of(Job({WORLD: ranks}, {rank: loop(step, 2) for rank in ranks}, backend="gloo")))
+    )
+    for rank, source in enumerate(sources):
+        line = lines[rank] if lines else 44
+        asked = None if source is None else f"recv: src={source}\nrecv: tag=0"
+        frames = [("recv", C10D, 2799), ("exchange", "/workspace/transfer.py", line)]
+        witnesses.stack(rank, frames, asked=asked)
+    return diagnose(witnesses.case).verdicts[0]
+
+
+def test_pairs_that_receive_from_each_other_at_one_line_all_receive_first() -> None:
+    verdict = receiving(1, 0, 3, 2)
+    assert (verdict.cause, verdict.confidence) == ("order_inversion", "supported")
+    assert blamed(verdict) == [0, 1, 2, 3]
+    assert "rank 0 for one of rank 1 and rank 1 for one of rank 0" in verdict.sentence
+    assert not verdict.missing_evidence
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [(1, 0), (3, 0, 1, 2), (1, 0, 3, None), (1, 0, 0, 2)],
+    ids=["one pair", "one ring: somebody may have left out the first send", "not all shown", "a chain"],
+)
+def test_what_a_left_out_send_explains_as_well_blames_nobody(sources: tuple[int | None, ...]) -> None:
+    assert blamed(receiving(*sources)) == []
+
+
+def test_circles_at_several_lines_blame_nobody() -> None:
+    assert blamed(receiving(1, 0, 3, 2, lines=(44, 20, 44, 20))) == []
+
+
+GROUPS = {WORLD: list(range(8)), "even": [0, 2, 4, 6], "odd": [1, 3, 5, 7]}
+
+
+WRITERS = (0, 1)
+
+
+def saved(usual: bool = False, members: bool = True, **more: object) -> Case:
+    """Two ranks wait at a barrier after saving, and the others in the next step, for those two.
+
+    `usual`: all of them came to that barrier once before.
+    """
+    programs: dict[int, list[Step]] = {}
+    for rank in range(8):
+        mine = "odd" if rank % 2 else "even"
+        step: list[Step] = [Call(mine, "all_reduce", 64, "gradients.py:10")]
+        barrier: list[Step] = [Call(WORLD, "barrier", 1, "checkpoint.py:14")]
+        programs[rank] = [
+            Call(WORLD, "all_reduce", 8, "train.py:5"),
+            *loop(step, 6),
+            *(barrier if usual else []),
+            *loop(step, 6),
+            *(barrier if rank in WRITERS else []),
+            *step,
+        ]
+    return case_of(Job(GROUPS, programs, backend="gloo"), members=members, **more)  # type: ignore[arg-type]
+
+
+def test_whole_rings_show_who_made_the_call_that_nobody_else_makes() -> None:
+    assert blamed(diagnose(saved()).verdicts[0]) == [0, 1]
+
+
+@pytest.mark.parametrize("members", [True, False])
+@pytest.mark.parametrize("ring", [1, 2, 3, 5])
+def test_rings_that_lost_their_beginning_do_not_make_it_an_order_of_all(ring: int, members: bool) -> None:
+    for verdict in diagnose(saved(ring=ring, members=members)).verdicts:
+        assert set(blamed(verdict)) <= set(WRITERS)
+        assert "No order is that of most ranks" not in verdict.sentence
+
+
+def test_who_has_not_come_by_its_log_alone_may_wait_in_turn() -> None:
+    """Nothing tells that rank 7 is a member of the group that its like wait in."""
+    witnesses = Witnesses(saved(members=False, lost=[7]))
+    for rank in WRITERS:
+        witnesses = witnesses.gave_up(rank, 2)
+    witnesses = witnesses.answered(7, 1)
+    for verdict in diagnose(witnesses.case).verdicts:
+        assert set(blamed(verdict)) <= set(WRITERS)
+
+
+def test_who_may_wait_for_those_that_wait_for_it_is_not_the_end_of_the_trail() -> None:
+    """Rank 1 waits for rank 7, which may wait for rank 1, as rank 3 does: its dump is lost."""
+    groups = {WORLD: [1, 7], "odd": [1, 3, 7]}
+    step: list[Step] = [Call("odd", "all_reduce", 64, "gradients.py:10")]
+    programs: dict[int, list[Step]] = {rank: [*loop(step, 4), *step] for rank in (3, 7)}
+    programs[1] = [*loop(step, 4), Call(WORLD, "barrier", 1, "checkpoint.py:14"), *step]
+    witnesses = (
+        Witnesses(case_of(Job(groups, programs, backend="gloo"), lost=[7])).gave_up(1, 1).answered(7, 0)
+    )
+    for verdict in diagnose(witnesses.case).verdicts:
+        assert 7 not in blamed(verdict)
+
+
+SYNC = Call("0", "all_reduce", 1, "optimizer.py:24")
+
+
+def swap(rank: int, first: str, site: str = "exchange.py:44") -> list[Step]:
+    """With the neighbour of the pair."""
+    calls = {
+        "send": Call("pp", "send", 64, "exchange.py:40", peer=rank ^ 1),
+        "recv": Call("pp", "recv", 64, site, peer=rank ^ 1),
+    }
+    return [calls[first], calls["recv" if first == "send" else "send"]]
+
+
+def verdict(ranks: int, sites: dict[int, str], sends: bool = False) -> Verdict:
+    """After some good exchanges everybody receives first; `sends`: its send waits behind that."""
+    programs: dict[int, list[Step]] = {}
+    for rank in range(ranks):
+        healthy = loop([*swap(rank, "recv" if rank % 2 else "send"), SYNC], 5)
+        last = swap(rank, "recv", sites.get(rank, "exchange.py:44"))
+        programs[rank] = [*healthy, *last[: 2 if sends else 1]]
+    members = list(range(ranks))
+    return diagnose(case_of(Job({"0": members, "pp": members}, programs))).verdicts[0]
+
+
+def test_two_circles_on_one_line_receive_before_they_send() -> None:
+    found = verdict(4, {})
+    assert (found.cause, found.confidence) == ("order_inversion", "supported")
+    assert [culprit.rank for culprit in found.culprits] == [0, 1, 2, 3]
+
+
+def test_a_send_behind_the_receive_is_no_send_left_out() -> None:
+    found = verdict(2, {1: "backward.py:9"}, sends=True)
+    assert (found.cause, found.culprits) == ("order_inversion", [])
+
+
+def test_receives_at_two_places_may_lack_a_send() -> None:
+    found = verdict(2, {1: "backward.py:9"})
+    assert (found.cause, found.confidence, found.culprits) == ("skipped_collective", "hypothesis", [])
+
+
+def test_a_circle_between_two_groups() -> None:
+    witnesses = no_dumps.nothing(2)
+    for rank, mine, other in ((0, "tp", "dp"), (1, "dp", "tp")):
+        witnesses.gave_up(rank, 5, group=mine)
+        witnesses.answered(rank, 4, group=other)
+    verdict = best(witnesses)
+    assert (verdict.cause, blamed(verdict)) == ("order_inversion", [0, 1])
+
+
+def shuffled(orders: dict[int, list[int]]) -> Case:
+    """Each rank makes calls of these sizes from one line, and the host runs ahead."""
+    programs: dict[int, list[Step]] = {
+        rank: [Call(WORLD, "all_reduce", size, "sync.py:18") for size in sizes]
+        for rank, sizes in orders.items()
+    }
+    return case_of(Job({WORLD: sorted(orders)}, programs))
+
+
+def test_every_rank_has_an_order_of_its_own() -> None:
+    verdict = best(shuffled({0: [16, 32, 64], 1: [32, 16, 64], 2: [64, 32, 16]}))
+    assert (verdict.cause, blamed(verdict)) == ("order_inversion", [0, 1, 2])
+
+
+def test_where_two_agree_the_third_has_not_an_order_of_its_own() -> None:
+    verdict = best(shuffled({0: [16, 32, 64], 1: [16, 32, 64], 2: [64, 32, 16]}))
+    assert set(blamed(verdict)) <= {2}
+
+
+def test_other_sizes_are_no_other_order() -> None:
+    verdict = best(shuffled({0: [16, 32], 1: [32, 17], 2: [64, 16]}))
+    assert verdict.cause != "order_inversion"
+
+
+def test_all_receive_at_one_line() -> None:
+    verdict = best(gloo_jobs.transfers(44, 44, 44).case)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("order_inversion", "hypothesis", [])
+
+
+def test_swapped() -> None:
+    swapping: list[Step] = [
+        *loop(loops.BODY, 5),
+        loops.NORM,
+        loops.BACKWARD,
+        loops.LOSS,
+        *loop(loops.BODY, 2),
+    ]
+    verdict = loops.verdict_of({**loops.others(4), 2: swapping})
+    assert (verdict.cause, blamed(verdict)) == ("order_inversion", [2])
+    assert verdict.divergence is not None
+    assert (verdict.divergence.kind, verdict.divergence.seq) == ("swapped", 16)
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_four_groups_each_rank_in_another_order(backend: str) -> None:
+    sides = {"north": [0, 1], "east": [1, 2], "south": [2, 3], "west": [0, 3]}
+    mine = {0: ("west", "north"), 1: ("north", "east"), 2: ("east", "south"), 3: ("south", "west")}
+    programs: dict[int, list[Step]] = {
+        rank: [*data_parallel.STEP, *(data_parallel.all_reduce(64, "sides.py:31", side) for side in order)]
+        for rank, order in mine.items()
+    }
+    verdict = data_parallel.only(case_of(Job({WORLD: [0, 1, 2, 3], **sides}, programs, backend=backend)))
+    assert (verdict.cause, verdict.confidence) == ("order_inversion", "established")
+    assert blamed(verdict) == [0, 1, 2, 3]
+    assert {wait.group.split(" ")[0] for wait in verdict.waits} == set(sides)
+
+
+def test_two_ranks_that_both_send_first() -> None:
+    """Neither's receive is reached: the streams wait for each other, and neither order is the right one."""
+    programs: dict[int, list[Step]] = {
+        0: [transfers.SYNC, transfers.send(1), transfers.recv(1)],
+        1: [transfers.SYNC, transfers.send(0), transfers.recv(0)],
+    }
+    both = Job({WORLD: [0, 1], "pp": [0, 1]}, programs)
+    verdict = diagnose(case_of(both)).verdicts[0]
+    assert verdict.hang
+    assert blamed(verdict) in ([], [0, 1])

@@ -1,0 +1,116 @@
+"""`peer_unreachable`: a rank is cut off from all others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from support.reason import absent_rank, machines
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import (
+    Witnesses,
+    at,
+    best,
+    blamed,
+)
+
+
+def silent() -> Witnesses:
+    """All but rank 2 gave up, in a group whose counters nobody asks for; rank 2 lives."""
+    groups = {WORLD: [0, 1, 2, 3], "dp": [0, 1, 2, 3]}
+    body: list[Step] = [Call("dp", "all_reduce", 64, "trainer.py:63")]
+    programs = {rank: loop(body, 6) for rank in range(4)}
+    programs[2] = [*loop(body, 4), Stop()]
+    witnesses = Witnesses(case_of(Job(groups, programs), lost=[2])).exit(2, "SIGTERM").log(2, 2)
+    for rank in (0, 1, 3):
+        witnesses.gave_up(rank, 5, group="dp")
+    return witnesses
+
+
+def test_silence_alone_blames_nobody() -> None:
+    assert blamed(best(silent())) == []
+
+
+def test_who_answers_and_gave_up_on_nothing_is_held_up() -> None:
+    verdict = best(silent().answered(2, 0))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("host_blocked", "supported", [2])
+
+
+def test_silence_in_all_sources_where_all_others_speak() -> None:
+    witnesses = silent()
+    for rank in (0, 1, 3):
+        witnesses.stack(rank, at(63, "step", "/workspace/trainer.py"))
+    verdict = best(witnesses)
+    assert (verdict.confidence, blamed(verdict)) == ("hypothesis", [2])
+    assert verdict.alternatives[0].cause == "peer_unreachable"
+
+
+def test_two_silent_ranks_are_not_blamed_for_silence() -> None:
+    witnesses = silent().answered(2, 0)
+    witnesses.case = replace(witnesses.case, events=witnesses.case.events.filter(pl.col("rank") != 3))
+    assert blamed(best(witnesses)) == []
+
+
+def test_ras_that_misses_a_process_is_no_proof() -> None:
+    missing = {"processes": [{"pid": 1002, "host": "10.1.0.2", "gpu": "0"}]}
+    witnesses = absent_rank.lost().exit(2, "running").event("ras_missing", "fact", None, **missing)
+    assert blamed(best(witnesses)) == []
+    witnesses.event("ib_completion_error", "messenger", 0, status=12)
+    verdict = best(witnesses)
+    assert (verdict.cause, blamed(verdict)) == ("peer_unreachable", [2])
+
+
+def lost(witnesses: Witnesses, rank: int, peer: int, error: str = "Connection timed out") -> Witnesses:
+    return witnesses.event("gloo_peer_closed", "echo", rank, error, peer=f"[node{peer}]:1234", error=error)
+
+
+def test_the_host_at_one_end_of_every_lost_connection() -> None:
+    witnesses = machines.on_hosts()
+    for rank, peer in ((1, 2), (2, 1), (3, 2)):
+        lost(witnesses, rank, peer)
+    verdict = best(witnesses)
+    assert (verdict.cause, blamed(verdict)) == ("peer_unreachable", [2])
+
+
+def test_one_lost_connection_has_two_ends() -> None:
+    assert blamed(best(lost(lost(machines.on_hosts(), 1, 2), 2, 1))) == []
+
+
+def ended(witnesses: Witnesses, *ranks: int) -> Witnesses:
+    """These raised what they learned of their connections; the others are there."""
+    for rank in machines.RANKS:
+        witnesses.exit(rank, 1 if rank in ranks else "running")
+        if rank in ranks:
+            witnesses.event(
+                "traceback", "echo", rank, exception="RuntimeError", message="Read error", frames=[]
+            )
+    return witnesses
+
+
+def test_who_ended_after_a_lost_connection_without_anyone_noticing_is_cut_off() -> None:
+    verdict = best(ended(lost(machines.on_hosts(), 2, 3), 2))
+    assert (verdict.cause, blamed(verdict)) == ("peer_unreachable", [2])
+    assert "which is cut off" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "witnesses",
+    [
+        ended(lost(machines.on_hosts(), 2, 3)),
+        ended(lost(machines.on_hosts(), 2, 3, "Connection reset by peer"), 2),
+        ended(lost(lost(machines.on_hosts(), 2, 3), 1, 2, "Connection closed by peer"), 2),
+        ended(lost(machines.on_hosts(), 2, 3), 0, 2),
+        ended(lost(machines.on_hosts(per_host=2), 2, 3), 2),
+    ],
+    ids=["it is there", "the other end is there", "somebody noticed", "another one ended too", "one host"],
+)
+def test_otherwise_either_end_may_be_cut_off(witnesses: Witnesses) -> None:
+    assert blamed(best(witnesses)) == []
+
+
+def test_a_connection_that_was_closed_is_no_lost_host() -> None:
+    witnesses = lost(
+        lost(machines.on_hosts(), 1, 2, "Connection reset by peer"), 3, 2, "Connection reset by peer"
+    )
+    assert blamed(best(witnesses)) == []

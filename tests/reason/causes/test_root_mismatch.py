@@ -1,0 +1,110 @@
+"""`root_mismatch`: ranks take different ranks for the root of a call."""
+
+from __future__ import annotations
+
+from support.reason import gloo_jobs
+from support.reason.building import WORLD, Call, Job, Step, case_of, loop
+from support.reason.witnesses import C10D, Witnesses, best, blamed
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import diagnose
+
+
+def broadcasting(*roots: int | None, in_a_later_call: tuple[int, ...] = ()) -> Verdict:
+    """All wait in one broadcast, and name these roots in their stacks."""
+    ranks = list(range(len(roots)))
+    call = Call(WORLD, "broadcast", 64, "a.py:7")
+    job = Job(
+        {WORLD: ranks},
+        {rank: loop([call], 3) for rank in ranks},
+        stalled=frozenset({(WORLD, 3)}),
+        backend="gloo",
+    )
+    witnesses = Witnesses(case_of(job))
+    for rank, root in enumerate(roots):
+        op = "all_reduce" if rank in in_a_later_call else "broadcast"
+        asked = None if root is None else f"{op}: src={root}\n{op}: group_src={root}"
+        witnesses.stack(rank, [(op, C10D, 3151), ("adopt", "/workspace/a.py", 7)], asked=asked)
+    return diagnose(witnesses.case).verdicts[0]
+
+
+def test_the_one_that_names_another_root() -> None:
+    verdict = broadcasting(0, 0, 2, 0)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("root_mismatch", "supported", [2])
+    assert "rank 2 takes 2 for the root" in verdict.sentence
+    assert verdict.divergence is not None
+    assert [cohort.ranks for cohort in verdict.divergence.cohorts] == ["0,1,3", "2"]
+
+
+def test_two_that_disagree_blame_nobody() -> None:
+    verdict = broadcasting(0, None, 2, None)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("root_mismatch", "established", [])
+    assert [other.culprits for other in verdict.alternatives][:2] == ["0", "2"]
+
+
+def test_agreement_and_another_functions_arguments_prove_nothing() -> None:
+    assert broadcasting(0, 0, 0, 0).cause != "root_mismatch"
+    assert blamed(broadcasting(0, 0, 2, 0, in_a_later_call=(2,))) == []
+
+
+def test_several_are_done_with_a_broadcast_that_others_wait_in() -> None:
+    programs: dict[int, list[Step]] = {
+        rank: [*loop(gloo_jobs.STEP, 2), Call(WORLD, "broadcast", 64, "best.py:29", early=rank in (0, 3))]
+        for rank in range(4)
+    }
+    job = Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 5)}))
+    verdict = best(case_of(job))
+    assert (verdict.cause, blamed(verdict)) == ("root_mismatch", [])
+    assert verdict.confidence == "hypothesis"
+    assert "network_stalled" in {a.cause for a in verdict.alternatives}
+
+
+RANKS = range(4)
+
+
+def gather(is_root: bool) -> Call:
+    out = [[8]] * 4 if is_root else []
+    return Call(WORLD, "gather", 8, "metrics.py:11", sizes=([[8]], out))
+
+
+def verdict_of(roots_at_the_end: set[int], rounds: int = 3) -> Verdict:
+    """Rank 0 gathers for some rounds; then those named believe to be the root, and nobody gets on."""
+    programs: dict[int, list[Step]] = {
+        rank: [*loop([gather(rank == 0)], rounds), gather(rank in roots_at_the_end)] for rank in RANKS
+    }
+    job = Job({WORLD: list(RANKS)}, programs, stalled=frozenset({(WORLD, rounds + 1)}))
+    return diagnose(case_of(job)).verdicts[0]
+
+
+def test_a_second_root_is_named() -> None:
+    verdict = verdict_of({0, 2})
+    assert (verdict.cause, blamed(verdict), verdict.confidence) == ("root_mismatch", [2], "supported")
+    assert verdict.divergence is not None
+    assert (verdict.divergence.seq, verdict.divergence.kind) == (4, "argument")
+
+
+def test_the_root_that_gave_up_its_part_is_named() -> None:
+    verdict = verdict_of(set())
+    assert (verdict.cause, blamed(verdict)) == ("root_mismatch", [0])
+
+
+def test_without_earlier_rounds_nobody_is_named() -> None:
+    verdict = verdict_of({0, 2}, rounds=0)
+    assert (verdict.cause, blamed(verdict)) == ("root_mismatch", [])
+    assert {a.culprits for a in verdict.alternatives} == {"0", "2"}
+
+
+def test_one_root_is_as_it_should_be() -> None:
+    assert verdict_of({0}).cause != "root_mismatch"
+    assert verdict_of({1}).cause != "root_mismatch"
+
+
+def test_the_root_of_a_broadcast_is_not_recorded() -> None:
+    programs: dict[int, list[Step]] = {
+        rank: loop([Call(WORLD, "broadcast", 8, "a.py:1")], 4) for rank in RANKS
+    }
+    verdict = diagnose(
+        case_of(Job({WORLD: list(RANKS)}, programs, stalled=frozenset({(WORLD, 4)})))
+    ).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("undetermined", [])
+    assert "root_mismatch" in {a.cause for a in verdict.alternatives}

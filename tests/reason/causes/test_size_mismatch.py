@@ -1,0 +1,58 @@
+"""`size_mismatch`: ranks asked for different sizes in one call."""
+
+from __future__ import annotations
+
+from support.reason import data_parallel, loops, lost_dumps
+from support.reason.building import WORLD, Call, Job, Step, case_of, loop
+from support.reason.witnesses import Witnesses, best, blamed
+
+from rankandfile.reason import diagnose
+
+
+def test_another_size_under_the_same_number() -> None:
+    programs = {rank: loop(lost_dumps.BODY[:1], 6) for rank in range(4)}
+    witnesses = Witnesses(
+        case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)})), lost=[2])
+    )
+    assert blamed(best(witnesses.gave_up(2, 6, size=64))) == []
+    other = Witnesses(
+        case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)})), lost=[2])
+    ).gave_up(2, 6, size=65)
+    assert blamed(best(other)) == [2]
+
+
+def test_an_operation_that_is_not_known_is_compared_by_name_and_said() -> None:
+    new = Call(WORLD, "quantum_reduce", 8, "new.py:3")
+    body: list[Step] = [new, loops.BACKWARD]
+    odd: list[Step] = [*loop(body, 4), new._replace(size=9), loops.BACKWARD]
+    job = Job({WORLD: [0, 1, 2, 3]}, {**{r: loop(body, 5) for r in range(4)}, 2: odd})
+    assert diagnose(case_of(job)).verdicts[0].cause != "size_mismatch"
+    job = Job(
+        {WORLD: [0, 1, 2, 3]}, {**{r: loop(body, 6) for r in range(4)}, 2: [*loop(body, 4), *body[1:] * 2]}
+    )
+    diagnosis = diagnose(case_of(job))
+    assert blamed(diagnosis.verdicts[0]) == [2]
+    assert any("quantum_reduce" in str(note) and "by its name only" in note.what for note in diagnosis.notes)
+    known = diagnose(case_of(Job({WORLD: [0, 1]}, loops.others(2))))
+    assert not any("name only" in note.what for note in known.notes)
+
+
+def test_two_ranks_and_nothing_tells() -> None:
+    one: list[Step] = [loops.BACKWARD, loops.NORM]
+    other: list[Step] = [loops.BACKWARD, loops.LOSS]
+    verdict = loops.verdict_of({0: one, 1: other})
+    assert blamed(verdict) == []
+    assert {a.culprits for a in verdict.alternatives} == {"0", "1"}
+    size = loops.verdict_of(
+        {0: [loops.BACKWARD, loops.NORM], 1: [loops.BACKWARD, loops.NORM._replace(size=2)]}
+    )
+    assert (size.cause, blamed(size)) == ("size_mismatch", [])
+
+
+def test_another_size_on_one_rank() -> None:
+    verdict = data_parallel.only(
+        case_of(data_parallel.world(4, {3: [*loop(data_parallel.STEP, 3), data_parallel.all_reduce(512)]}))
+    )
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("size_mismatch", "established", [3])
+    assert verdict.divergence is not None
+    assert [c.call.detail for c in verdict.divergence.cohorts if c.call] == ["[1024] Float", "[512] Float"]

@@ -1,0 +1,204 @@
+"""`skipped_collective`: a rank went past a call that the others make."""
+
+from __future__ import annotations
+
+import pytest
+from support.reason import absent_rank, gloo_jobs, loops, lost_dumps, no_dumps, transfers
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
+from support.reason.witnesses import (
+    IN_ALL_REDUCE,
+    IN_BARRIER,
+    Frame,
+    Witnesses,
+    best,
+    blamed,
+)
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import diagnose
+from rankandfile.reason.divergence.code_paths import relation
+
+
+def test_another_call_under_the_same_number() -> None:
+    """Three to one; and what it asked for follows in the others' loop, so it left one out."""
+    verdict = best(lost_dumps.lost().gave_up(2, 9, "_ALLGATHER_BASE", 8))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [2])
+
+
+def test_what_the_others_ask_for_next_was_asked_too_early() -> None:
+    """Two broadcasts have their root go on: the one whose next call is the odd one's tells that it left one out."""
+    witnesses = no_dumps.nothing(5)
+    for rank in (0, 1, 2):
+        witnesses.gave_up(rank, 9, "BROADCAST", 8, group="default_pg")
+    witnesses.gave_up(4, 10, "ALLREDUCE", 64, group="default_pg")
+    witnesses.gave_up(3, 9, "ALLREDUCE", 64, group="default_pg")
+    verdict = best(witnesses)
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [3])
+
+
+def test_a_stack_in_another_call_than_all_others() -> None:
+    witnesses = absent_rank.lost().stack(2, IN_BARRIER)
+    assert blamed(best(witnesses)) == [], "where the others are is not known"
+    for rank in absent_rank.OTHERS:
+        witnesses.stack(rank, IN_ALL_REDUCE)
+    verdict = best(witnesses)
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [2])
+
+
+def test_a_stack_in_the_same_call_as_all_others_is_innocent() -> None:
+    witnesses = absent_rank.lost()
+    for rank in range(4):
+        witnesses.stack(rank, IN_ALL_REDUCE)
+    assert blamed(best(witnesses)) == []
+
+
+def test_a_send_was_left_out() -> None:
+    witnesses = gloo_jobs.transfers(44, 44, 20)
+    assert best(witnesses.case).cause == "skipped_collective"
+    witnesses.event("gloo_size_disagrees", "messenger", 2, "op.preamble.length <= op.nbytes. 384 vs 8")
+    verdict = best(witnesses.case)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [])
+
+
+def pipeline(rank_1_at: Frame) -> Case:
+    """Two groups of a kind; rank 1 came as far as rank 3, which made one more call, and stands in `rank_1_at`."""
+    forward, backward = Call("tp", "all_reduce", 64, "a.py:5"), Call("tp", "all_reduce", 64, "a.py:9")
+
+    def of(group: str, *steps: Call) -> list[Step]:
+        return [step._replace(group=group) for step in steps]
+
+    whole = (forward, forward, backward, backward)
+    job = Job(
+        {"1": [0, 1], "2": [2, 3], "3": [0, 2], "4": [1, 3]},
+        {
+            0: [*of("1", *whole, forward, forward)],
+            1: [*of("1", *whole, forward), Stop()],
+            2: [*of("2", *whole, forward, forward), Call("3", "all_reduce", 8, "g.py:2")],
+            3: [*of("2", *whole, forward, forward), Call("4", "all_reduce", 8, "g.py:2")],
+        },
+        backend="gloo",
+        descs={"1": "tp", "2": "tp", "3": "dp", "4": "dp"},
+    )
+    witnesses = Witnesses(hidden(case_of(job)))
+    witnesses.stack(1, [("receive_gradient", "/workspace/transfer.py", 25), rank_1_at])
+    return witnesses.case
+
+
+def test_a_rank_that_stands_behind_a_call_went_past_it() -> None:
+    verdict = best(pipeline(("step", "/workspace/a.py", 9)))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [1])
+    assert "went past the all_reduce at a.py:5" in verdict.sentence
+
+
+def test_behind_the_last_call_and_on_the_same_line_further_out_it_is_on_its_way() -> None:
+    """What a round does after its calls, on the same line of the loop further out, is no other round."""
+    inside, after = ("average", "/workspace/a.py", 21), ("average", "/workspace/a.py", 23)
+    step, census = ("train", "/workspace/t.py", 37), ("train", "/workspace/t.py", 39)
+    case = Witnesses(Case()).stack(0, [inside, step], [("total", "/workspace/b.py", 12), census]).case
+    case = Witnesses(case).stack(1, [after, step], [("average", "/workspace/a.py", 19), step]).case
+    before, due, on_its_way, next_round = case.stacks["stack"].to_list()
+    assert relation(case, [before], due, on_its_way) == "before"
+    assert relation(case, [before], due, next_round) == "after"
+    assert relation(case, [before], due, before) == "unknown"
+
+
+def test_a_rank_on_its_way_to_the_call_is_not_blamed() -> None:
+    assert blamed(best(pipeline(("step", "/workspace/a.py", 3)))) == []
+
+
+def test_a_place_where_its_like_never_were_tells_nothing() -> None:
+    assert blamed(best(pipeline(("step", "/workspace/a.py", 77)))) == []
+
+
+SYNC = Call(WORLD, "all_reduce", 1, "optimizer.py:24")
+
+
+def stage(rank: int, stages: int) -> list[Step]:
+    """Activations go forward, then every stage swaps its numbers with both neighbours."""
+    here: list[Step] = []
+    for size, site in ((64, "pipeline.py:7"), (2, "numbers.py:4")):
+        here += [Call("pp", "recv", size, f"{site}6", peer=rank - 1)] * (rank > 0)
+        here += [Call("pp", "send", size, f"{site}0", peer=rank + 1)] * (rank < stages - 1)
+    return here
+
+
+def verdict_of(left_out: int | None, stages: int) -> Verdict:
+    """The rank leaves out its second send of the first step, and goes on to the next; sizes that differ end nothing."""
+    ranks = list(range(stages))
+    programs = {rank: [SYNC, *loop(stage(rank, stages), 3), SYNC] for rank in ranks}
+    if left_out is not None:
+        programs[left_out] = [SYNC, *stage(left_out, stages)[:-1], *loop(stage(left_out, stages), 2), SYNC]
+    return diagnose(case_of(Job({WORLD: ranks, "pp": ranks}, programs, backend="gloo"))).verdicts[0]
+
+
+def test_whoever_left_it_out_or_awaits_too_much() -> None:
+    verdict = verdict_of(2, 4)
+    assert (verdict.cause, verdict.confidence, verdict.culprits) == ("skipped_collective", "supported", [])
+    assert {a.culprits for a in verdict.alternatives} == {"2", "3"}
+    assert "Rank 1 made the send at numbers.py:40" in verdict.sentence
+
+
+def test_a_healthy_one() -> None:
+    assert verdict_of(None, 4).cause == "no_hang"
+
+
+def test_a_send_that_is_left_out_last_by_the_ranks_own_earlier_steps() -> None:
+    """Nothing is seen to follow but a receive, and that is due later in the step: no call too many."""
+    lines = {"send": 7, "recv": 9}
+
+    def step(rank: int, activations: int) -> list[Step]:
+        first, then = ("send", "recv") if rank == 0 else ("recv", "send")
+        moves = [first] * activations + [then] * 3
+        return [SYNC, *(Call("pp", op, 64, f"pipeline.py:{lines[op]}", peer=1 - rank) for op in moves)]
+
+    programs = {rank: loop(step(rank, 3), 4) for rank in (0, 1)}
+    programs[0] = [*loop(step(0, 3), 3), *step(0, 2)]
+    verdict = diagnose(case_of(Job({WORLD: [0, 1], "pp": [0, 1]}, programs, backend="gloo"))).verdicts[0]
+    assert (verdict.cause, [c.rank for c in verdict.culprits]) == ("skipped_collective", [0])
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+@pytest.mark.parametrize("frames", [True, False])
+def test_skipped(backend: str, frames: bool) -> None:
+    skipping: list[Step] = [*loop(loops.BODY, 5), loops.BACKWARD, loops.LOSS, *loop(loops.BODY, 2)]
+    verdict = loops.verdict_of({**loops.others(4), 3: skipping}, backend, frames=frames)
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [3])
+    assert verdict.divergence is not None
+    assert (verdict.divergence.kind, verdict.divergence.seq, verdict.divergence.exact) == (
+        "skipped",
+        17,
+        True,
+    )
+    assert verdict.divergence.place == "step 6 of this loop, after its 1st all_reduce"
+    assert "one behind" in verdict.sentence
+
+
+def test_only_the_call_sites_tell_a_shift_by_one() -> None:
+    """The same operation and size everywhere: nothing mismatches, and one call is missing in the end."""
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, f"layers.py:{line}") for line in (10, 20, 30, 40)]
+    skipping: list[Step] = [*loop(body, 5), body[0], body[2], body[3], *loop(body, 4)]
+    verdict = loops.verdict_of({**{r: loop(body, 10) for r in range(4)}, 1: skipping})
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [1])
+    assert verdict.divergence is not None and verdict.divergence.seq == 22
+    unseen = loops.verdict_of({**{r: loop(body, 10) for r in range(4)}, 1: skipping}, frames=False)
+    assert blamed(unseen) == [1], "that it is one call short is certain all the same"
+
+
+def test_the_ring_lost_the_beginning_of_the_shift() -> None:
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, f"layers.py:{line}") for line in (10, 20, 30, 40)]
+    skipping: list[Step] = [*loop(body, 5), body[0], body[2], body[3], *loop(body, 14)]
+    verdict = loops.verdict_of({**{r: loop(body, 20) for r in range(4)}, 1: skipping}, ring=30)
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [1])
+    assert verdict.divergence is not None and not verdict.divergence.exact
+    assert "history before seq 51 is lost on ranks 0-3" in verdict.sentence
+    assert (verdict.location, verdict.confidence) == (None, "supported"), "which call it was is lost"
+
+
+def test_a_receive_is_left_out() -> None:
+    stuck = transfers.job()
+    broken = transfers.pipeline(1, 4)
+    del broken[0]
+    stuck.programs[1] = [*loop(transfers.pipeline(1, 4), 4), *broken]
+    verdict = diagnose(case_of(stuck)).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [1])

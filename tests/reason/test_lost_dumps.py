@@ -1,0 +1,146 @@
+"""Ranks without a dump: what their watchdogs' counters stand in for, and why the dump is not there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
+from support.reason.lost_dumps import BODY, lost
+from support.reason.witnesses import LEAVING, Witnesses, best, blamed
+
+from rankandfile.reason import diagnose, gather
+from rankandfile.reason.explain import explain
+from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons
+
+
+def test_counters_prove_that_it_is_behind() -> None:
+    verdict = best(lost().answered(2, 8))
+    assert blamed(verdict) == [2]
+    assert verdict.divergence is not None
+    assert (verdict.divergence.seq, verdict.divergence.kind) == (9, "absent")
+
+
+def test_counters_prove_that_it_has_joined() -> None:
+    """A dump that was lost is not a rank that never came: its own watchdog gave up on the same call."""
+    verdict = best(lost().gave_up(2, 9))
+    assert blamed(verdict) == []
+    assert "left no complete dump" not in verdict.sentence
+
+
+def test_counters_of_a_group_that_also_sends_say_nothing() -> None:
+    """Sends and receives count apart, and a line does not say which of the two counters it means."""
+    pair: list[Step] = [Call(WORLD, "send", 4, "pipe.py:5", peer=1)]
+    other: list[Step] = [Call(WORLD, "recv", 4, "pipe.py:9", peer=0)]
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[0], programs[1] = [*pair, *programs[0]], [*other, *programs[1]]
+    programs[2] = [*loop(BODY, 4), Stop()]
+    witnesses = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), lost=[2])).answered(2, 8)
+    assert blamed(best(witnesses)) == []
+
+
+def test_a_cut_dump_is_made_whole_by_counters() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[2] = [*loop(BODY, 4), Stop()]
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs), truncated=[2])
+    assert blamed(best(Witnesses(case))) == []
+    assert blamed(best(Witnesses(case).answered(2, 8))) == [2]
+
+
+@pytest.mark.parametrize(
+    ("why", "words", "tell"),
+    [
+        ("died", "was killed by SIGKILL", lambda w: w.exit(2, "SIGKILL")),
+        ("died", "exited with code 0", lambda w: w.exit(2, 0)),
+        ("teardown", "stuck in its teardown", lambda w: w.stack(2, LEAVING)),
+        ("teardown", "raised KeyError: -100", lambda w: w.raised(2, "KeyError: -100").exit(2, "SIGTERM")),
+        ("gil", "interpreter's lock", lambda w: w.event("gil_not_acquired", "fact", 2)),
+        ("late", "still writing", lambda w: w.event("dump_late", "fact", 2)),
+        ("not_collected", "written to /tmp/x_2", lambda w: w.event("dump_written", "fact", 2, path="/tmp/x_2")),
+        ("not_collected", "began to write", lambda w: w.event("dump_started", "fact", 2)),
+        ("unreachable", "its host node01 failed", lambda w: _node_failed(w)),
+        ("unknown", "nothing tells", lambda w: w),
+    ],
+)  # fmt: skip
+def test_why_a_dump_is_missing(why: str, words: str, tell: object) -> None:
+    witnesses = lost()
+    assert callable(tell)
+    tell(witnesses)
+    facts = gather(witnesses.case)
+    assert absent_ranks(facts) == [2]
+    reason = reasons(facts, [2])[2]
+    assert reason.why == why
+    assert words in reason.words
+    for evidence in reason.evidence:
+        assert witnesses.case.evidence(evidence) is not None
+    missing = diagnose(witnesses.case).verdicts[0].missing_evidence
+    assert any(words in m.what for m in missing)
+
+
+def _node_failed(witnesses: Witnesses) -> None:
+    witnesses.event("slurm_node_failure", "fact", None, host="node01")
+    exits = witnesses.exit(2, "running").case.exits.with_columns(host=pl.lit("node01"))
+    witnesses.case = replace(witnesses.case, exits=exits)
+
+
+def test_cut_and_set_aside() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    job = Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 11)}))
+    facts = gather(case_of(job, truncated=[1]))
+    assert reasons(facts, [1])[1].why == "truncated"
+    case = case_of(job)
+    stale = pl.when(pl.col("rank") == 1).then(pl.lit("an earlier attempt")).alias("set_aside")
+    facts = gather(replace(case, dumps=case.dumps.with_columns(stale)))
+    assert reasons(facts, [1])[1].words == "its file was set aside: an earlier attempt"
+
+
+def test_explain_says_why_a_rank_is_not_seen() -> None:
+    facts = gather(lost().event("dump_late", "fact", 2).case)
+    lines = explain(facts, 2).lines
+    assert lines[0].startswith("Rank 2 left no dump: it was still writing when its time was up.")
+
+
+def test_explain_blames_a_rank_without_a_dump_where_its_end_is_known() -> None:
+    explanation = explain(gather(lost().exit(2, "SIGKILL").case), 2)
+    assert explanation.role == "culprit"
+
+
+def on_hosts(witnesses: Witnesses, hosts: dict[int, str]) -> Witnesses:
+    for rank in hosts:
+        witnesses.exit(rank, "running")
+    named = pl.col("rank").replace_strict(hosts, default=None, return_dtype=pl.String)
+    witnesses.case = replace(witnesses.case, exits=witnesses.case.exits.with_columns(host=named))
+    return witnesses
+
+
+def two_lost() -> Witnesses:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    stalled = frozenset({(WORLD, 11)})
+    return Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=stalled), lost=[2, 3]))
+
+
+def test_a_whole_host_is_missing() -> None:
+    facts = gather(on_hosts(two_lost(), {0: "node01", 1: "node01", 2: "node02", 3: "node02"}).case)
+    found = reasons(facts, [2, 3])
+    assert {reason.why for reason in found.values()} == {"not_collected"}
+    assert "none of the 2 dumps of host node02" in found[2].words
+
+
+def test_some_of_a_host_are_missing() -> None:
+    facts = gather(on_hosts(two_lost(), {0: "node01", 2: "node01", 1: "node02", 3: "node02"}).case)
+    assert {reason.why for reason in reasons(facts, [2, 3]).values()} == {"unknown"}
+
+
+def test_a_rank_that_was_ended_before_it_wrote() -> None:
+    reason = reasons(gather(lost().exit(2, "SIGTERM").case), [2])[2]
+    assert (reason.why, reason.evidence) == ("ended", ("X0",))
+    assert "ended from outside by SIGTERM" in reason.words
+
+
+def test_a_rank_of_no_group_has_no_part_in_the_job() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 11)})))
+    facts = gather(replace(case, world_size=5))
+    assert reasons(facts, [4])[4].why == "no_part"
+    assert not any("rank 4" in missing.what for missing in diagnose(facts.case).verdicts[0].missing_evidence)
