@@ -28,10 +28,9 @@ from playwright.sync_api import sync_playwright
 from unlike_ranks import unlike
 
 from rankandfile import __version__
-from rankandfile.evidence.load import load
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Pictures
-from rankandfile.reason import conclude, gather
+from rankandfile.pipeline import run
 from rankandfile.reason.pictures import pictures
 from rankandfile.render.report import page
 
@@ -72,10 +71,8 @@ def generated(folder: Path, ranks: int, calls: int) -> tuple[Diagnosis, Callable
     if not dumps.exists():
         command = [sys.executable, str(HERE / "generate.py"), "--ranks", str(ranks), "--calls", str(calls)]
         subprocess.run([*command, "--out", str(dumps)], check=True, stdout=subprocess.DEVNULL)
-    with tempfile.TemporaryDirectory() as spool:
-        facts = gather(load([dumps], Path(spool)))
-    diagnosis = conclude(facts)
-    return diagnosis, lambda: pictures(facts, diagnosis)
+    result = run([dumps])
+    return result.diagnosis, lambda: pictures(result.facts, result.diagnosis)
 
 
 def write(diagnosis: Diagnosis, draw: Callable[[], Pictures], path: Path) -> float:

@@ -164,17 +164,19 @@ def schema() -> str:
 
 
 def rooms() -> str:
-    """The folders of the package, what each says of itself, and what it may import."""
+    """The rooms of the package, folders and single modules: what each says of itself, and what it may import."""
     spec = importlib.util.spec_from_file_location("rooms_of_the_house", _ROOT / "tests" / "test_rooms.py")
     assert spec is not None
     assert spec.loader is not None
     house = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(house)
     rows = ["| room | what lives there | may import |", "| --- | --- | --- |"]
+    package = _ROOT / "src" / "rankandfile"
     for room, others in house.MAY_IMPORT.items():
-        init = _ROOT / "src" / "rankandfile" / room / "__init__.py"
-        if init.exists():
-            told = (ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
+        file = package / f"{room}.py"
+        path = file if file.exists() else package / room / "__init__.py"
+        if path.exists():
+            told = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
             names = ", ".join(f"`{name}`" for name in sorted(others)) or "nothing"
             rows.append(f"| `{room}` | {_cell(' '.join(told.split()))} | {names} |")
     return "\n".join(rows)

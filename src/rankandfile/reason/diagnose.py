@@ -10,7 +10,7 @@ from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .causes import broke_off
-from .facts import Facts, OnStep, gather
+from .facts import MOST_WAIT_ENDS, Facts, OnStep, gather
 from .verdict.choose import findings, verdict
 from .verdict.finding import Finding
 from .verdict.named_by_checks import checked
@@ -21,7 +21,6 @@ from .waits.from_logs.verdict import logs_only
 from .waits.graph import WaitEnd
 from .words import ranks_words
 
-_MOST_VERDICTS = 5
 _MOST_GROUPS = 12
 _WORTH_A_NOTE_NS = 10_000_000_000
 
@@ -82,7 +81,7 @@ def _verdicts(facts: Facts) -> list[Verdict]:
     if ended is not None:
         return [_of(facts, ended)]
     out: list[Verdict] = []
-    for wait_end in facts.wait_ends[:_MOST_VERDICTS]:
+    for wait_end in facts.wait_ends[:MOST_WAIT_ENDS]:
         found = findings(facts, wait_end)
         if found:
             candidate = verdict(facts, wait_end, found)

@@ -14,21 +14,21 @@ from rankandfile.model.ranks import format_ranks
 
 from .calls.call_table import BATCH, COLLECTIVE, TRANSFER
 from .calls.contracts import Terms
-from .facts import Facts
+from .waits.facts import WaitFacts
 
 Row = dict[str, Any]
 
 _MOST_PARTS = 6
 
 
-def call_at(facts: Facts, rank: int, group: int, slot: int) -> Row | None:
+def call_at(facts: WaitFacts, rank: int, group: int, slot: int) -> Row | None:
     return _row(
         facts.call_table.of_rank(rank).filter((pl.col("group") == group) & (pl.col("slot") == slot)),
         first=True,
     )
 
 
-def last_call(facts: Facts, rank: int, group: int | None = None) -> Row | None:
+def last_call(facts: WaitFacts, rank: int, group: int | None = None) -> Row | None:
     """The rank's last call of its own: a collective, a transfer or a batch; on one group, or on any."""
     wanted = pl.col("kind").is_in([COLLECTIVE, TRANSFER, BATCH])
     if group is not None:
@@ -36,7 +36,7 @@ def last_call(facts: Facts, rank: int, group: int | None = None) -> Row | None:
     return _row(facts.call_table.of_rank(rank).filter(wanted), first=False)
 
 
-def call_of_record(facts: Facts, rank: int, record: int) -> Row | None:
+def call_of_record(facts: WaitFacts, rank: int, record: int) -> Row | None:
     return _row(facts.call_table.of_rank(rank).filter(pl.col("record") == record), first=True)
 
 
@@ -44,7 +44,7 @@ def _row(rows: pl.DataFrame, first: bool) -> Row | None:
     return rows.row(0 if first else -1, named=True) if rows.height else None
 
 
-def op_of(facts: Facts, row: Row) -> str:
+def op_of(facts: WaitFacts, row: Row) -> str:
     return facts.call_table.terms[row["terms"]].op
 
 
@@ -52,12 +52,12 @@ def evidence_of(row: Row) -> str:
     return call_id(row["dump"], row["record"])
 
 
-def dump_of(facts: Facts, rank: int) -> int | None:
+def dump_of(facts: WaitFacts, rank: int) -> int | None:
     rows = facts.case.dumps_used.filter(pl.col("rank") == rank)
     return int(rows["dump"][0]) if rows.height else None
 
 
-def standing_evidence(facts: Facts, rank: int, group: int) -> list[str]:
+def standing_evidence(facts: WaitFacts, rank: int, group: int) -> list[str]:
     """What the rank's dump says of the group, or of itself."""
     dump = dump_of(facts, rank)
     if dump is None:
@@ -86,11 +86,11 @@ def place_words(case: Case, site: int | None) -> str:
     return f" at {short_file(at['file'])}:{at['line']}" if at else ""
 
 
-def call_words(facts: Facts, row: Row) -> str:
+def call_words(facts: WaitFacts, row: Row) -> str:
     return f"{op_of(facts, row)}{place_words(facts.case, row['site'])}"
 
 
-def size_words(facts: Facts, row: Row) -> str:
+def size_words(facts: WaitFacts, row: Row) -> str:
     # A row of the case itself has no terms.
     terms = facts.call_table.terms[row["terms"]] if "terms" in row else None
     if terms is not None and terms.op.startswith("coalesced "):
@@ -114,7 +114,7 @@ def _parts_words(terms: Terms) -> str:
     return f"{' + '.join(sizes)}{more} elements of {' '.join(terms.dtype)}" if sizes else "sizes not recorded"
 
 
-def as_call(facts: Facts, row: Row, detail: str | None = None) -> Call:
+def as_call(facts: WaitFacts, row: Row, detail: str | None = None) -> Call:
     at = frame(facts.case, row["site"])
     return Call(
         op=op_of(facts, row),
@@ -127,16 +127,16 @@ def as_call(facts: Facts, row: Row, detail: str | None = None) -> Call:
     )
 
 
-def location_of(facts: Facts, row: Row | None) -> Location | None:
+def location_of(facts: WaitFacts, row: Row | None) -> Location | None:
     at = frame(facts.case, row["site"]) if row else None
     return Location(file=at["file"], line=at["line"], function=at["function"]) if at else None
 
 
-def group_words(facts: Facts, group: int) -> str:
+def group_words(facts: WaitFacts, group: int) -> str:
     row = facts.case.groups.filter(pl.col("group") == group).row(0, named=True)
     return group_label(row["name"], row["desc"], facts.membership.members.get(group))
 
 
-def members_text(facts: Facts, group: int) -> str | None:
+def members_text(facts: WaitFacts, group: int) -> str | None:
     members = facts.membership.members.get(group)
     return format_ranks(members) if members else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,15 +132,16 @@ def _cases(paths: list[Path], options: Options, root: list[Path] | None) -> Case
             raise UserError(f"{folder}: no such folder")
     if paths:
         return GivenCase(Asked(tuple(paths), options), _read)
-    return OpenCases(Roots(root or [Path.cwd()]), _read)
+    return OpenCases(Roots(root or [Path.cwd()]), partial(_read, jobs=options.jobs))
 
 
-def _read(asked: Asked) -> Bench:
+def _read(asked: Asked, jobs: int | None = None) -> Bench:
     from rankandfile.agent.bench import bench_of
     from rankandfile.agent.tool import ToolError
 
+    options = replace(asked.options, jobs=asked.options.jobs or jobs)
     try:
         with watching() as on_progress:
-            return bench_of(asked.paths, asked.options, on_progress=on_progress)
+            return bench_of(asked.paths, options, on_progress=on_progress)
     except UserError as error:
         raise ToolError(str(error)) from error

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.facts import WaitFacts
 
 from .code_paths import relation
 from .point import DivergencePoint, calls_before
 from .track_difference import Kind
 
 
-def placed(facts: Facts, found: DivergencePoint) -> DivergencePoint:
+def placed(facts: WaitFacts, found: DivergencePoint) -> DivergencePoint:
     """Tell what a call in place of another is, by where the two stand in the program."""
     if found.expected is None or found.came is None:
         return found

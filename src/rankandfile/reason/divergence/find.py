@@ -6,7 +6,9 @@ group; and where the groups show nothing (one call per step, sends and receives)
 
 from __future__ import annotations
 
-from rankandfile.reason.facts import Facts
+from typing import TYPE_CHECKING
+
+from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 from .in_groups import in_groups
@@ -14,16 +16,19 @@ from .in_programs import earlier_in_programs, in_programs
 from .past_the_call import passed
 from .point import DivergencePoint, place_of
 
+if TYPE_CHECKING:
+    from rankandfile.reason.facts import Facts
+
 
 def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
-    """None if all ranks concerned are on one path, as far as that can be seen. Worked out once per root."""
-    if wait_end not in facts.divergences:
-        facts.divergences[wait_end] = _find(facts, wait_end)
-    found: DivergencePoint | None = facts.divergences[wait_end]
-    return found
+    """What the facts say of the end of a wait; worked out for one that they have no say about."""
+    if wait_end in facts.divergences:
+        return facts.divergences[wait_end]
+    return divergence_of(facts, wait_end)
 
 
-def _find(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
+def divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
+    """None if all ranks concerned are on one path, as far as that can be seen."""
     found = in_groups(facts, wait_end)
     if found is not None:
         return earlier_in_programs(facts, found)
@@ -31,7 +36,7 @@ def _find(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
     return found or (_stands_past(facts, wait_end) if wait_end.kind == "absent" else None)
 
 
-def _stands_past(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
+def _stands_past(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     """By the stacks: the calls alone show no more than that the ranks have not come to it."""
     found = passed(facts, wait_end)
     if found is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
-from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 _MOST = 64
@@ -16,7 +16,7 @@ _MOST = 64
     "in a circle, who came to its groups in another order than before is the culprit",
     otherwise=(),
 )
-def changed_their_order(facts: Facts, wait_end: WaitEnd) -> tuple[int, ...]:
+def changed_their_order(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
     """The ranks of the circle that came to its groups in another order than the time before; none, if all did.
 
     None either, if the order of one of them is not known: it may be the one that changed it for the others.
@@ -37,7 +37,7 @@ def changed_their_order(facts: Facts, wait_end: WaitEnd) -> tuple[int, ...]:
     return tuple(changed) if len(changed) < len(ranks) else ()
 
 
-def _record(facts: Facts, rank: int, group: int, slot: int) -> int | None:
+def _record(facts: WaitFacts, rank: int, group: int, slot: int) -> int | None:
     row = lookup.call_at(facts, rank, group, slot)
     return None if row is None else int(row["record"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankandfile.reason import lookup
-from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 from .by_place import placed
@@ -16,7 +16,7 @@ from .track_difference import Kind
 _FEWEST_WITNESSES = 3
 
 
-def in_groups(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
+def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     groups = {facts.waits.pending[i].group for i in wait_end.pending} | set(wait_end.groups)
     found: list[tuple[int, Path]] = []
     for group in sorted(groups):
@@ -73,7 +73,7 @@ def _few_against_few(found: DivergencePoint) -> bool:
     return unexplained and len(found.normal) < _FEWEST_WITNESSES
 
 
-def _not_even_there(facts: Facts, found: DivergencePoint) -> bool:
+def _not_even_there(facts: WaitFacts, found: DivergencePoint) -> bool:
     """Whether the two sides asked for different things because they were at different places of the program.
 
     As many ranks on one side as on the other, and an unusual size on one: that is no witness against it if the two

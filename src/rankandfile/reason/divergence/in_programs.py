@@ -8,8 +8,8 @@ import polars as pl
 
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.programs import ProgramDivergence as ProgramDivergence
-from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 from .by_place import placed
@@ -25,7 +25,7 @@ from .point import (
 _MOST_IN_CIRCLE = 48
 
 
-def earlier_in_programs(facts: Facts, found: DivergencePoint) -> DivergencePoint:
+def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergencePoint:
     """Another group may show the departure earlier: a step left out shows first where its first call belongs."""
     if not found.culprits or found.kind == "argument" or found.expected is None:
         return found
@@ -42,7 +42,7 @@ def earlier_in_programs(facts: Facts, found: DivergencePoint) -> DivergencePoint
     return replace(placed(facts, result) if result.kind == "substituted" else result, other=found.other)
 
 
-def _on_common_ground(facts: Facts, diverged: ProgramDivergence, mate: int) -> bool:
+def _on_common_ground(facts: WaitFacts, diverged: ProgramDivergence, mate: int) -> bool:
     """Whether both have a part in groups of the kind that the parting is on: a call on a group that only one of them
     belongs to is no departure of either."""
     for rank, call in ((mate, diverged.came), (diverged.rank, diverged.expected)):
@@ -52,12 +52,12 @@ def _on_common_ground(facts: Facts, diverged: ProgramDivergence, mate: int) -> b
     return True
 
 
-def _belongs(facts: Facts, rank: int, group: int) -> bool:
+def _belongs(facts: WaitFacts, rank: int, group: int) -> bool:
     families, members = facts.membership.families, facts.membership.members
     return any(rank in members[like] for like, head in families.items() if head == families.get(group))
 
 
-def in_programs(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
+def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     ranks = list(wait_end.ranks)[:_MOST_IN_CIRCLE]
     everyone = facts.case.ranks_seen
     divergences = {r: p for r in ranks if (p := facts.programs.diverges(r, everyone)) is not None}
@@ -79,7 +79,7 @@ def in_programs(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
     return _gone_past(facts, wait_end, found) if found.kind == "extra" and found.past else found
 
 
-def _may_be_theirs(facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...]) -> bool:
+def _may_be_theirs(facts: WaitFacts, wait_end: WaitEnd, culprits: tuple[int, ...]) -> bool:
     """What the ranks of the circle did that left no whole dump is not known: they may have gone the culprits' way, or
     be the ones that departed. Then, those who saw the culprits depart must be more than both together."""
     unseen = set(wait_end.ranks) & set(absent_ranks(facts))
@@ -89,7 +89,7 @@ def _may_be_theirs(facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...]) -
     return sum(diverged is not None for diverged in mates.values()) <= len(culprits) + len(unseen)
 
 
-def _gone_past(facts: Facts, wait_end: WaitEnd, found: DivergencePoint) -> DivergencePoint:
+def _gone_past(facts: WaitFacts, wait_end: WaitEnd, found: DivergencePoint) -> DivergencePoint:
     """What is more than in the rank's own past may be what comes after a call that others still wait in: then that
     call was left out."""
     for index in wait_end.pending:
@@ -115,7 +115,7 @@ def _gone_past(facts: Facts, wait_end: WaitEnd, found: DivergencePoint) -> Diver
 
 
 def _from_program(
-    facts: Facts, diverged: ProgramDivergence, culprits: tuple[int, ...], normal: tuple[int, ...]
+    facts: WaitFacts, diverged: ProgramDivergence, culprits: tuple[int, ...], normal: tuple[int, ...]
 ) -> DivergencePoint:
     expected = lookup.call_of_record(facts, *diverged.expected) if diverged.expected else None
     came = lookup.call_of_record(facts, *diverged.came) if diverged.came else None
@@ -143,6 +143,6 @@ def _from_program(
     )
 
 
-def _place(facts: Facts, diverged: ProgramDivergence, expected: lookup.Row | None) -> str | None:
+def _place(facts: WaitFacts, diverged: ProgramDivergence, expected: lookup.Row | None) -> str | None:
     """Of a send or receive, which has no number: as the rank that made it counts its own steps."""
     return place_of_call(facts, expected) if expected is not None and diverged.by == "peers" else None

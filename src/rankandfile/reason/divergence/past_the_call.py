@@ -13,7 +13,7 @@ import polars as pl
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
-from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 from .code_paths import depth_of_fork, relation, was_there
@@ -33,7 +33,7 @@ class Passed(NamedTuple):
 
 
 @heuristic("stands past the call", "a host behind the line of a call that its like made has left it out")
-def passed(facts: Facts, wait_end: WaitEnd) -> Passed | None:
+def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
     found: list[tuple[int, int, lookup.Row]] = []
     for rank in wait_end.ranks:
@@ -55,7 +55,7 @@ def passed(facts: Facts, wait_end: WaitEnd) -> Passed | None:
     )
 
 
-def _passed(facts: Facts, rank: int, waiting: list[int]) -> tuple[int, lookup.Row] | None:
+def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, lookup.Row] | None:
     """The mate, and its call. Ranks that wait for this one are asked first: they came furthest."""
     stand = facts.hosts.get(rank)
     if stand is None or stand.died or stand.moving or stand.running:
@@ -82,7 +82,7 @@ def _passed(facts: Facts, rank: int, waiting: list[int]) -> tuple[int, lookup.Ro
     return None
 
 
-def _same_kind_of_group(facts: Facts, rank: int, group: int) -> int:
+def _same_kind_of_group(facts: WaitFacts, rank: int, group: int) -> int:
     """The group of the same family that the rank belongs to."""
     members, families = facts.membership.members, facts.membership.families
     if rank in members[group]:

@@ -11,7 +11,7 @@ import polars as pl
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.programs import Program
 from rankandfile.reason.calls.rounds import find_loop, head_of_rounds
-from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.words import ordinal
 
 from .alignment import Tokens
@@ -49,7 +49,7 @@ class DivergencePoint:
     """Only the ranks' own earlier steps show what is normal."""
 
 
-def call_of(facts: Facts, ranks: tuple[int, ...], group: int, slot: int) -> lookup.Row | None:
+def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> lookup.Row | None:
     for rank in ranks:
         row = lookup.call_at(facts, rank, group, slot)
         if row is not None:
@@ -57,16 +57,16 @@ def call_of(facts: Facts, ranks: tuple[int, ...], group: int, slot: int) -> look
     return None
 
 
-def calls_before(facts: Facts, row: lookup.Row) -> pl.DataFrame:
+def calls_before(facts: WaitFacts, row: lookup.Row) -> pl.DataFrame:
     return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
 
 
-def place_of(facts: Facts, group: int, slot: int) -> str | None:
+def place_of(facts: WaitFacts, group: int, slot: int) -> str | None:
     """'step 41 of this loop, after its 3rd all_reduce': where in the normal path's repetition it happened."""
     return _place_in_group(facts, group, slot) or _place_in_program(facts, group, slot)
 
 
-def _place_in_group(facts: Facts, group: int, slot: int) -> str | None:
+def _place_in_group(facts: WaitFacts, group: int, slot: int) -> str | None:
     paths = facts.paths_of_groups.get(group)
     if paths is None:
         return None
@@ -77,7 +77,7 @@ def _place_in_group(facts: Facts, group: int, slot: int) -> str | None:
     return _place(facts, track.tokens[made], track.terms[made], before, whole=track.first <= 1)
 
 
-def _place_in_program(facts: Facts, group: int, slot: int) -> str | None:
+def _place_in_program(facts: WaitFacts, group: int, slot: int) -> str | None:
     """A group with one call per step does not show the steps; all calls of a rank that made this one do."""
     paths = facts.paths_of_groups.get(group)
     for rank in paths.normal.ranks[:_FEW] if paths is not None else ():
@@ -87,7 +87,7 @@ def _place_in_program(facts: Facts, group: int, slot: int) -> str | None:
     return None
 
 
-def place_of_call(facts: Facts, row: lookup.Row) -> str | None:
+def place_of_call(facts: WaitFacts, row: lookup.Row) -> str | None:
     """Where in its rank's own repetition a call was made."""
     program = facts.programs.of(row["rank"])
     at = int(np.searchsorted(program.records, row["record"]))
@@ -97,7 +97,7 @@ def place_of_call(facts: Facts, row: lookup.Row) -> str | None:
     return _place(facts, program.tokens, program.terms, at, whole) or _round(facts, program, at, whole)
 
 
-def _place(facts: Facts, tokens: Tokens, terms: Terms, position: int, whole: bool) -> str | None:
+def _place(facts: WaitFacts, tokens: Tokens, terms: Terms, position: int, whole: bool) -> str | None:
     loop = find_loop(tokens[:position]) if position > 0 else None
     if loop is None or loop.period < 2 or position <= loop.start:
         return None
@@ -106,7 +106,7 @@ def _place(facts: Facts, tokens: Tokens, terms: Terms, position: int, whole: boo
     return f"{step}, {_within(facts, terms[position - within : position])}"
 
 
-def _round(facts: Facts, program: Program, position: int, whole: bool) -> str | None:
+def _round(facts: WaitFacts, program: Program, position: int, whole: bool) -> str | None:
     """Of a loop whose steps are not all alike: by the call that it makes most often."""
     before = program.tokens[:position]
     head = head_of_rounds(before)
@@ -127,7 +127,7 @@ def _reach(whole: bool) -> str:
     return "" if whole else " as far as the rings reach back"
 
 
-def _within(facts: Facts, made: Terms) -> str:
+def _within(facts: WaitFacts, made: Terms) -> str:
     """`made`: the calls of this step so far."""
     ops = [facts.call_table.terms[t].op for t in made.tolist() if t >= 0]
     if not ops:

@@ -16,7 +16,7 @@ import polars as pl
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import dump_id
-from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.words import ranks_words
 
 from .accounts import fields_of
@@ -65,7 +65,7 @@ class Reason:
     """What helps in this very case; empty: what helps with any such reason."""
 
 
-def absent_ranks(facts: Facts) -> list[int]:
+def absent_ranks(facts: WaitFacts) -> list[int]:
     """Ranks of the job without a whole dump."""
     used = facts.case.dumps_used.filter(pl.col("rank").is_not_null() & ~pl.col("truncated").fill_null(False))
     members = {rank for ranks in facts.membership.members.values() for rank in ranks}
@@ -73,12 +73,12 @@ def absent_ranks(facts: Facts) -> list[int]:
     return sorted(everyone - set(used["rank"].to_list()))
 
 
-def reasons(facts: Facts, ranks: list[int]) -> dict[int, Reason]:
+def reasons(facts: WaitFacts, ranks: list[int]) -> dict[int, Reason]:
     said, locks, left = _said(facts, ranks), held(facts.case, ranks), _left_behind(facts, ranks)
     return {rank: _reason(facts, rank, said[rank], locks.get(rank), left.get(rank)) for rank in ranks}
 
 
-def missing_dumps(facts: Facts, ranks: list[int]) -> tuple[list[Missing], list[str]]:
+def missing_dumps(facts: WaitFacts, ranks: list[int]) -> tuple[list[Missing], list[str]]:
     """One entry per reason, ranks of the same reason together; and the evidence for them."""
     alike: dict[tuple[str, str], list[int]] = defaultdict(list)
     ids: list[str] = []
@@ -94,7 +94,7 @@ def missing_dumps(facts: Facts, ranks: list[int]) -> tuple[list[Missing], list[s
     ], ids
 
 
-def _said(facts: Facts, ranks: list[int]) -> dict[int, dict[str, Reason]]:
+def _said(facts: WaitFacts, ranks: list[int]) -> dict[int, dict[str, Reason]]:
     """What the rank's own log says of its dump."""
     rows = facts.case.events.filter(
         pl.col("kind").cast(pl.String).is_in(list(_SAID)) & pl.col("rank").is_in(ranks)
@@ -107,7 +107,7 @@ def _said(facts: Facts, ranks: list[int]) -> dict[int, dict[str, Reason]]:
     return out
 
 
-def _left_behind(facts: Facts, ranks: list[int]) -> dict[int, Reason]:
+def _left_behind(facts: WaitFacts, ranks: list[int]) -> dict[int, Reason]:
     """Ranks of hosts from which nobody's dump came, while those of other hosts did."""
     hosts, absent = facts.accounts.hosts, set(ranks)
     on: dict[str, set[int]] = defaultdict(set)
@@ -131,7 +131,7 @@ def _lock(lock: Held) -> Reason:
 
 
 def _reason(
-    facts: Facts, rank: int, said: dict[str, Reason], lock: Held | None, left_behind: Reason | None
+    facts: WaitFacts, rank: int, said: dict[str, Reason], lock: Held | None, left_behind: Reason | None
 ) -> Reason:
     accounts = facts.accounts
     end, stand = accounts.ends.get(rank), facts.hosts.get(rank)
@@ -186,7 +186,7 @@ def _ended(kind: str, words: str) -> str:
     return f"was {words}" if kind == "killed" else words
 
 
-def _file(facts: Facts, rank: int) -> Reason | None:
+def _file(facts: WaitFacts, rank: int) -> Reason | None:
     rows = facts.case.dumps.filter(pl.col("rank") == rank)
     for row in rows.iter_rows(named=True):
         if row["set_aside"] is None and row["truncated"]:

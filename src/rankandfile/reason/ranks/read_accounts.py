@@ -63,11 +63,7 @@ def read_accounts(case: Case) -> Accounts:
         _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))), case.exits.filter(kind == COUNTERS), hosts
     )
     return Accounts(
-        ends=out_of_memory(
-            _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))),
-            case.exits.filter(kind == COUNTERS),
-            hosts,
-        ),
+        ends=ends,
         raised=_errors(mine, _RAISES, "origin"),
         echoes=_errors(mine, ("traceback",), "echo", "messenger"),
         device=_device(events, mine, case.exits, hosts),

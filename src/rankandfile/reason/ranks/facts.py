@@ -1,0 +1,27 @@
+"""The second stage of the facts: where every rank is, from whatever tells it: calls, stacks, logs, exit lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from rankandfile.reason.calls.facts import CallFacts
+from rankandfile.reason.calls.looks_open import without_unasked
+
+from .host import Stand, stands
+from .watchdog_counters import stand_in
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankFacts(CallFacts):
+    standing: pl.DataFrame
+    """Per group and member, also those without calls: what is known of them."""
+    hosts: dict[int, Stand]
+    """Where each rank's host is, by its stack."""
+
+
+def rank_facts(calls: CallFacts) -> RankFacts:
+    hosts = stands(calls.case)
+    told = stand_in(calls.standing_by_calls, calls.accounts, calls.case, calls.call_table, calls.membership)
+    return RankFacts(**vars(calls), standing=without_unasked(calls.case, told, hosts), hosts=hosts)
