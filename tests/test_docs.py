@@ -21,7 +21,7 @@ from making import consoles, record, reference, screenshots
 
 from rankandfile.cli.lab_make import kind_of
 from rankandfile.cli.main import app
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

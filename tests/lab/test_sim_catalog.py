@@ -14,7 +14,7 @@ import pytest
 from rankandfile.lab.sim import catalog
 from rankandfile.lab.sim.run import SimulationError, play, simulate
 from rankandfile.lab.truth import long_ranks, read
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 SCENARIOS = catalog.scenarios()
 SMALL = [name for name, s in SCENARIOS.items() if s.name not in ("healthy-3d-64", "peers-tp8-dp")]

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rankandfile.evidence.load import load
 from rankandfile.lab.sim.run import simulate
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import (
-    CAUSES,
     Alternative,
     Call,
     Cohort,
@@ -36,8 +36,7 @@ from rankandfile.model.diagnosis import (
     to_json,
 )
 from rankandfile.model.ledger import Evidence
-from rankandfile.reason.diagnose import diagnose
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+from rankandfile.reason import diagnose
 
 HERE = Path(__file__).parent
 DOCUMENTS = HERE / "diagnoses"
@@ -174,9 +173,9 @@ def _made(
             )
         ],
         evidence=[one.id for one in cited],
-        remedies=list(REMEDIES.get(cause, ())),
-        anti_advice=list(ANTI_ADVICE.get(cause, ())),
-        probes=list(PROBES.get(cause, ())),
+        remedies=list(CAUSES[cause].remedies),
+        anti_advice=list(CAUSES[cause].anti_advice),
+        probes=list(CAUSES[cause].probes),
     )
     for name, value in more.items():
         setattr(verdict, name, value)

@@ -7,7 +7,7 @@ import sys
 from cards import SNAPSHOTS, WIDTHS, shown
 from diagnosed import document, write_documents
 
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 
 def main() -> None:

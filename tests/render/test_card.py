@@ -9,8 +9,8 @@ import pytest
 from cards import SNAPSHOTS, WIDTHS, shown
 from diagnosed import document, simulated
 
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import (
-    CAUSES,
     Cohort,
     Culprit,
     Diagnosis,

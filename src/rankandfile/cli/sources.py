@@ -77,13 +77,13 @@ def located(case: Case, diagnosis: Diagnosis, tree: SourceTree | None) -> Diagno
     """The diagnosis with what the source adds to it."""
     if tree is None:
         return diagnosis
-    from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+    from rankandfile.model.causes import CAUSES
     from rankandfile.source.lines.locate import locate
 
     found = locate(case, diagnosis, tree)
     for before, verdict in zip(diagnosis.verdicts, found.verdicts, strict=True):
         if before.cause != verdict.cause:
-            verdict.remedies = list(REMEDIES.get(verdict.cause, ()))
-            verdict.anti_advice = list(ANTI_ADVICE.get(verdict.cause, ()))
-            verdict.probes = list(PROBES.get(verdict.cause, ()))
+            cause = CAUSES[verdict.cause]
+            verdict.remedies, verdict.probes = list(cause.remedies), list(cause.probes)
+            verdict.anti_advice = list(cause.anti_advice)
     return found

@@ -14,7 +14,7 @@ from rankandfile.lab.sim.scenario import Scenario
 from rankandfile.lab.sim.sites import user_place
 from rankandfile.lab.sim.sources import place_of_fault
 from rankandfile.lab.truth import CohortTruth, DivergenceTruth, FixTruth, LocationTruth, Truth, short_ranks
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 Issued = tuple[str, str, int, str]  # op, file, line, function; an empty op: none
 _FAMILY = {
@@ -50,7 +50,7 @@ def truth_of(
         world_size=layout.world_size,
         hang=scenario.expects_hang,
         cause=cause,
-        family=_FAMILY[CAUSES[cause]],
+        family=_FAMILY[CAUSES[cause].family],
         culprits=culprits,
         accepted_causes=list(first.accepted) if first and scenario.expects_hang else [],
         decidable_from_dumps=bool(from_dumps),
