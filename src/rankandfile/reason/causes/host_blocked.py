@@ -94,7 +94,7 @@ def _held_up(facts: Facts, subject: Subject) -> Story | None:
         return None
     end = accounts.ends.get(rank)
     why = accounts.stopped.get(rank)
-    doing = "alive and in no call: held up on its host, and only its stack would on_its_own_host where"
+    doing = "alive and in no call: held up on its host, and only its stack would tell where"
     if why is not None:
         doing = f"held up on the host: {why.words}"
     evidence = (*(why.evidence if why else ()), *answered[:1], *(end.evidence if end else ()))
