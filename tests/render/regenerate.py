@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 
 from cards import SNAPSHOTS, WIDTHS, shown
-from diagnosed import document, write_documents
-
-from rankandfile.model.causes import CAUSES
+from diagnosed import DOCUMENTED, document, write_documents
 
 
 def main() -> None:
     if "--only-snapshots" not in sys.argv:
         write_documents()
     SNAPSHOTS.mkdir(exist_ok=True)
-    for cause in CAUSES:
+    for cause in DOCUMENTED:
         for width in WIDTHS:
             (SNAPSHOTS / f"{cause}.{width}.txt").write_text(shown(document(cause), width), encoding="utf-8")
 

@@ -13,11 +13,10 @@ from xml.etree import ElementTree as xml
 import hostile
 import jsonschema
 import pytest
-from diagnosed import document
+from diagnosed import DOCUMENTED, document
 from diagnosed import document as document_of
 from markdown_it import MarkdownIt
 
-from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Diagnosis, to_json
 from rankandfile.render.github import github
 from rankandfile.render.junit import junit
@@ -29,7 +28,7 @@ PUBLISHED = Path(__file__).parents[2] / "docs" / "schema" / "diagnosis-1.json"
 
 
 def diagnoses() -> list[Any]:
-    return [pytest.param(document(cause), id=cause) for cause in CAUSES] + [
+    return [pytest.param(document(cause), id=cause) for cause in DOCUMENTED] + [
         pytest.param(hostile.diagnosis(), id="hostile")
     ]
 
@@ -44,7 +43,7 @@ def published() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("cause", DOCUMENTED)
 def test_json_follows_the_published_schema(cause: str) -> None:
     document = json.loads(to_json(document_of(cause)))
     assert [error.message for error in published().iter_errors(document)] == []
