@@ -17,7 +17,8 @@ from making.causes import between
 from rankandfile import listing
 from rankandfile.doctor import checks
 from rankandfile.model import settings
-from rankandfile.model.diagnosis import CAUSES, json_schema
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import json_schema
 from rankandfile.model.tables import TABLES
 
 DOCS = Path(__file__).parent
@@ -146,7 +147,8 @@ PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "schema.md": reference.schema,
     DOCS / "causes" / "index.md": causes.index,
     **{DOCS / "causes" / f"{cause}.md": partial(causes.page, cause) for cause in CAUSES},
-    **{DOCS / "causes" / f"{cause}.svg": partial(causes.svg, cause) for cause in CAUSES},
+    **{DOCS / "causes" / f"{cause}.svg": partial(causes.svg, cause) for cause in causes.shown_causes()},
+    ROOT / "mkdocs.yml": causes.navigation,
     DOCS / "agent.md": agent.page,
     DOCS / "architecture.md": architecture,
     DOCS / "doctor.md": doctor,

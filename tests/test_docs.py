@@ -22,7 +22,7 @@ from support.places import ROOT
 
 from rankandfile.cli.lab_make import kind_of
 from rankandfile.cli.main import application
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 pytestmark = pytest.mark.slow
 
@@ -114,15 +114,17 @@ def test_every_command_of_the_program_is_on_the_page() -> None:
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_every_cause_has_a_page_with_an_example(cause: str) -> None:
+    """That of a new cause has one once it names a hang of the lab."""
+    assert len(CAUSES[cause].page.split()) > 20
     recorded = record.read(cause)
+    if recorded is None:
+        assert not CAUSES[cause].scenario, "run `make record`"
+        return
     verdict = recorded.diagnosis.verdicts[0]
     named = [verdict.cause, *(one.cause for one in verdict.alternatives)]
     assert cause in named, f"run `make record`: {recorded.scenario} is {verdict.cause} now"
-    assert recorded.scenario == record.SCENARIOS[cause]
+    assert recorded.scenario == CAUSES[cause].scenario
     assert kind_of(recorded.scenario) == ("real" if recorded.real else "simulated")
-    told = (DOCS / "causes" / f"{cause}.md").read_text(encoding="utf-8")
-    by_hand = told.partition("## How it comes about")[2].partition("<!-- lab: begin -->")[0]
-    assert len(by_hand.split()) > 20
 
 
 def test_the_picture_of_the_answer_is_fresh() -> None:

@@ -142,9 +142,9 @@ def test_what_a_person_can_mend_is_one_line(
 
 def test_a_changed_cause_brings_its_own_advice(lost_times: Path) -> None:
     """Advice is that of the cause that is printed, also where the source is what told it."""
-    from rankandfile.reason.verdict.remedies import ANTI_ADVICE
+    from rankandfile.model.causes import CAUSES
 
     for incident in (EARLY_STOP, lost_times):
         found = run([incident / "evidence"], Options(sources=(incident / "src",), hung=True, jobs=1))
         for verdict in json.loads(to_json(found.diagnosis))["verdicts"]:
-            assert set(ANTI_ADVICE.get(verdict["cause"], ())) <= set(verdict["anti_advice"])
+            assert set(CAUSES[verdict["cause"]].anti_advice) <= set(verdict["anti_advice"])

@@ -38,6 +38,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": EVERYTHING | {"lab"},
 }
 
+#: What has no room because every room may import it: the listing of a folder's files.
+EVERYBODYS = {"listing"}
+
 #: Third-party packages that the analysis half must never need, not even lazily.
 HEAVY = {"torch", "ray", "monarch", "numba", "pandas"}
 
@@ -116,3 +119,11 @@ def test_the_process_that_decodes_loads_no_tables() -> None:
     script = "import sys, rankandfile.evidence.files.worker; print('polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_what_a_cause_means_is_known_without_tables() -> None:
+    script = (
+        "import sys; from rankandfile.model.causes import CAUSES; print(len(CAUSES), 'polars' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["28", "False"]

@@ -1,4 +1,4 @@
-"""The generated parts of the pages of the causes: what each means, its picture and its answer in the lab."""
+"""The pages of the causes: what each means, its picture, its answer in the lab; and the navigation."""
 
 from __future__ import annotations
 
@@ -7,39 +7,42 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rankandfile.model.diagnosis import CAUSES, Diagnosis
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
+from rankandfile.model.causes import CAUSES, FAMILIES, Cause
+from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.render.card import card
-from rankandfile.render.meanings import MEANINGS
 from rankandfile.render.words import UNICODE
 
 from .pictures import picture
 from .record import Recorded, read
 
-FOLDER = Path(__file__).parents[1] / "causes"
-
-FAMILIES = {
-    "paths": "Ranks took different paths",
-    "arguments": "Arguments differ",
-    "host": "A host did not get there",
-    "process": "A process is gone",
-    "device": "The device",
-    "fabric": "The fabric",
-    "start_and_end": "Start and end",
-    "not_a_fault": "Not a fault",
-    "honesty": "Honesty",
-}
+ROOT = Path(__file__).parents[2]
+FILES = "src/rankandfile/reason/causes"
 _WIDTH = 100
 
 
-def page(cause: str) -> str:
-    path = FOLDER / f"{cause}.md"
-    text = between(path.read_text(encoding="utf-8"), "meaning", _meaning(cause))
-    return between(text, "lab", _lab(cause))
+def page(word: str) -> str:
+    cause = CAUSES[word]
+    family = FAMILIES[cause.family].lower()
+    parts = [
+        f"# {cause.title}",
+        f"<!-- Generated from {FILES}/{word}.py: `make docs`. -->",
+        f"`{word}` · [{family}](index.md#{family.replace(' ', '-')})",
+        f"**{cause.meaning}** {cause.help}",
+        cause.page.strip(),
+        *_lab(cause),
+        *_advice(cause),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
-def svg(cause: str) -> str:
-    recorded = read(cause)
+def shown_causes() -> list[str]:
+    """Those with a recorded hang of the lab."""
+    return [word for word in CAUSES if read(word) is not None]
+
+
+def svg(word: str) -> str:
+    recorded = read(word)
+    assert recorded is not None
     return picture(recorded.diagnosis, recorded.waits)
 
 
@@ -50,16 +53,29 @@ def index() -> str:
         "A verdict names one of these. The name is what `--format json` has in `cause`. How often each is found is "
         "in [accuracy](../accuracy.md).",
         "",
-        "This page is generated from `src/rankandfile/render/meanings.py`.",
+        f"This page is generated from `{FILES}`.",
     ]
     for family, title in FAMILIES.items():
         lines += ["", f"## {title}", "", "| cause | what happened |", "| --- | --- |"]
         lines += [
-            f"| [`{cause}`]({cause}.md) | {MEANINGS[cause].short} |"
-            for cause in CAUSES
-            if CAUSES[cause] == family
+            f"| [`{word}`]({word}.md) | {cause.meaning} |"
+            for word, cause in CAUSES.items()
+            if cause.family == family
         ]
     return "\n".join(lines) + "\n"
+
+
+def navigation() -> str:
+    """The site's settings with the pages of the causes, family by family."""
+    lines = []
+    for family, title in FAMILIES.items():
+        lines.append(f"      - {title}:")
+        of_it = (word for word, cause in CAUSES.items() if cause.family == family)
+        lines += [f"          - {word}: causes/{word}.md" for word in of_it]
+    before, begin, rest = (
+        (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("      - causes/index.md\n")
+    )
+    return f"{before}{begin}{chr(10).join(lines)}\n  - Reference:{rest.partition('  - Reference:')[2]}"
 
 
 def between(text: str, name: str, new: str) -> str:
@@ -76,35 +92,29 @@ def shown(diagnosis: Diagnosis) -> str:
     return "\n".join(line.rstrip() for line in file.getvalue().rstrip().split("\n"))
 
 
-def _meaning(cause: str) -> str:
-    family = FAMILIES[CAUSES[cause]].lower()
-    meaning = MEANINGS[cause]
-    lines = [
-        f"`{cause}` · [{family}](index.md#{family.replace(' ', '-')})",
-        "",
-        f"**{meaning.short}** {meaning.help}",
+def _lab(cause: Cause) -> list[str]:
+    recorded = read(cause.word)
+    if recorded is None:
+        return []
+    said = recorded.diagnosis.verdicts[0].cause
+    beside = [f"The verdict says [`{said}`]({said}.md), and names `{cause.word}` beside it."]
+    return [
+        "## One from the lab",
+        _origin(recorded),
+        *(beside if said != cause.word else []),
+        f"![Where the ranks parted, and who waits for whom: {cause.word}]({cause.word}.svg)",
+        "\n".join(["```console", *_commands(recorded), shown(recorded.diagnosis), "```"]),
     ]
-    return "\n".join(lines)
 
 
-def _lab(cause: str) -> str:
-    recorded = read(cause)
-    verdict = recorded.diagnosis.verdicts[0]
-    lines = ["## One from the lab", "", _origin(recorded)]
-    if verdict.cause != cause:
-        lines += [
-            "",
-            f"The verdict says [`{verdict.cause}`]({verdict.cause}.md), and names `{cause}` beside it.",
-        ]
-    lines += ["", f"![Where the ranks parted, and who waits for whom: {cause}]({cause}.svg)"]
-    lines += ["", "```console", *_commands(recorded), shown(recorded.diagnosis), "```"]
-    if REMEDIES.get(cause):
-        lines += ["", "## What to do", ""]
-        lines += [f"* **{remedy.title}.** {remedy.text}" for remedy in REMEDIES[cause]]
-    if ANTI_ADVICE.get(cause):
-        lines += ["", "## What not to do", ""]
-        lines += [f"* {advice}" for advice in ANTI_ADVICE[cause]]
-    return "\n".join(lines)
+def _advice(cause: Cause) -> list[str]:
+    parts = []
+    if cause.remedies:
+        lines = [f"* **{remedy.title}.** {remedy.text}" for remedy in cause.remedies]
+        parts += ["## What to do", "\n".join(lines)]
+    if cause.anti_advice:
+        parts += ["## What not to do", "\n".join(f"* {advice}" for advice in cause.anti_advice)]
+    return parts
 
 
 def _origin(recorded: Recorded) -> str:

@@ -172,16 +172,16 @@ def _with_its_advice(before: Diagnosis, located: Diagnosis) -> Diagnosis:
     """Where the source has changed the cause, the advice is that of the cause it says now."""
     import msgspec
 
-    from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+    from rankandfile.model.causes import CAUSES
 
     verdicts = [
         verdict
         if verdict.cause == old.cause
         else msgspec.structs.replace(
             verdict,
-            remedies=list(REMEDIES.get(verdict.cause, ())),
-            anti_advice=list(ANTI_ADVICE.get(verdict.cause, ())),
-            probes=list(PROBES.get(verdict.cause, ())),
+            remedies=list(CAUSES[verdict.cause].remedies),
+            anti_advice=list(CAUSES[verdict.cause].anti_advice),
+            probes=list(CAUSES[verdict.cause].probes),
         )
         for old, verdict in zip(before.verdicts, located.verdicts, strict=True)
     ]

@@ -25,7 +25,7 @@ from rankandfile.lab.flight_writer_types import Frame
 from rankandfile.lab.sim.run import simulate
 from rankandfile.model.case import Case
 from rankandfile.model.tables import TABLES
-from rankandfile.reason.diagnose import diagnose
+from rankandfile.reason import diagnose
 
 pytestmark = pytest.mark.slow
 

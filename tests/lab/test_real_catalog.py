@@ -12,7 +12,7 @@ from rankandfile.lab import catalog
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import build, diff, locate
 from rankandfile.lab.truth import long_ranks, short_ranks
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 ALL = catalog.scenarios()
 

@@ -16,7 +16,7 @@ from support.selected import in_lab
 from rankandfile.lab.sim import catalog
 from rankandfile.lab.sim.run import SimulationError, play, simulate
 from rankandfile.lab.truth import long_ranks, read
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 pytestmark = pytest.mark.slow
 

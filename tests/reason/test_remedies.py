@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from rankandfile.model.diagnosis import CAUSES
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
+from rankandfile.model.causes import CAUSES
 
-OUT_OF_STEP = [cause for cause, family in CAUSES.items() if family in ("paths", "arguments")]
+OUT_OF_STEP = [word for word, cause in CAUSES.items() if cause.family in ("paths", "arguments")]
 
 
 @pytest.mark.parametrize("cause", sorted(set(CAUSES) - {"no_hang", "undetermined"}))
 def test_every_cause_has_advice_and_a_warning(cause: str) -> None:
-    assert all(one.title and one.text for one in REMEDIES[cause])
-    assert all(line.startswith("Do not ") for line in ANTI_ADVICE[cause])
+    assert all(one.title and one.text for one in CAUSES[cause].remedies)
+    assert all(line.startswith("Do not ") for line in CAUSES[cause].anti_advice)
 
 
 @pytest.mark.parametrize("cause", OUT_OF_STEP)
 def test_waiting_longer_is_advised_against_where_nobody_will_come(cause: str) -> None:
-    assert any("raise the timeout" in line for line in ANTI_ADVICE[cause])
+    assert any("raise the timeout" in line for line in CAUSES[cause].anti_advice)

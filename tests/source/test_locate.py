@@ -7,7 +7,8 @@ import textwrap
 import pytest
 from support.source.toy_runs import case_of, diagnosis_of, located, place, play, tree, verdict_of
 
-from rankandfile.model.diagnosis import CAUSES, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.lines.data_loading import only_wait
 from rankandfile.source.lines.locate import locate
 from rankandfile.source.program.modules import Program

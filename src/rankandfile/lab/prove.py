@@ -19,7 +19,7 @@ from rankandfile.lab.ranks import Ranks
 from rankandfile.lab.run import ScenarioError, lacking, run_scenario
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import build
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 from rankandfile.source.files.tree import SourceTree, open_tree
 from rankandfile.source.probes import probes
 from rankandfile.source.remedies import Patch, Problem, Refusal, patched
@@ -57,7 +57,7 @@ def scenarios() -> list[Scenario]:
 
 def of_paths(scenario: Scenario) -> bool:
     """Ranks take different paths: every such scenario must have a patch and a probe that hold."""
-    return CAUSES[scenario.cause] == "paths"
+    return CAUSES[scenario.cause].family == "paths"
 
 
 def prove(

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from rankandfile.lab import toml
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -108,7 +108,7 @@ class Truth(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 def family_of(cause: str) -> str:
-    return FAMILIES[CAUSES[cause]]
+    return FAMILIES[CAUSES[cause].family]
 
 
 def short_ranks(ranks: Iterable[int]) -> str:

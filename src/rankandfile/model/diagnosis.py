@@ -16,42 +16,6 @@ SCHEMA = "rankandfile.diagnosis/1"
 
 Confidence = Literal["established", "supported", "hypothesis"]
 
-Family = Literal[
-    "paths", "arguments", "host", "process", "device", "fabric", "start_and_end", "not_a_fault", "honesty"
-]
-
-#: The taxonomy: cause -> family. A new cause is one file in ``reason/causes`` and one word here.
-CAUSES: dict[str, Family] = {
-    "skipped_collective": "paths",
-    "extra_collective": "paths",
-    "different_collective": "paths",
-    "order_inversion": "paths",
-    "early_exit": "paths",
-    "uneven_inputs": "paths",
-    "rank_conditional": "paths",
-    "swallowed_exception": "paths",
-    "size_mismatch": "arguments",
-    "dtype_mismatch": "arguments",
-    "split_mismatch": "arguments",
-    "root_mismatch": "arguments",
-    "group_mismatch": "arguments",
-    "host_blocked": "host",
-    "host_slow": "host",
-    "raised": "process",
-    "killed": "process",
-    "exited": "process",
-    "gpu_stuck": "device",
-    "gpu_error": "device",
-    "network_stalled": "fabric",
-    "link_error": "fabric",
-    "peer_unreachable": "fabric",
-    "init_stuck": "start_and_end",
-    "teardown_only": "start_and_end",
-    "too_short_timeout": "not_a_fault",
-    "no_hang": "not_a_fault",
-    "undetermined": "honesty",
-}
-
 
 class Struct(msgspec.Struct, kw_only=True):
     """Base of all parts of the document: keyword-only, so that a reader sees what each value is."""

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rankandfile.evidence.load import load
 from rankandfile.lab.sim.run import simulate
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import (
-    CAUSES,
     Alternative,
     Call,
     Cohort,
@@ -36,8 +36,7 @@ from rankandfile.model.diagnosis import (
     to_json,
 )
 from rankandfile.model.ledger import Evidence
-from rankandfile.reason.diagnose import diagnose
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+from rankandfile.reason import diagnose
 from support.places import TESTS
 
 DOCUMENTS = TESTS / "render" / "diagnoses"
@@ -99,7 +98,7 @@ def document(cause: str) -> Diagnosis:
 
 def write_documents() -> None:
     DOCUMENTS.mkdir(exist_ok=True)
-    for cause in CAUSES:
+    for cause in DOCUMENTED:
         made = simulated(cause) if cause in SIMULATED else HAND_MADE[cause]()
         (DOCUMENTS / f"{cause}.json").write_bytes(to_json(made) + b"\n")
         if made.verdicts[0].cause != cause:
@@ -174,9 +173,9 @@ def _made(
             )
         ],
         evidence=[one.id for one in cited],
-        remedies=list(REMEDIES.get(cause, ())),
-        anti_advice=list(ANTI_ADVICE.get(cause, ())),
-        probes=list(PROBES.get(cause, ())),
+        remedies=list(CAUSES[cause].remedies),
+        anti_advice=list(CAUSES[cause].anti_advice),
+        probes=list(CAUSES[cause].probes),
     )
     for name, value in more.items():
         setattr(verdict, name, value)
@@ -308,3 +307,5 @@ HAND_MADE = {
     "swallowed_exception": _swallowed_exception,
     "host_slow": _host_slow,
 }
+
+DOCUMENTED = [cause for cause in CAUSES if cause in SIMULATED or cause in HAND_MADE]

@@ -18,17 +18,8 @@ from unittest import mock
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import (
-    CAUSES,
-    Call,
-    Cohort,
-    Culprit,
-    Diagnosis,
-    Divergence,
-    Job,
-    Location,
-    Verdict,
-)
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Call, Cohort, Culprit, Diagnosis, Divergence, Job, Location, Verdict
 from rankandfile.model.ledger import call_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.tables import schema
@@ -182,7 +173,7 @@ def verdict_of(run: Run, culprit: int, cause: str = "skipped_collective", made: 
     return Verdict(
         hang=True,
         cause=cause,
-        family=CAUSES[cause],
+        family=CAUSES[cause].family,
         confidence="supported",
         sentence=f"Rank {culprit} parted from the others.",
         culprits=[Culprit(rank=culprit)],

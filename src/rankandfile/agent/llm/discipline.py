@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 CONCLUDE = "conclude"
 

@@ -10,7 +10,8 @@ from rankandfile.agent.choose import ranks_of
 from rankandfile.agent.journal import Journal
 from rankandfile.agent.result import who
 from rankandfile.agent.tool import ToolError
-from rankandfile.model.diagnosis import CAUSES, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Verdict
 
 from .account import ModelVerdict
 
@@ -68,7 +69,8 @@ def _too_weak(
         if sure:
             yield f"the rules have a verdict that is {sure[0].confidence}: what speaks against it is a finding"
         return
-    carriers = _GONE if CAUSES.get(cause) == "process" else _WAITED_FOR if sure else {**_WAITED_FOR, **_DID}
+    gone = cause in CAUSES and CAUSES[cause].family == "process"
+    carriers = _GONE if gone else _WAITED_FOR if sure else {**_WAITED_FOR, **_DID}
     carried: set[int] = set()
     for step in journal.steps:
         held = step.step in journal.results and journal.results[step.step].text.startswith("holds:")

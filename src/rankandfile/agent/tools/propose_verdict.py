@@ -9,7 +9,8 @@ from rankandfile.agent.choose import ranks_of
 from rankandfile.agent.evidence_ranks import ranks_of_evidence
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
-from rankandfile.model.diagnosis import CAUSES, Confidence, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Confidence, Verdict
 from rankandfile.source.files.text import without_comment
 
 _STRENGTH: dict[Confidence, int] = {"hypothesis": 0, "supported": 1, "established": 2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from rankandfile.lab.truth import Truth, long_ranks
-from rankandfile.model.diagnosis import CAUSES
+from rankandfile.model.causes import CAUSES
 
 from .answer import Answer, Site
 from .told import Told
@@ -130,7 +130,9 @@ def _stuck_group(truth: Truth, answer: Answer) -> bool:
 def _placeable(truth: Truth, looked: bool) -> bool:
     """Whether what was left behind can tell the place."""
     return (
-        looked or truth.cause not in CAUSES or CAUSES[truth.cause] not in ("host", "device", "start_and_end")
+        looked
+        or truth.cause not in CAUSES
+        or CAUSES[truth.cause].family not in ("host", "device", "start_and_end")
     )
 
 

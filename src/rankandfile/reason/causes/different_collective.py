@@ -6,23 +6,56 @@ different ways: that says more than that their calls differ.
 
 from __future__ import annotations
 
+from rankandfile.model.advice import AGREE, FIRST_LOGGER, OUT_OF_STEP
+from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
-from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.divergence.point import DivergencePoint
-from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    DivergencePoint,
+    Facts,
+    WaitEnd,
+    find_divergence,
+    in_document,
+    lookup,
+    perhaps,
+    waiting_sentence,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
-from . import shown
+CAUSE = Cause(
+    word="different_collective",
+    family="paths",
+    place=30,
+    meaning="Ranks made different collectives at the same point.",
+    help="The calls pair up by their number, not by what they are: one rank reduces, another broadcasts, "
+    "and neither ends. Look for a branch with a collective in each arm.",
+    remedies=(AGREE,),
+    anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    title="Two calls where one was meant",
+    page="""
+## How it comes about
 
-CAUSE = "different_collective"
+Each arm of a branch has a call, and ranks are on different arms:
+
+```python
+if len(items) < 2:
+    total = sum(gather(items))
+else:
+    total = reduce(items)
+```
+
+From logs this is all that can be said. With dumps and source the condition itself is known, and the verdict is more
+often [`rank_conditional`](rank_conditional.md), with this cause as the alternative. Both are mended in one place: the
+branch.
+""",
+    scenario="other_reduction_for_short_lists",
+    shown_from="evidence/logs",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=140)
+def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
     if p is None or p.kind != "substituted" or not p.culprits:
         return None
@@ -35,19 +68,19 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
         f"{f', in {where}' if where else ''}."
     )
-    ways = shown.ways_of(facts, p)
+    ways = in_document.ways_of(facts, p)
     if ways is not None:
-        sentence += f" {shown.ways_words(ways)}"
+        sentence += f" {in_document.ways_words(ways)}"
     waits = waiting_sentence(facts, wait_end, p.culprits)
     return Finding(
-        cause="rank_conditional" if ways is not None and p.how != "before" else CAUSE,
+        cause="rank_conditional" if ways is not None and p.how != "before" else CAUSE.word,
         confidence="established",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} instead"),
-        divergence=shown.divergence(facts, p, p.kind),
+        divergence=in_document.divergence(facts, p, p.kind),
         location=lookup.location_of(facts, p.came),
-        evidence=shown.evidence(facts, p),
+        evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the minority's call is the right one",
         alternatives=_alternatives(p, ways is not None),
         explains=len(wait_end.victims),
@@ -64,12 +97,8 @@ def _alternatives(p: DivergencePoint, by_condition: bool) -> tuple[Alternative, 
         ),
     )
     return tuple(
-        Alternative(
-            cause=cause,
-            confidence="hypothesis",
-            sentence=sentence,
-            culprits=format_ranks(p.culprits),
-            decided_by="the calls that would follow it, or the source around it",
+        perhaps(
+            cause, sentence, p.culprits, decided_by="the calls that would follow it, or the source around it"
         )
         for cause, sentence, applies in others
         if applies

@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
-from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.facts import Facts
+from rankandfile.model.advice import NEVER_MATCHES
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import Facts, WaitEnd, other_amount, other_arguments
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
 
-from .arguments import difference, finding
+CAUSE = Cause(
+    word="dtype_mismatch",
+    family="arguments",
+    place=20,
+    meaning="Ranks called one collective with tensors of different types.",
+    help="The collective needs equal types on all members. Look at where the tensor is made from Python "
+    "values.",
+    remedies=(
+        Remedy(
+            title="Fix the dtype where the tensor is made",
+            text="torch.tensor(python values) takes its dtype from the values: name it, or cast before the "
+            "call.",
+        ),
+    ),
+    anti_advice=(NEVER_MATCHES,),
+    title="Tensors of different types",
+    page="""
+## How it comes about
 
-CAUSE = "dtype_mismatch"
+The type comes from a Python value:
+
+```python
+count = torch.tensor(total)  # int64 where total is 3, float32 where it is 3.0
+dist.all_reduce(count)
+```
+
+Equal numbers of elements, unequal numbers of bytes: to NCCL this is a size mismatch.
+""",
+    scenario="dtype-metrics",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    p = find_divergence(facts, wait_end)
-    if p is None or difference(facts, p) != "dtype":
-        return None
-    return finding(facts, wait_end, p, CAUSE, "dtype")
+@finder(precedence=40)
+def of_a_collective(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    return other_arguments(facts, wait_end, "dtype_mismatch", "dtype")
+
+
+@finder(precedence=70)
+def of_a_transfer(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    return other_amount(facts, wait_end, "dtype_mismatch")

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
-from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.facts import Facts
+from rankandfile.model.advice import AGREE, FIRST_LOGGER, FLAG, OUT_OF_STEP
+from rankandfile.model.causes import Cause
+from rankandfile.reason.finder import finder, teller
+from rankandfile.reason.toolbox import (
+    Facts,
+    Story,
+    Subject,
+    WaitEnd,
+    find_divergence,
+    in_document,
+    lookup,
+    perhaps,
+    waiting_sentence,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from . import shown
+CAUSE = Cause(
+    word="early_exit",
+    family="paths",
+    place=50,
+    meaning="Some ranks left the loop or the program before the others.",
+    help="The others go on to the next collective and wait for ranks that are no longer there. Look for "
+    "stopping rules that each rank decides for itself.",
+    remedies=(AGREE, FLAG),
+    anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    title="A rank left the loop early",
+    page="""
+## How it comes about
 
-CAUSE = "early_exit"
+A rule for stopping is decided by each rank for itself:
+
+```python
+if validation_loss(local_shard) > best:  # local: differs between ranks
+    break
+```
+
+The rank that stops goes on to the final barrier or ends; the others make the next step. Agree on the decision: reduce
+the flag, or use [`guard.agree`](../guards.md).
+""",
+    scenario="early-stop-3d",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=130)
+def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
     if p is None or p.how != "left" or not p.culprits or p.expected is None or p.came is None:
         return None
@@ -29,30 +59,57 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{f', in {where}' if where else ''}."
     )
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         sentence=f"{sentence} {waiting_sentence(facts, wait_end, p.culprits)}".strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"left the loop, and is in the {lookup.call_words(facts, p.came)}"),
-        divergence=shown.divergence(facts, p, "skipped"),
+        divergence=in_document.divergence(facts, p, "skipped"),
         location=lookup.location_of(facts, p.expected),
-        evidence=shown.evidence(facts, p),
+        evidence=in_document.evidence(facts, p),
         contradicted_by="a path inside the loop that leads to the call",
         alternatives=(
-            Alternative(
-                cause="uneven_inputs",
-                confidence="hypothesis",
-                sentence="Its share of the data may have ended before that of the others.",
-                culprits=format_ranks(p.culprits),
+            perhaps(
+                "uneven_inputs",
+                "Its share of the data may have ended before that of the others.",
+                p.culprits,
                 decided_by="the number of batches per rank",
             ),
-            Alternative(
-                cause="swallowed_exception",
-                confidence="hypothesis",
-                sentence="An exception may have ended the loop and been caught.",
-                culprits=format_ranks(p.culprits),
+            perhaps(
+                "swallowed_exception",
+                "An exception may have ended the loop and been caught.",
+                p.culprits,
                 decided_by="its log",
             ),
         ),
         explains=len(wait_end.victims),
     )
+
+
+@teller(precedence=60)
+def left_the_program(facts: Facts, subject: Subject) -> Story | None:
+    """Its program came to its end, and its process exited well, while the others still wait for it."""
+    end = facts.accounts.ends.get(subject.rank)
+    if end is None or end.kind != "finished" or _others_went_on(facts, subject):
+        return None
+    return Story(
+        cause=CAUSE.word,
+        confidence="supported",
+        doing=f"left the program early, and {end.words}",
+        evidence=end.evidence,
+        alternatives=(
+            perhaps(
+                "uneven_inputs",
+                "Its share of the data may have ended before that of the others.",
+                [subject.rank],
+                decided_by="the number of batches per rank",
+            ),
+        ),
+        contradicted=end.contradicted,
+    )
+
+
+def _others_went_on(facts: Facts, subject: Subject) -> bool:
+    """Whoever waited for it ended well too: so it came, and the wait was over."""
+    ends = facts.accounts.ends
+    return any(rank in ends and ends[rank].kind == "finished" for rank in subject.waiting)

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.model.advice import FIRST_LOGGER, FLAG
+from rankandfile.model.causes import Cause
+from rankandfile.reason.finder import teller
+from rankandfile.reason.toolbox import Facts, Story, Subject, perhaps
 
-CAUSE = "exited"
+CAUSE = Cause(
+    word="exited",
+    family="process",
+    place=30,
+    meaning="A process ended without a word of an exception.",
+    help="The other ranks wait for a process that is gone. Look for `sys.exit` or `os._exit` on the path "
+    "that it took.",
+    remedies=(FLAG,),
+    anti_advice=(FIRST_LOGGER,),
+    title="A process ended by itself",
+    page="""
+## How it comes about
+
+Somebody called `sys.exit` or `os._exit`, or the script reached its end: no traceback, and no signal.
+
+```python
+if not checkpoint.exists():
+    sys.exit(3)  # on the one host where it is missing
+```
+
+The exit status is the evidence: the launcher's log has it, or the workload manager.
+""",
+    scenario="exited-3",
+)
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=50)
+def with_an_error_code(facts: Facts, subject: Subject) -> Story | None:
     accounts = facts.accounts
     end = accounts.ends.get(subject.rank)
     if end is None or end.kind != "exited" or subject.rank in accounts.echoes:
@@ -18,16 +43,15 @@ def tell(facts: Facts, subject: Subject) -> Story | None:
         # Who loses a peer ends with an error, too: without its log nothing says that it was the first.
         return None
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="established" if subject.rank in accounts.logged and not end.contradicted else "supported",
         doing=end.words + (", without a word of an exception" if subject.rank in accounts.logged else ""),
         evidence=end.evidence,
         alternatives=(
-            Alternative(
-                cause="raised",
-                confidence="hypothesis",
-                sentence="An exception may have ended it, and its message been lost.",
-                culprits=str(subject.rank),
+            perhaps(
+                "raised",
+                "An exception may have ended it, and its message been lost.",
+                [subject.rank],
                 decided_by="its stderr, or the error file of the launcher",
             ),
         ),

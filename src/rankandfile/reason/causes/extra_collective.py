@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
-from rankandfile.reason.calls.lost_history import missing_history
-from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.facts import Facts
+from rankandfile.model.advice import AGREE, FIRST_LOGGER, OUT_OF_STEP
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    Facts,
+    WaitEnd,
+    find_divergence,
+    in_document,
+    lookup,
+    missing_history,
+    perhaps,
+    waiting_sentence,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ahead_words, counted, ranks_words, upper, verb
 
-from . import shown
+CAUSE = Cause(
+    word="extra_collective",
+    family="paths",
+    place=20,
+    meaning="Some ranks made a collective that the others did not make.",
+    help="The call waits for ranks that never come, or pairs with a later call of theirs. Look for a call "
+    "under `if rank == 0`, and for helpers that communicate without saying so: saving, evaluating, "
+    "properties.",
+    remedies=(
+        AGREE,
+        Remedy(
+            title="Keep collectives out of rank guards",
+            text="Under `if rank == 0` write files and logs only; gather or reduce on every rank before it. "
+            "Saving, evaluating and reading sharded parameters are collectives even where the code "
+            "does not show one.",
+        ),
+    ),
+    anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    title="A rank made a call too many",
+    page="""
+## How it comes about
 
-CAUSE = "extra_collective"
+A helper communicates without saying so, and only some ranks call it:
+
+```python
+if rank == 0:
+    log.info("loss %.3f", mean_over_ranks(loss))  # an all_reduce inside
+```
+
+The extra call takes the place of the others' next one. A retry after a failure, a property that gathers, and a save of
+a sharded model are other ways to it. If the condition asks for the rank itself, the verdict is
+[`rank_conditional`](rank_conditional.md).
+""",
+    scenario="extra-adapter-tp",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=90)
+def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
     if p is None or p.kind != "extra" or not p.culprits:
         return None
@@ -32,38 +71,37 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"did not make{where}; from there on {its} calls are {ahead_words(p.length)}."
     )
     if not p.exact:
-        sentence = shown.since_before(facts, p, "ahead")
+        sentence = in_document.since_before(facts, p, "ahead")
     waits = waiting_sentence(facts, wait_end, p.culprits)
     sure = p.exact and p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
     unclear = p.exact and p.confirmed == 1 and not p.past
-    ways = shown.ways_of(facts, p) if unclear else None
+    ways = in_document.ways_of(facts, p) if unclear else None
     if ways is not None:
         # One call that falls into place may as well be the others' call made late.
-        sentence += f" {shown.ways_words(ways)}"
+        sentence += f" {in_document.ways_words(ways)}"
     return Finding(
-        cause=CAUSE if ways is None else "rank_conditional",
+        cause=CAUSE.word if ways is None else "rank_conditional",
         confidence="established" if sure else "supported",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(
             p.culprits, f"made {made.rstrip(',')} alone" if p.exact else "made more calls than they"
         ),
-        divergence=shown.divergence(facts, p, "extra"),
+        divergence=in_document.divergence(facts, p, "extra"),
         location=lookup.location_of(facts, p.came) if p.exact else None,
-        evidence=shown.evidence(facts, p),
+        evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which all ranks should have made the call, so that the others left it out",
         alternatives=()
         if ways is None
         else tuple(
-            Alternative(
-                cause=cause,
-                confidence="hypothesis",
-                sentence=words,
-                culprits=format_ranks(p.culprits),
+            perhaps(
+                cause,
+                words,
+                p.culprits,
                 decided_by="the calls that would follow, or the source at these lines",
             )
             for cause, words in (
-                (CAUSE, "The call may be one that its peers never make."),
+                (CAUSE.word, "The call may be one that its peers never make."),
                 ("order_inversion", "Its peers may make the same call, only later."),
             )
         ),

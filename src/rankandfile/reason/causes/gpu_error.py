@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject, location_of
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import teller
+from rankandfile.reason.toolbox import Facts, Story, Subject, location_of
 
-CAUSE = "gpu_error"
+CAUSE = Cause(
+    word="gpu_error",
+    family="device",
+    place=20,
+    meaning="A device failed.",
+    help="The collective cannot go on without it. Read the device's own error first: Xid lines of the "
+    "kernel log, the CUDA error of the rank.",
+    remedies=(
+        Remedy(
+            title="Read the device's own error first",
+            text="Application faults (illegal access, assert) need CUDA_LAUNCH_BLOCKING=1 on that rank to "
+            "find the line; Xid 48, 79, 94, 95 and the like need the device taken out of the job.",
+        ),
+    ),
+    anti_advice=(
+        "Do not leave CUDA_LAUNCH_BLOCKING=1 set: it finds the line, and makes every later run slower.",
+    ),
+    title="A device failed",
+    page="""
+## How it comes about
+
+The kernel's log has an Xid line, or the rank's log a CUDA error. Everybody else only sees that the collective does not
+end. Xid 48, 79, 94 and 95 are hardware; an illegal access is the program's.
+""",
+    scenario="gpu-error-xid79",
+)
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=20, joined=20)
+def its_device_failed(facts: Facts, subject: Subject) -> Story | None:
     error = facts.accounts.device.get(subject.rank)
     if error is None:
         return None
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         # The process and the kernel say the same, each on its own.
         confidence="established" if len(error.evidence) > 1 else "supported",
         doing=f"its device failed: {error.words}",

@@ -5,22 +5,65 @@ Where the devices' starts are not recorded, a watchdog that stood still tells of
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject
-from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.model.advice import STACKS
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Probe, Remedy
+from rankandfile.reason.finder import finder, teller
+from rankandfile.reason.toolbox import (
+    Facts,
+    Patience,
+    Story,
+    Subject,
+    WaitEnd,
+    call_phrase,
+    cited,
+    cohort,
+    diverged,
+    lookup,
+    patience,
+    perhaps,
+    stands_still,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase
-from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
-CAUSE = "gpu_stuck"
+CAUSE = Cause(
+    word="gpu_stuck",
+    family="device",
+    place=10,
+    meaning="A device never begins the collective.",
+    help="The host asked for the call, but the device is still busy with earlier work that does not end.",
+    remedies=(
+        Remedy(
+            title="Look at what the device was given before the call",
+            text="A kernel that never ends, a copy from pinned memory that another thread holds, or a "
+            "stream wait on an event that is never recorded. If the host shows Xid errors, take the "
+            "device out of the job.",
+        ),
+    ),
+    anti_advice=("Do not restart on the same device before its health is checked.",),
+    probes=(
+        STACKS,
+        Probe(
+            title="The device's own state",
+            text="nvidia-smi and dmesg (Xid) on the culprit's host.",
+        ),
+    ),
+    title="A device never begins the call",
+    page="""
+## How it comes about
+
+The host has asked for the collective, and the device is still busy with what came before: a kernel that does not end,
+or a stream that waits for an event that nobody records. The recorder's states tell it: the others have *started*, this
+rank's call is only *scheduled*. They are recorded with `TORCH_NCCL_ENABLE_TIMING=1`; without them the case looks like
+[`network_stalled`](network_stalled.md).
+""",
+    scenario="gpu-stuck-3d",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=210)
+def not_begun(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "behind":
         return None
     call = facts.waits.pending[wait_end.pending[0]]
@@ -41,17 +84,18 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"Whatever {verb(call.behind, 'its', 'their')} device was given before this call has not ended."
     )
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         sentence=upper(sentence),
         culprits=call.behind,
         doing=dict.fromkeys(call.behind, "its device is still busy with work issued before the collective"),
-        divergence=Divergence(
-            group=lookup.group_words(facts, call.group),
+        divergence=diverged(
+            facts,
+            call.group,
             seq=known[0]["seq"] if known else call.slot,
             kind="absent",
             cohorts=[
-                Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, row_state))
+                cohort(facts, ranks, row, row_state)
                 for ranks, row, row_state in zip(
                     [r for r in (call.behind, begun) if r],
                     known,
@@ -59,16 +103,14 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                     strict=False,
                 )
             ],
-            members=lookup.members_text(facts, call.group),
         ),
-        evidence=tuple(lookup.evidence_of(row) for row in known),
+        evidence=cited(*known),
         contradicted_by="a start time of the call on that rank, or a host that waits before launching it",
         alternatives=(
-            Alternative(
-                cause="gpu_error",
-                confidence="hypothesis",
-                sentence="The device may have failed rather than be busy.",
-                culprits=format_ranks(call.behind),
+            perhaps(
+                "gpu_error",
+                "The device may have failed rather than be busy.",
+                call.behind,
                 decided_by="the kernel log of its host (Xid lines) and the rank's log (CUDA error)",
             ),
         ),
@@ -76,23 +118,23 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=120, joined=50)
+def watchdog_stood_still(facts: Facts, subject: Subject) -> Story | None:
     """Its watchdog stood still, where others' ran and gave up: a call to its device did not come back."""
     accounts, rank = facts.accounts, subject.rank
     error = accounts.stuck_watchdogs.get(rank)
     if error is None or subject.proved or not set(subject.waiting) & accounts.gave_up:
         return None
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         doing=f"its watchdog stood still, unlike the others': {error.words[:160]}",
         evidence=error.evidence,
         alternatives=(
-            Alternative(
-                cause="host_blocked",
-                confidence="hypothesis",
-                sentence="Its watchdog may have waited for the interpreter's lock, not for the device.",
-                culprits=str(rank),
+            perhaps(
+                "host_blocked",
+                "Its watchdog may have waited for the interpreter's lock, not for the device.",
+                [rank],
                 decided_by="its stack, with native frames",
             ),
         ),

@@ -4,23 +4,57 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polars as pl
-
-from rankandfile.reason import lookup
-from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.divergence.point import DivergencePoint
-from rankandfile.reason.facts import Facts
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    DivergencePoint,
+    Facts,
+    WaitEnd,
+    find_divergence,
+    in_document,
+    lookup,
+    pl,
+    waiting_sentence,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import waiting_sentence
 from rankandfile.reason.words import ranks_words, upper
 
-from . import shown
+CAUSE = Cause(
+    word="group_mismatch",
+    family="arguments",
+    place=50,
+    meaning="Ranks made a call on different groups.",
+    help="The call pairs with nothing on the group where the others wait. Look at the `group=` argument, "
+    "and at the order in which groups are made.",
+    remedies=(
+        Remedy(
+            title="Hand over the group, and make each on every rank",
+            text="Pass group=... at every call instead of falling back to the default one, and call "
+            "new_group for all groups on all ranks, in one order.",
+        ),
+    ),
+    anti_advice=("Do not raise the timeout: the members wait in different groups for each other.",),
+    title="Ranks use different groups",
+    page="""
+## How it comes about
 
-CAUSE = "group_mismatch"
+A group was made by its members only, or one rank passes another group:
+
+```python
+if rank in members:
+    group = dist.new_group(members)  # every rank of the job must make this call
+```
+
+Groups are told apart by their members and not by their names: names are counters, and ranks that count differently
+mean different groups by one name.
+""",
+    scenario="group-metrics",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=20)
+def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
     if p is None or not p.culprits:
         return None
@@ -32,7 +66,7 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     where = f", in {p.place}" if p.place else ""
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         sentence=(
             f"{upper(ranks_words(p.culprits))} made the {lookup.call_words(facts, p.came)} on group "
@@ -41,9 +75,9 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         ).strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, "made the call on another group"),
-        divergence=shown.divergence(facts, p, "argument"),
+        divergence=in_document.divergence(facts, p, "argument"),
         location=lookup.location_of(facts, p.came),
-        evidence=shown.evidence(facts, p),
+        evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the call belongs to that group",
         explains=len(wait_end.victims),
     )

@@ -6,15 +6,48 @@ someone looks. And where there is no stack, that its process is alive and silent
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject
-from rankandfile.reason.ranks.host import Stand
+from rankandfile.model.advice import FIRST_LOGGER
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Alternative, Confidence, Remedy
+from rankandfile.model.heuristics import heuristic
+from rankandfile.reason.finder import teller
+from rankandfile.reason.toolbox import Facts, Stand, Story, Subject, named_after_a_transfer, perhaps, world_of
 
-CAUSE = "host_blocked"
+CAUSE = Cause(
+    word="host_blocked",
+    family="host",
+    place=10,
+    meaning="A rank's Python stands still before the collective.",
+    help="It waits on its own host for a lock, a queue, a file, a download or a process, and never comes to "
+    "the call in which the others wait.",
+    remedies=(
+        Remedy(
+            title="Give the wait a limit, and let its failure end the job",
+            text="A lock, a queue, a pipe or a download that may wait for ever holds up every rank: a "
+            "timeout with an error names the place at once.",
+        ),
+    ),
+    anti_advice=("Do not raise the timeout: whoever is stuck stays stuck.", FIRST_LOGGER),
+    title="A rank stands still before the call",
+    page="""
+## How it comes about
+
+The rank never comes to the collective, because its Python waits for something else:
+
+```python
+with FileLock("/shared/cache.lock"):  # the owner died an hour ago
+    batch = queue.get()  # no timeout: waits for ever
+```
+
+Stacks decide here: two looks some seconds apart show that it does not move. Without any stack the verdict can only say
+that the rank did not come. `py-spy dump --pid PID` on that host is the one thing to fetch.
+""",
+    scenario="checkpoint_lock_held",
+)
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=90)
+def on_its_own_host(facts: Facts, subject: Subject) -> Story | None:
     stand = facts.hosts.get(subject.rank)
     if stand is None:
         return _held_up(facts, subject) if subject.proved else None
@@ -30,7 +63,7 @@ def tell(facts: Facts, subject: Subject) -> Story | None:
     elif why is not None:
         doing, evidence = f"{doing}; before that: {why.words}", (*evidence, *why.evidence)
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         doing=doing,
         evidence=evidence,
@@ -67,17 +100,16 @@ def _held_up(facts: Facts, subject: Subject) -> Story | None:
         doing = f"held up on the host: {why.words}"
     evidence = (*(why.evidence if why else ()), *answered[:1], *(end.evidence if end else ()))
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported" if rank in accounts.logged else "hypothesis",
         doing=doing,
         evidence=evidence,
         alternatives=(
             _slow(rank, "its stack, twice"),
-            Alternative(
-                cause="raised",
-                confidence="hypothesis",
-                sentence="It may have raised an exception that no log has, and be stuck on its way out.",
-                culprits=str(rank),
+            perhaps(
+                "raised",
+                "It may have raised an exception that no log has, and be stuck on its way out.",
+                [rank],
                 decided_by="its stack",
             ),
         ),
@@ -86,10 +118,76 @@ def _held_up(facts: Facts, subject: Subject) -> Story | None:
 
 
 def _slow(rank: int, decided_by: str) -> Alternative:
-    return Alternative(
-        cause="host_slow",
-        confidence="hypothesis",
-        sentence="It may be on its way, and only late.",
-        culprits=str(rank),
-        decided_by=decided_by,
+    return perhaps("host_slow", "It may be on its way, and only late.", [rank], decided_by=decided_by)
+
+
+@teller(precedence=100)
+@heuristic("alive and mute", "the only rank whose watchdog gave up on nothing is held on its host")
+def silent_alone(facts: Facts, subject: Subject) -> Story | None:
+    """Every other rank waits and says so; this one left no dump, is alive, and its watchdog gave up on nothing.
+
+    Had it joined a call that does not end, its own watchdog would have reported as all others' did. So it is held up on
+    its host, before any call. All of this is absence of evidence, and counts only where nobody else is silent.
+    """
+    accounts, rank = facts.accounts, subject.rank
+    answered = [r.evidence for r in accounts.of_rank.get(rank, ()) if r.seq is None]
+    if subject.proved or rank not in accounts.logged or not (accounts.alive(rank) or answered):
+        return None
+    if any(rank in told for told in (accounts.raised, accounts.echoes, accounts.gave_up)):
+        return None
+    size = world_of(facts)
+    if size < 2 or len(accounts.gave_up) < size - 1:
+        return None
+    others = set(range(size)) - {rank}
+    if not others <= accounts.gave_up:
+        return None
+    stand, end = facts.hosts.get(rank), accounts.ends.get(rank)
+    confidence: Confidence = "supported"
+    if stand is not None:
+        if stand.activity != "user_code" or stand.died or named_after_a_transfer(stand):
+            return None
+        doing = stand.words
+    elif answered:
+        doing = "answered the dump signal, but wrote no dump, and its watchdog gave up on nothing: held up on the host"
+    elif others <= facts.hosts.keys():
+        doing = (
+            "alive, but silent: no dump, no stack, no word from its watchdog, where all others left all three"
+        )
+        confidence = "hypothesis"
+    else:
+        return None
+    return Story(
+        cause=CAUSE.word,
+        confidence=confidence,
+        doing=doing,
+        evidence=(*(stand.evidence if stand else ()), *answered[:1], *(end.evidence if end else ())),
+        location=stand.location if stand else None,
+        alternatives=(
+            perhaps(
+                "peer_unreachable",
+                "Its host may be cut off, and what it wrote not have arrived.",
+                [rank],
+                decided_by="whether its host answers, and what its process does there",
+            ),
+        ),
+        absence=True,
+    )
+
+
+@teller(precedence=30, joined=10)
+def stopped_by_a_signal(facts: Facts, subject: Subject) -> Story | None:
+    """A signal has stopped its process: in whatever call it is, it does nothing until another signal lets it go on.
+
+    That is a fact of the kernel's, and not one of the program's: a call that needs this rank cannot end, joined or not.
+    """
+    held = facts.accounts.suspended.get(subject.rank)
+    if held is None:
+        return None
+    stand = facts.hosts.get(subject.rank)
+    where = f"; it stands {stand.phrase}" if stand is not None and not stand.died else ""
+    return Story(
+        cause=CAUSE.word,
+        confidence="established" if subject.proved else "supported",
+        doing=f"{held.words}{where}",
+        evidence=(*held.evidence, *(stand.evidence if stand is not None else ())),
     )

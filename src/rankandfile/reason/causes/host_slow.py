@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.model.advice import MONITORING
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import teller
+from rankandfile.reason.toolbox import Facts, Story, Subject, perhaps
 
-CAUSE = "host_slow"
+CAUSE = Cause(
+    word="host_slow",
+    family="host",
+    place=20,
+    meaning="A rank is on its way to the collective, and late.",
+    help="It works, but longer than the others may wait. Look at what only this rank does before the call.",
+    remedies=(
+        Remedy(
+            title="Take the long work out of the others' way",
+            text="Do it before the group is made, in the background, or under a group with a longer timeout.",
+        ),
+    ),
+    anti_advice=(MONITORING,),
+    title="A rank is late, not stuck",
+    page="""
+## How it comes about
+
+The rank compiles, saves, or reads from slow storage, longer than the others may wait. One stack looks the same as that
+of a rank that is stuck; only two looks that differ, or later progress, prove that it moves. Two that are alike prove
+nothing: who sleeps and tries again is found on the same line each time. So without two that differ the verdict is
+[`host_blocked`](host_blocked.md), and this cause stands beside it as the alternative, with what would decide. The
+incident below is such a one: the rank in truth is slow. Where its stack moves, `host_slow` is the verdict.
+""",
+    scenario="slow_storage",
+)
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=80)
+def on_its_way(facts: Facts, subject: Subject) -> Story | None:
     stand = facts.hosts.get(subject.rank)
     if stand is None or not stand.moving or stand.waits == "ranks":
         return None
     if stand.waits == "maybe" and not (subject.proved and stand.activity == "user_code"):
         return None
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         doing=stand.words,
         evidence=stand.evidence,
         location=stand.location,
         alternatives=(
-            Alternative(
-                cause="host_blocked",
-                confidence="hypothesis",
-                sentence="It may turn in a loop that never ends.",
-                culprits=str(subject.rank),
+            perhaps(
+                "host_blocked",
+                "It may turn in a loop that never ends.",
+                [subject.rank],
                 decided_by="whether it ever comes to the call",
             ),
         ),

@@ -4,24 +4,46 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-import polars as pl
-
-from rankandfile.model.diagnosis import Alternative, Location
-from rankandfile.model.events import event_id
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.accounts import fields_of
-from rankandfile.reason.ranks.did_instead import Subject
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Location, Remedy
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import Facts, Subject, WaitEnd, event_id, fields_of, perhaps, pl, story_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from . import host_slow
-from .told import story_of
+CAUSE = Cause(
+    word="init_stuck",
+    family="start_and_end",
+    place=10,
+    meaning="The job never finished setting up its communication.",
+    help="Some ranks have not come to the setup that the others wait in. No collective was ever made.",
+    remedies=(
+        Remedy(
+            title="Let every rank come to the setup",
+            text="What only some ranks do before it (downloads, locks, compiling) belongs behind it, under "
+            "a barrier.",
+        ),
+    ),
+    anti_advice=("Do not raise the timeout of the setup before it is known where the missing rank stands.",),
+    title="The job never began",
+    page="""
+## How it comes about
 
-CAUSE = "init_stuck"
+Ranks wait in the store or in the first barrier for others that are not there yet: a download on one rank, a lock, a
+wrong address, one pod that was never scheduled. There are no collectives, so dumps say little; logs and stacks decide.
+
+```python
+if rank == 0:
+    download()  # twenty minutes; the others' store timeout is less
+dist.init_process_group("nccl")
+```
+""",
+    scenario="init-stuck",
+)
 
 
-def settle(facts: Facts) -> Finding | None:
+@finder(precedence=20, of="job")
+def some_set_up(facts: Facts, _: WaitEnd) -> Finding | None:
     if facts.call_table.calls.height:
         return None
     return _by_stacks(facts) or _by_nccl(facts)
@@ -50,7 +72,7 @@ def _by_stacks(facts: Facts) -> Finding | None:
         tuple(i for ids in evidence for i in ids),
         stories[absent[0]].location,
         # Who moves may merely take long: a job that begins looks like this.
-        sure=not all(story.cause == host_slow.CAUSE for story in stories.values()),
+        sure=not all(story.cause == "host_slow" for story in stories.values()),
     )
 
 
@@ -101,7 +123,7 @@ def _finding(
     sure: bool = True,
 ) -> Finding:
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported" if sure else "hypothesis",
         sentence=(
             f"{upper(ranks_words(inside))} {verb(inside, 'sets', 'set')} up the job's communication and "
@@ -114,11 +136,10 @@ def _finding(
         evidence=tuple(dict.fromkeys(evidence)),
         contradicted_by="a line or a stack of the missing ranks in the same setup",
         alternatives=(
-            Alternative(
-                cause="host_slow",
-                confidence="hypothesis",
-                sentence="They may be on their way: preparing data, downloading, compiling.",
-                culprits=format_ranks(absent),
+            perhaps(
+                "host_slow",
+                "They may be on their way: preparing data, downloading, compiling.",
+                absent,
                 decided_by="another look at their stacks",
             ),
         ),

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.model.advice import FIRST_LOGGER
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import teller
+from rankandfile.reason.toolbox import Facts, Story, Subject
 
-CAUSE = "killed"
+CAUSE = Cause(
+    word="killed",
+    family="process",
+    place=20,
+    meaning="A process was killed by a signal.",
+    help="The other ranks wait for a process that is gone. Look for who sent the signal: the kernel for "
+    "want of memory, the scheduler, a crash in native code.",
+    remedies=(
+        Remedy(
+            title="Find who sent the signal",
+            text="SIGKILL with an out-of-memory line in dmesg: the host's memory (loader workers count). "
+            "SIGSEGV or SIGBUS: a native crash, or a full /dev/shm.",
+        ),
+    ),
+    anti_advice=(FIRST_LOGGER,),
+    title="A process was killed",
+    page="""
+## How it comes about
+
+Signal 9 with an out-of-memory line in the kernel log, a segfault in native code, or a scheduler that takes a node
+back. The process says nothing; its log simply ends. Exit status, `dmesg` and the launcher's log are the evidence: put
+them beside the dumps.
+""",
+    scenario="killed-oom",
+)
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=10)
+def by_a_signal(facts: Facts, subject: Subject) -> Story | None:
     end = facts.accounts.ends.get(subject.rank)
     if end is None or end.kind != "killed":
         return None
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported" if end.contradicted else "established",
         doing=end.words,
         evidence=end.evidence,

@@ -2,21 +2,63 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason import lookup
+from rankandfile.model.advice import DISABLE
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Missing, Probe, Remedy
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.contracts import contract_of
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    Facts,
+    Patience,
+    Pending,
+    WaitEnd,
+    absent_ranks,
+    call_phrase,
+    cited,
+    claims_at,
+    lookup,
+    patience,
+    pending_row,
+    perhaps,
+    sides,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, pending_row
-from rankandfile.reason.waits.patience import Patience, patience
-from rankandfile.reason.words import ranks_words, verb
+from rankandfile.reason.words import ranks_words, upper, verb
 
-CAUSE = "network_stalled"
+CAUSE = Cause(
+    word="network_stalled",
+    family="fabric",
+    place=10,
+    meaning="All ranks joined the collective, and none finishes it.",
+    help="No rank is behind, so that the fabric between them is at fault, or a device that nothing tells of.",
+    remedies=(
+        Remedy(
+            title="Test the links between these ranks",
+            text="Run the vendor's link test and nccl-tests on these hosts, and look for link flaps in the "
+            "switch log.",
+        ),
+    ),
+    anti_advice=(DISABLE,),
+    probes=(
+        Probe(
+            title="Start times",
+            text="TORCH_NCCL_ENABLE_TIMING=1 shows which devices began the collective.",
+        ),
+    ),
+    title="All joined, and nothing moves",
+    page="""
+## How it comes about
+
+Every rank is in the same call with the same arguments, every device has begun, and nobody finishes. The program is in
+order. Test the links between these hosts before anything else, and compare the counters of their ports.
+""",
+    scenario="network-stalled",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=220)
+def all_began(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "joined":
         return None
     call = facts.waits.pending[wait_end.pending[0]]
@@ -34,16 +76,15 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         "what lies between them, the network."
     )
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         sentence=sentence,
-        evidence=tuple([lookup.evidence_of(row)] if row else []),
+        evidence=cited(row),
         contradicted_by="a member whose device has not begun the collective",
         alternatives=(
-            Alternative(
-                cause="link_error",
-                confidence="hypothesis",
-                sentence="One link or adapter may have failed.",
+            perhaps(
+                "link_error",
+                "One link or adapter may have failed.",
                 decided_by="NCCL's log, the kernel log and the switch's counters",
             ),
         ),
@@ -79,7 +120,7 @@ def _on_hosts(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
             0, ("root_mismatch", "The members may not agree on the root.", "the source of the call")
         )
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="hypothesis" if rooted else "supported",
         sentence=(
             f"All members joined the {call_phrase(facts, call)} with the same arguments, the stack of each stands in "
@@ -87,13 +128,61 @@ def _on_hosts(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
         ),
         evidence=(lookup.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
         contradicted_by="a stack of a member outside of the call",
-        alternatives=tuple(
-            Alternative(cause=cause, confidence="hypothesis", sentence=words, decided_by=decided)
-            for cause, words, decided in others
-        ),
+        alternatives=tuple(perhaps(cause, words, decided_by=decided) for cause, words, decided in others),
         explains=len(wait_end.victims),
     )
 
 
 def _gloo_alone(facts: Facts) -> bool:
     return facts.case.dumps_used["backend"].drop_nulls().unique().to_list() == ["gloo"]
+
+
+@finder(precedence=230)
+@heuristic(
+    "all gave up", "where every member's watchdog gave up on one call, the network or a device is stuck"
+)
+def all_gave_up(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """Every member came to the call, asked for the same, and every one's watchdog gave up on it. Nobody is behind.
+
+    What is left lies below the hosts: the network, or a device. The watchdogs cannot tell which, and where the call has
+    a root, they do not say whom each believes to be it.
+    """
+    if wait_end.kind != "joined" or len(wait_end.pending) != 1:
+        return None
+    call = facts.waits.pending[wait_end.pending[0]]
+    members = facts.membership.members[call.group]
+    if call.slot is None or call.group in facts.membership.unsure or set(call.waiting) != set(members):
+        return None
+    if facts.case.dumps_used["backend"].drop_nulls().unique().to_list() != ["nccl"]:
+        return None
+    claims = claims_at(facts, call.group, call.slot)
+    if len(sides(claims)) != 1 or patience(facts, call) is not Patience.OVER:
+        return None
+    if not set(members) <= facts.accounts.gave_up:
+        return None
+    contract = contract_of(claims[0].asked[0])
+    if contract.agree in ("sums", "parts", "name"):
+        # What the members must agree on is not recorded: they may disagree.
+        return None
+    others = [("gpu_stuck", "One member's device may never have come to it.", "TORCH_NCCL_ENABLE_TIMING=1")]
+    if contract.early != "nobody":
+        others.insert(0, ("root_mismatch", "The members may not agree on the root.", "NCCL's own call log"))
+    reports = [r.evidence for rank in members[:4] for r in facts.accounts.of_rank[rank] if r.seq == call.slot]
+    return Finding(
+        cause=CAUSE.word,
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(ranks_words(members))} all came to the {call_phrase(facts, call)} and asked for the same, and the "
+            "watchdog of each gave up on it. No rank is behind: a device or the network is at fault."
+        ),
+        evidence=tuple(dict.fromkeys([claims[0].evidence, *reports])),
+        contradicted_by="a member whose device has not begun the call",
+        alternatives=tuple(perhaps(cause, words, decided_by=decided) for cause, words, decided in others),
+        missing=(
+            Missing(
+                what="the state of the devices",
+                how="TORCH_NCCL_ENABLE_TIMING=1 records which device began the call; dmesg shows Xid and link errors",
+            ),
+        ),
+        explains=len(wait_end.victims),
+    )

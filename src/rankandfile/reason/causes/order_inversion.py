@@ -2,27 +2,166 @@
 
 from __future__ import annotations
 
-import polars as pl
+from collections.abc import Sequence
 
-from rankandfile.model.diagnosis import Cohort, Divergence
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
-from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.divergence.habits import changed_their_order
-from rankandfile.reason.divergence.point import DivergencePoint
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.model.advice import OUT_OF_STEP, STACKS
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Cohort, Divergence, Remedy
+from rankandfile.model.heuristics import heuristic
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    DivergencePoint,
+    Facts,
+    WaitEnd,
+    absent_ranks,
+    call_phrase,
+    changed_their_order,
+    cited,
+    cohort,
+    diverged,
+    find_divergence,
+    in_document,
+    lookup,
+    pl,
+    waiting_sentence,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase
 from rankandfile.reason.words import ranks_words, upper, verb
 
-CAUSE = "order_inversion"
+CAUSE = Cause(
+    word="order_inversion",
+    family="paths",
+    place=40,
+    meaning="Ranks made the same collectives in different orders.",
+    help="Each waits in a call that the other will only make afterwards. Look for calls whose order depends "
+    "on hooks, threads, streams, sets or dictionaries.",
+    remedies=(
+        Remedy(
+            title="Issue the collectives of all groups in one order",
+            text="Every rank must come to the calls of the circle in the same order, also across groups and "
+            "across threads or hooks that issue them.",
+        ),
+    ),
+    anti_advice=(OUT_OF_STEP, "Do not add a barrier before one of the calls only: it joins the circle."),
+    probes=(STACKS,),
+    title="The same calls in another order",
+    page="""
+## How it comes about
+
+Two groups, two calls, two orders:
+
+```python
+# rank 0                         # rank 1
+all_reduce(a, group=dp)          all_reduce(b, group=tp)
+all_reduce(b, group=tp)          all_reduce(a, group=dp)
+```
+
+Each rank waits in a call that the other comes to later: a circle, in which nobody is to blame alone. The verdict shows
+the whole circle with its call sites. Orders differ where they come from a set, from hooks that fire as gradients
+arrive, or from two threads.
+""",
+    scenario="order_inversion_dp_tp",
+)
+
+
+@finder(precedence=100)
+def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """A rank made the same calls on one group as its peers, in another order."""
+    p = find_divergence(facts, wait_end)
+    if p is None or p.kind != "swapped" or not p.culprits:
+        return None
+    came = f"the {lookup.call_words(facts, p.came)}" if p.came else "another call"
+    expected = f"the {lookup.call_words(facts, p.expected)}" if p.expected else "another"
+    where = p.place
+    sentence = (
+        f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
+        f"{f', in {where}' if where else ''}, and the other one after it: the same calls in another order."
+    )
+    return Finding(
+        cause=CAUSE.word,
+        confidence="established",
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, p.culprits)}".strip(),
+        culprits=p.culprits,
+        doing=dict.fromkeys(p.culprits, f"made {came} first"),
+        divergence=in_document.divergence(facts, p, "swapped"),
+        location=lookup.location_of(facts, p.came),
+        evidence=in_document.evidence(facts, p),
+        contradicted_by="a branch on which the minority's order is the right one",
+        explains=len(wait_end.victims),
+    )
+
+
+_FEWEST_MEMBERS, _FEWEST_CALLS = 3, 2
+
+_MOST_MEMBERS = 64
+
+
+@finder(precedence=110)
+@heuristic("an order for each", "equal calls of which every member has its own order: no order is right")
+def each_in_its_own(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """Every member makes the same calls from the same place, each in an order of its own: no order is the right one."""
+    if wait_end.kind not in ("joined", "behind", "mismatched"):
+        return None
+    groups = {facts.waits.pending[i].group for i in wait_end.pending} | set(wait_end.groups)
+    for group in sorted(groups):
+        found = _in_group(facts, wait_end, group)
+        if found is not None:
+            return found
+    return None
+
+
+def _in_group(facts: Facts, wait_end: WaitEnd, group: int) -> Finding | None:
+    members = facts.membership.members[group]
+    first = facts.mismatched.filter(pl.col("group") == group)["slot"].min()
+    if not isinstance(first, int) or not _FEWEST_MEMBERS <= len(members) <= _MOST_MEMBERS:
+        return None
+    calls = facts.call_table.of_group(group).filter(pl.col("slot") >= first).sort("slot")
+    made = {rank: calls.filter(pl.col("rank") == rank) for rank in members}
+    orders = {rank: tuple(rows.select("terms", "site").iter_rows()) for rank, rows in made.items()}
+    # What one has not come to yet is missing in its order, and would look like another call.
+    if len({len(order) for order in orders.values()}) != 1 or not _same_but_for_order(list(orders.values())):
+        return None
+    rows = {rank: made[rank].row(0, named=True) for rank in members}
+    here = lookup.call_words(facts, rows[members[0]])
+    return Finding(
+        cause=CAUSE.word,
+        confidence="established",
+        sentence=(
+            f"{upper(ranks_words(members))} make the same {len(orders[members[0]])} calls from seq {first} on, each in "
+            f"another order, beginning at the {here} (group {lookup.group_words(facts, group)}). No order is that of "
+            f"most ranks. {waiting_sentence(facts, wait_end, tuple(members))}"
+        ).strip(),
+        culprits=tuple(members),
+        doing=dict.fromkeys(members, "makes the calls in an order of its own"),
+        divergence=diverged(
+            facts,
+            group,
+            seq=rows[members[0]]["seq"],
+            kind="swapped",
+            cohorts=[
+                cohort(facts, [rank], row, lookup.size_words(facts, row))
+                for rank, row in list(rows.items())[:8]
+            ],
+        ),
+        location=lookup.location_of(facts, rows[members[0]]),
+        evidence=tuple(lookup.evidence_of(row) for row in list(rows.values())[:8]),
+        contradicted_by="a rank of the group whose calls are others",
+        explains=len(wait_end.victims),
+    )
+
+
+def _same_but_for_order(orders: Sequence[tuple[object, ...]]) -> bool:
+    """The same calls, and no two members in the same order."""
+    if len(orders[0]) < _FEWEST_CALLS or len(set(orders)) < len(orders):
+        return False
+    return len({tuple(sorted(order, key=repr)) for order in orders}) == 1
+
 
 _MOST_COMPARED = 48
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=120)
+def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "cycle":
         return None
     p = find_divergence(facts, wait_end)
@@ -35,23 +174,23 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{verb(c.waiting, 'waits', 'wait')} in the {call_phrase(facts, c)}"
         for c in calls[:4]
     )
-    diverged = p.culprits if p is not None else changed_their_order(facts, wait_end)
-    if not diverged and not _same_until_now(facts, wait_end):
+    out_of_order = p.culprits if p is not None else changed_their_order(facts, wait_end)
+    if not out_of_order and not _same_until_now(facts, wait_end):
         return None
-    culprits = diverged or wait_end.ranks
+    culprits = out_of_order or wait_end.ranks
     who = (
         f"{upper(ranks_words(culprits))} {verb(culprits, 'comes', 'come')} to them in another order than the "
         "other ranks. "
-        if diverged
+        if out_of_order
         else "No order is that of most ranks. "
     )
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="established",
         sentence=f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}. {who}".strip(),
         culprits=culprits,
         doing=dict.fromkeys(culprits, "in the circle"),
-        divergence=_divergence(facts, wait_end, diverged),
+        divergence=_divergence(facts, wait_end, out_of_order),
         evidence=_evidence(facts, wait_end),
         contradicted_by="a call of the circle that has in fact finished",
         explains=len(wait_end.victims),
@@ -83,8 +222,8 @@ def _same_until_now(facts: Facts, wait_end: WaitEnd) -> bool:
     ]
     begins = min((row["record"] for row in rows if row), default=0)
     for rank in others:
-        diverged = facts.programs.against(rank, first)
-        if diverged is not None and (diverged.expected is None or diverged.expected[1] < begins):
+        out_of_order = facts.programs.against(rank, first)
+        if out_of_order is not None and (out_of_order.expected is None or out_of_order.expected[1] < begins):
             return False
     return True
 
@@ -121,27 +260,19 @@ def _collective(p: DivergencePoint) -> bool:
     return p.expected is not None and p.expected["slot"] is not None
 
 
-def _divergence(facts: Facts, wait_end: WaitEnd, diverged: tuple[int, ...]) -> Divergence:
+def _divergence(facts: Facts, wait_end: WaitEnd, out_of_order: tuple[int, ...]) -> Divergence:
     """The calls of the circle; first the one that a culprit did not come to in its turn, else the first rank's."""
     calls = [facts.waits.pending[i] for i in wait_end.pending]
-    missed = set(diverged)
+    missed = set(out_of_order)
     calls.sort(key=lambda c: (not missed & {*c.lacking, *c.busy}, min(c.waiting), c.group))
     shown = calls[:4]
     cohorts: list[Cohort] = []
     for call in shown:
         row = _row(facts, call.waiting[0], call.group, call.slot)
-        cohorts.append(
-            Cohort(ranks=format_ranks(call.waiting), call=lookup.as_call(facts, row) if row else None)
-        )
+        cohorts.append(cohort(facts, call.waiting, row))
     first = shown[0]
     row = _row(facts, first.waiting[0], first.group, first.slot)
-    return Divergence(
-        group=lookup.group_words(facts, first.group),
-        seq=row["seq"] if row else first.slot,
-        kind="cycle",
-        cohorts=cohorts,
-        members=lookup.members_text(facts, first.group),
-    )
+    return diverged(facts, first.group, seq=row["seq"] if row else first.slot, kind="cycle", cohorts=cohorts)
 
 
 def _row(facts: Facts, rank: int, group: int, slot: int | None) -> lookup.Row | None:
@@ -155,7 +286,7 @@ def _evidence(facts: Facts, wait_end: WaitEnd) -> tuple[str, ...]:
     for i in wait_end.pending[:6]:
         call = facts.waits.pending[i]
         row = _row(facts, call.waiting[0], call.group, call.slot)
-        ids += [lookup.evidence_of(row)] if row else []
+        ids += [*cited(row)]
         for rank in call.lacking[:2]:
             ids += lookup.standing_evidence(facts, rank, call.group)
     return tuple(dict.fromkeys(ids))

@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject
-from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.model.advice import DISABLE, FIRST_LOGGER
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import teller
+from rankandfile.reason.toolbox import Facts, Story, Subject, died_first, perhaps
 
-CAUSE = "peer_unreachable"
+CAUSE = Cause(
+    word="peer_unreachable",
+    family="fabric",
+    place=30,
+    meaning="A host or process cannot be reached any more.",
+    help="The other ranks wait for a process whose host is gone or cut off.",
+    remedies=(
+        Remedy(
+            title="Take the host out of the job",
+            text="Drain it, and start again from the last checkpoint.",
+        ),
+    ),
+    anti_advice=(DISABLE, FIRST_LOGGER),
+    title="A host is gone",
+    page="""
+## How it comes about
+
+Connections to all processes of a host fail, and nothing of that host says anything any more. It differs from
+[`killed`](killed.md) in that no process ended: the host is cut off, or dead.
+""",
+    scenario="peer-unreachable",
+)
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=70, joined=40)
+def its_host_is_gone(facts: Facts, subject: Subject) -> Story | None:
     error = facts.accounts.unreachable.get(subject.rank)
     if error is None or died_first(facts.accounts, subject.rank):
         return None
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         doing=error.words,
         evidence=error.evidence,
         alternatives=(
-            Alternative(
-                cause="killed",
-                confidence="hypothesis",
-                sentence="Its process may have been killed while the host lives on.",
-                culprits=str(subject.rank),
+            perhaps(
+                "killed",
+                "Its process may have been killed while the host lives on.",
+                [subject.rank],
                 decided_by="whether the host answers",
             ),
         ),

@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative, Confidence
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import Story, Subject, location_of
+from rankandfile.model.advice import FIRST_LOGGER
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Alternative, Confidence, Remedy
+from rankandfile.reason.finder import teller
+from rankandfile.reason.toolbox import Facts, Story, Subject, location_of, perhaps
 
-CAUSE = "raised"
+CAUSE = Cause(
+    word="raised",
+    family="process",
+    place=10,
+    meaning="A rank raised an exception.",
+    help="The exception took it away from the collective in which the others wait. Its own traceback is the "
+    "place to start; the timeouts of the other ranks only follow from it.",
+    remedies=(
+        Remedy(
+            title="Let the exception end the whole job at once",
+            text="Do not destroy the process group or make a collective on the way out of an exception; "
+            "print it, and exit with an error, so that the launcher ends the others.",
+        ),
+    ),
+    anti_advice=(FIRST_LOGGER,),
+    title="A rank raised an exception",
+    page="""
+## How it comes about
+
+The traceback stands in the log of one rank; timeouts of the others come half an hour later and fill the screen. If the
+rank then tries to clean up, it may hang itself:
+
+```python
+try:
+    train()
+finally:
+    dist.destroy_process_group()  # waits for the others, who wait for this rank
+```
+
+Start with the traceback.
+""",
+    scenario="raised-ddp",
+)
+
 
 #: What a process still does after an exception that nobody caught.
 _LEAVING = ("teardown", "exception")
 
 
-def tell(facts: Facts, subject: Subject) -> Story | None:
+@teller(precedence=40)
+def by_its_own_exception(facts: Facts, subject: Subject) -> Story | None:
     error = facts.accounts.raised.get(subject.rank)
     if error is None or error.thread is not None:
         return None
@@ -31,16 +67,15 @@ def tell(facts: Facts, subject: Subject) -> Story | None:
         return None
     else:
         alternatives = (
-            Alternative(
-                cause="swallowed_exception",
-                confidence="hypothesis",
-                sentence="The exception may have been caught, and the program gone on without the call.",
-                culprits=str(subject.rank),
+            perhaps(
+                "swallowed_exception",
+                "The exception may have been caught, and the program gone on without the call.",
+                [subject.rank],
                 decided_by="its stack or its exit code",
             ),
         )
     return Story(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence=confidence,
         doing=doing,
         evidence=evidence,

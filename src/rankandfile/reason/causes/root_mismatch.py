@@ -7,26 +7,64 @@ variables do.
 
 from __future__ import annotations
 
-import polars as pl
-
-from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Divergence, Remedy
 from rankandfile.reason.calls.contracts import contract_of, elements
-from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    Facts,
+    Patience,
+    Pending,
+    WaitEnd,
+    call_phrase,
+    cohort,
+    diverged,
+    first_pending,
+    lookup,
+    named_roots,
+    patience,
+    perhaps,
+    pl,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending
-from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .named_roots import differently_named, named_roots
+CAUSE = Cause(
+    word="root_mismatch",
+    family="arguments",
+    place=40,
+    meaning="Ranks disagree on the root of a collective.",
+    help="Each waits for data from another source. The root is a global rank, also in a subgroup.",
+    remedies=(
+        Remedy(
+            title="Name the root by one number",
+            text="The root is a global rank, also in a subgroup: use dist.get_global_rank, or group_src.",
+        ),
+    ),
+    anti_advice=("Do not raise the timeout: nobody sends what the others wait for.",),
+    title="Ranks name different roots",
+    page="""
+## How it comes about
 
-CAUSE = "root_mismatch"
+Each rank computes the root from its own numbers:
+
+```python
+best = int(torch.argmin(local_scores))
+dist.broadcast(weights, src=best)
+```
+
+Each rank waits for data from another source. The recorder keeps no root, so that this verdict rests on all ranks
+having joined the same call with the same tensors, and on the source: it stays a hypothesis.
+""",
+    scenario="root-best",
+)
+
+
 _ROUNDS = 2
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=60)
+def several_roots(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end) if wait_end.kind in ("joined", "mismatched", "behind") else None
     if call is None or call.slot is None:
         return None
@@ -42,12 +80,12 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     usual = _usual_root(facts, call)
     culprits = _culprits(roots, usual)
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported" if culprits else "established",
         sentence=f"{_who(facts, call, roots)} {_told_by(culprits, usual)}",
         culprits=culprits,
         doing=dict.fromkeys(culprits, "has another root than the other members"),
-        divergence=_divergence(facts, call, roots, members),
+        divergence=_sides_of(facts, call, roots, members),
         location=lookup.location_of(
             facts, lookup.call_at(facts, (culprits or call.waiting)[0], call.group, call.slot)
         ),
@@ -60,11 +98,10 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         alternatives=()
         if culprits
         else tuple(
-            Alternative(
-                cause=CAUSE,
-                confidence="hypothesis",
-                sentence=f"Rank {rank} is not the root that was meant.",
-                culprits=str(rank),
+            perhaps(
+                CAUSE.word,
+                f"Rank {rank} is not the root that was meant.",
+                [rank],
                 decided_by="the source of the call",
             )
             for rank in roots[:4]
@@ -102,7 +139,7 @@ def _finished_early(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding |
         return None
     first, last = rows[done[0]], rows[call.waiting[0]]
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="hypothesis",
         sentence=(
             f"All members joined the {call_phrase(facts, call)} with the same arguments. {upper(ranks_words(done))} "
@@ -110,24 +147,23 @@ def _finished_early(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding |
             f"{verb(call.waiting, 'waits', 'wait')} in it. Only its root may be done before the others: the members "
             "may not agree on the root. Whom each takes for it, no dump records."
         ),
-        divergence=Divergence(
-            group=lookup.group_words(facts, call.group),
+        divergence=diverged(
+            facts,
+            call.group,
             seq=first["seq"],
             kind="argument",
             cohorts=[
-                Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, words))
+                cohort(facts, ranks, row, words)
                 for ranks, row, words in ((done, first, "done"), (call.waiting, last, "waits"))
             ],
-            members=lookup.members_text(facts, call.group),
         ),
         location=lookup.location_of(facts, last),
         evidence=(lookup.evidence_of(first), lookup.evidence_of(rows[done[1]]), lookup.evidence_of(last)),
         contradicted_by="a log of NCCL's calls in which all name the same root",
         alternatives=(
-            Alternative(
-                cause="network_stalled",
-                confidence="hypothesis",
-                sentence="The message may have come as far as those that are done, and no further.",
+            perhaps(
+                "network_stalled",
+                "The message may have come as far as those that are done, and no further.",
                 decided_by="NCCL's own call log, or the variable that holds the root, in py-spy dump --locals",
             ),
         ),
@@ -172,20 +208,73 @@ def _told_by(culprits: tuple[int, ...], usual: int | None) -> str:
     return f"Rank {usual} was in every round before; {ranks_words(culprits)} {verb(culprits, 'was', 'were')} not."
 
 
-def _divergence(facts: Facts, call: Pending, roots: tuple[int, ...], members: list[int]) -> Divergence:
+def _sides_of(facts: Facts, call: Pending, roots: tuple[int, ...], members: list[int]) -> Divergence:
     rest = tuple(rank for rank in members if rank not in roots)
     cohorts = []
     for ranks, detail in ((rest, "not the root"), (roots, "root")):
         row = lookup.call_at(facts, ranks[0], call.group, call.slot or 0) if ranks else None
         if ranks:
-            cohorts.append(
-                Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, detail) if row else None)
-            )
+            cohorts.append(cohort(facts, ranks, row, detail))
     row = lookup.call_at(facts, call.waiting[0], call.group, call.slot or 0)
-    return Divergence(
-        group=lookup.group_words(facts, call.group),
-        seq=row["seq"] if row else call.slot,
-        kind="argument",
-        cohorts=cohorts,
-        members=lookup.members_text(facts, call.group),
+    return diverged(facts, call.group, seq=row["seq"] if row else call.slot, kind="argument", cohorts=cohorts)
+
+
+def differently_named(
+    facts: Facts, wait_end: WaitEnd, call: Pending, named: dict[int, tuple[int, ...]]
+) -> Finding:
+    """That they disagree is shown. Who is wrong is, where all but one agree."""
+    odd = _odd(named)
+    told = "; ".join(
+        f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {of} for the root"
+        for of, ranks in named.items()
     )
+    rows = {
+        ranks: row
+        for ranks in named.values()
+        if (row := lookup.call_at(facts, ranks[0], call.group, call.slot or 0))
+    }
+    stacks = [facts.hosts[rank].asked.evidence for ranks in named.values() for rank in ranks[:2]]
+    shown = (odd or call.waiting)[0]
+    return Finding(
+        cause=CAUSE.word,
+        confidence="supported" if odd else "established",
+        sentence=(
+            f"In the {call_phrase(facts, call)}, by the arguments in their stacks, {told}."
+            + ("" if odd else " Which of them was meant, the calls do not tell.")
+        ),
+        culprits=odd,
+        doing=dict.fromkeys(odd, "names another root than the other members"),
+        divergence=diverged(
+            facts,
+            call.group,
+            seq=next((row["seq"] for row in rows.values()), call.slot),
+            kind="argument",
+            cohorts=[
+                cohort(facts, ranks, rows[ranks], f"root {of}")
+                for of, ranks in named.items()
+                if ranks in rows
+            ],
+        ),
+        location=lookup.location_of(facts, lookup.call_at(facts, shown, call.group, call.slot or 0)),
+        evidence=(*stacks, *(lookup.evidence_of(row) for row in rows.values())),
+        contradicted_by="a later snapshot in which all name the same root",
+        alternatives=()
+        if odd
+        else tuple(
+            perhaps(
+                CAUSE.word,
+                f"{ranks_words(ranks).capitalize()} {verb(ranks, 'names', 'name')} the wrong root.",
+                ranks,
+                decided_by="the source of the argument",
+            )
+            for ranks in list(named.values())[:4]
+        ),
+        explains=len(wait_end.victims),
+    )
+
+
+def _odd(named: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
+    """The few that name another root than all the others, if these are more than one and more than they."""
+    most = max(named.values(), key=len)
+    odd = tuple(sorted(rank for ranks in named.values() if ranks is not most for rank in ranks))
+    return odd if len(most) > max(1, len(odd)) else ()

@@ -7,34 +7,72 @@ where all others' is, announced one thing and sent another.
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative, Cohort, Divergence, Missing
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
-from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
-from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.accounts import Error
+from rankandfile.model.advice import NEVER_MATCHES
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Alternative, Divergence, Missing, Remedy
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    Error,
+    Exchange,
+    Facts,
+    Pair,
+    Pairs,
+    Pending,
+    WaitEnd,
+    call_phrase,
+    caught_by,
+    cited,
+    cohort,
+    disagreeing,
+    diverged,
+    exchange,
+    find_divergence,
+    first_pending,
+    lookup,
+    odd_one_out,
+    perhaps,
+    said_to_skip,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .said_so import cause_of, said_so
-from .split_pairwise import by_pairs
+CAUSE = Cause(
+    word="split_mismatch",
+    family="arguments",
+    place=30,
+    meaning="Ranks disagree on how many elements they exchange.",
+    help="What one rank sends to another is not what the other expects. Look at how the split sizes are "
+    "made, and whether they were exchanged first.",
+    remedies=(
+        Remedy(
+            title="Exchange the split sizes first",
+            text="What rank a sends to b must be what b expects from a: all_to_all the counts, then use "
+            "them on both sides.",
+        ),
+    ),
+    anti_advice=(NEVER_MATCHES,),
+    title="Splits that do not fit each other",
+    page="""
+## How it comes about
 
-CAUSE = "split_mismatch"
+What a sends to b is not what b expects from a:
 
-_OUT_OF_STEP = Alternative(
-    cause="skipped_collective",
-    confidence="hypothesis",
-    sentence="A member a call ahead or behind would make the sums disagree as well.",
-    decided_by="the calls before, with their sizes",
+```python
+dist.all_to_all_single(out, tokens, output_split_sizes=expected, input_split_sizes=routed)
+```
+
+Sums per rank may look fine; only the pairs show it. The recorder keeps no split sizes, so that dumps alone can show
+that the totals disagree, and not always between whom.
+""",
+    scenario="split-moe",
 )
+
 
 _ELSEWHERE = "by the stacks it is in another call than they."
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=50)
+def sums_differ(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end) if wait_end.kind in ("joined", "behind") else None
     if call is None or call.slot is None:
         return None
@@ -57,7 +95,7 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     known = [row for row in rows if row is not None]
     elsewhere = at_other_lines(facts, culprits, rest)
     return Finding(
-        cause="rank_conditional" if elsewhere else CAUSE,
+        cause="rank_conditional" if elsewhere else CAUSE.word,
         confidence="supported",
         sentence=(
             f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
@@ -67,21 +105,19 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         ),
         culprits=culprits,
         doing=dict.fromkeys(culprits, "sends another number of elements than its peers expect"),
-        divergence=Divergence(
-            group=lookup.group_words(facts, call.group),
+        divergence=diverged(
+            facts,
+            call.group,
             seq=known[0]["seq"] if known else call.slot,
             kind="argument",
             cohorts=[
-                Cohort(
-                    ranks=format_ranks(ranks), call=lookup.as_call(facts, row, lookup.size_words(facts, row))
-                )
+                cohort(facts, ranks, row, lookup.size_words(facts, row))
                 for ranks, row in zip((rest, culprits), known, strict=False)
             ],
-            members=lookup.members_text(facts, call.group),
         ),
         location=lookup.location_of(facts, known[-1]) if known else None,
         evidence=(
-            *(lookup.evidence_of(row) for row in known),
+            *cited(*known),
             *(
                 i
                 for r in (*culprits, *rest)[:4]
@@ -90,7 +126,7 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
         ),
         contradicted_by="split sizes in a log that agree between all pairs",
-        alternatives=(_OUT_OF_STEP,),
+        alternatives=(_perhaps_out_of_step(),),
         explains=len(wait_end.victims),
     )
 
@@ -100,7 +136,7 @@ def _nobody_known(
 ) -> Finding:
     """Some pair disagrees, or the members are not in the same call: better than nothing, and worse than all else."""
     row = lookup.call_at(facts, call.waiting[0], call.group, call.slot or 0)
-    said = said_so(facts, call)
+    said = said_to_skip(facts, call)
     shown = (
         f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
         f"{sums.expected:,}."
@@ -110,13 +146,13 @@ def _nobody_known(
     if told is not None:
         return told
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="hypothesis",
         sentence=f"{shown} Which of them announced another number than it sends, the sums do not tell.",
         location=lookup.location_of(facts, row),
-        evidence=(lookup.evidence_of(row),) if row else (),
+        evidence=cited(row),
         contradicted_by="split sizes in a log that agree between all pairs",
-        alternatives=(_OUT_OF_STEP,),
+        alternatives=(_perhaps_out_of_step(),),
         missing=(
             Missing(
                 what="the sizes that each member sends to each other",
@@ -134,7 +170,7 @@ def _left_out(
     culprits = tuple(sorted(said))
     words = "; ".join(f"rank {rank} says '{said[rank].words[:160]}'" for rank in culprits[:3])
     return Finding(
-        cause=cause_of(said),
+        cause=caught_by(said),
         confidence="supported",
         sentence=(
             f"{shown} Just before it {words}, and no other member says such a thing: "
@@ -146,14 +182,21 @@ def _left_out(
         evidence=(lookup.evidence_of(row), *(i for error in said.values() for i in error.evidence)),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(
-            Alternative(
-                cause=CAUSE,
-                confidence="hypothesis",
-                sentence="The line may mean nothing, and a member announced another number than it sends.",
+            perhaps(
+                CAUSE.word,
+                "The line may mean nothing, and a member announced another number than it sends.",
                 decided_by="the sizes that each member sends to each other",
             ),
         ),
         explains=len(wait_end.victims),
+    )
+
+
+def _perhaps_out_of_step() -> Alternative:
+    return perhaps(
+        "skipped_collective",
+        "A member a call ahead or behind would make the sums disagree as well.",
+        decided_by="the calls before, with their sizes",
     )
 
 
@@ -170,3 +213,91 @@ def at_other_lines(facts: Facts, ranks: tuple[int, ...], others: tuple[int, ...]
         for some in (ranks, others)
     )
     return bool(mine and theirs) and not mine & theirs
+
+
+_MOST_PAIRS = 3
+
+
+def by_pairs(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
+    found = disagreeing(facts, call)
+    if found is None or call.slot is None:
+        return None
+    culprits = found.culprits
+    return Finding(
+        cause=CAUSE.word,
+        confidence="supported" if culprits else "established",
+        sentence=(
+            f"In the {call_phrase(facts, call)}, by the {'sizes' if found.recorded else 'splits'} in their "
+            f"{'dumps' if found.recorded else 'stacks'}, {_shown(found)}.{_whose(found)}"
+        ),
+        culprits=culprits,
+        doing=dict.fromkeys(culprits, _doing(found)),
+        divergence=_of_pair(facts, call, found),
+        location=lookup.location_of(
+            facts, lookup.call_at(facts, (culprits or call.waiting)[0], call.group, found.slot)
+        ),
+        evidence=(*found.evidence, *_told_evidence(facts, call, found)),
+        contradicted_by="a later snapshot in which the splits of these pairs agree",
+        alternatives=tuple(
+            perhaps(
+                CAUSE.word,
+                f"{ranks_words((rank,)).capitalize()} may expect another number than it was told.",
+                [rank],
+                decided_by="the source: what both sides make of the numbers that were exchanged",
+            )
+            for rank in _others_named(found)[:_MOST_PAIRS]
+        ),
+        explains=len(wait_end.victims),
+    )
+
+
+def _doing(found: Pairs) -> str:
+    if found.recorded:
+        return "disagrees with its peers on how much goes between them"
+    return "sends another number of rows than it had told its peers"
+
+
+def _others_named(found: Pairs) -> list[int]:
+    named = {pair.receiver for pair in found.pairs} | {pair.sender for pair in found.pairs}
+    return sorted(named - set(found.culprits))
+
+
+def _shown(found: Pairs) -> str:
+    more = len(found.pairs) - _MOST_PAIRS
+    words = "; ".join(_words(pair, found.unit) for pair in found.pairs[:_MOST_PAIRS])
+    return words + (f"; and {more} more pairs disagree" if more > 0 else "")
+
+
+def _words(pair: Pair, unit: str) -> str:
+    return f"rank {pair.sender} sends {pair.sent:,} {unit} to rank {pair.receiver}, which expects {pair.expected:,}"
+
+
+def _whose(found: Pairs) -> str:
+    if found.recorded and found.culprits:
+        return f" All others agree among themselves: rank {found.odd_one} is the odd one out."
+    if found.told_at is None:
+        return " Which of the two numbers is wrong, they do not tell."
+    return (
+        f" Each member had told the others how much it would send, in call {found.told_at} of the group: what a "
+        "receiver expects is the sender's own word."
+    )
+
+
+def _of_pair(facts: Facts, call: Pending, found: Pairs) -> Divergence:
+    pair = found.pairs[0]
+    seq, cohorts = found.slot, []
+    for rank, words in (
+        (pair.receiver, f"expects {pair.expected:,} {found.unit} of rank {pair.sender}"),
+        (pair.sender, f"sends {pair.sent:,} {found.unit} to rank {pair.receiver}"),
+    ):
+        row = lookup.call_at(facts, rank, call.group, found.slot)
+        if row is not None:
+            seq = row["seq"]
+            cohorts.append(cohort(facts, [rank], row, words))
+    return diverged(facts, call.group, seq=seq, kind="argument", cohorts=cohorts)
+
+
+def _told_evidence(facts: Facts, call: Pending, found: Pairs) -> tuple[str, ...]:
+    slots = [found.slot] if found.told_at is None else [found.slot, found.told_at]
+    rows = [lookup.call_at(facts, found.pairs[0].sender, call.group, slot) for slot in slots]
+    return tuple(lookup.evidence_of(row) for row in rows if row)

@@ -8,30 +8,59 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.advice import FIRST_LOGGER, FLAG, OUT_OF_STEP
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Alternative, Remedy
 from rankandfile.model.ranks import format_ranks
-from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.finder import Finder, finder
+from rankandfile.reason.toolbox import Facts, WaitEnd, location_of
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from . import different_collective, disagree, early_exit, elsewhere, extra_collective, skipped_collective
+from .different_collective import another_call
+from .early_exit import left_the_loop
+from .extra_collective import call_too_many
+from .skipped_collective import out_of_step
 
-CAUSE = "swallowed_exception"
+CAUSE = Cause(
+    word="swallowed_exception",
+    family="paths",
+    place=80,
+    meaning="A rank caught an exception and went on without the calls that it skipped.",
+    help="The exception took the rank past a collective, and the handler hid that. Look for `except` around "
+    "code that communicates.",
+    remedies=(
+        FLAG,
+        Remedy(
+            title="Catch nothing around a collective that the others will still make",
+            text="Either let the exception end the job, or make the calls that the peers make in any case.",
+        ),
+    ),
+    anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    title="An exception was caught, and the call left out",
+    page="""
+## How it comes about
 
-_PATHS = tuple(
-    module.find
-    for module in (
-        skipped_collective, extra_collective, early_exit, different_collective, disagree, elsewhere,
-    )
-)  # fmt: skip
+The handler hides that the ranks are out of step:
+
+```python
+try:
+    loss = step(batch)  # raises on one rank, before its all_reduce
+except ValueError:
+    log.warning("bad batch")
+    continue
+```
+
+The log of that rank shows a warning long before the hang, and nothing ties the two together. The verdict does.
+""",
+    scenario="batch_error_swallowed",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    base = next(
-        (found for find_path in _PATHS if (found := find_path(facts, wait_end)) and found.culprits), None
-    )
+@finder(precedence=150)
+def caught_and_went_on(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    every = (look(facts, wait_end) for look in _ways_to_another_path())
+    base = next((found for found in every if found is not None and found.culprits), None)
     if base is None:
         return None
     errors = {rank: facts.accounts.raised.get(rank) for rank in base.culprits}
@@ -44,9 +73,9 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         # All of them met it: it does not set these apart.
         return None
     raised = "; ".join(f"{ranks_words([rank])} raised {error.words}" for rank, error in known.items())
-    finding: Finding = replace(
+    return replace(
         base,
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         sentence=f"{base.sentence} Before that, {raised}, and went on: {verb(base.culprits, 'its', 'their')} "
         "process did not end. The exception was caught, and the call left out.",
@@ -68,4 +97,10 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         ),
         instead_of=base.cause,
     )
-    return finding
+
+
+def _ways_to_another_path() -> tuple[Finder, ...]:
+    from rankandfile.reason.findings.in_another_call import in_another_call
+    from rankandfile.reason.findings.watchdogs_disagree import watchdogs_disagree
+
+    return out_of_step, call_too_many, left_the_loop, another_call, watchdogs_disagree, in_another_call

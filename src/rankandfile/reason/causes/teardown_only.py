@@ -4,16 +4,45 @@ from __future__ import annotations
 
 import re
 
-from rankandfile.reason.facts import Facts
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Remedy
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import Facts, WaitEnd
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-CAUSE = "teardown_only"
+CAUSE = Cause(
+    word="teardown_only",
+    family="start_and_end",
+    place=20,
+    meaning="The work is done; a process does not end.",
+    help="No training is lost. A thread or child process keeps the program alive, or its end waits for "
+    "something.",
+    remedies=(
+        Remedy(
+            title="End what still runs before the process ends",
+            text="Join or mark as daemons the threads and child processes that the program started; "
+            "synchronise before destroy_process_group.",
+        ),
+    ),
+    anti_advice=("Do not look for a fault in the training: it had ended well.",),
+    title="The work is done; a process does not end",
+    page="""
+## How it comes about
+
+All steps were made, the checkpoint is written, and a process stays: a thread of an uploader, a loader's worker, a
+`destroy_process_group` that waits for an unfinished call. Nothing is lost but machine time. Find what still runs with
+a stack of that process.
+""",
+    scenario="teardown-stuck",
+)
+
 
 _NUMBERS = re.compile(r"\d+")
 
 
-def settle(facts: Facts) -> Finding | None:
+@finder(precedence=10, of="job")
+def others_ended_well(facts: Facts, _: WaitEnd) -> Finding | None:
     ends = facts.accounts.ends
     finished = {rank for rank, end in ends.items() if end.kind == "finished"}
     left = tuple(sorted(ends.keys() - finished))
@@ -25,7 +54,7 @@ def settle(facts: Facts) -> Finding | None:
     doing = {rank: _doing(facts, rank) for rank in left}
     first = doing[left[0]]
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="supported",
         sentence=(
             f"{upper(ranks_words(sorted(finished)))} ended well; {ranks_words(left)} "

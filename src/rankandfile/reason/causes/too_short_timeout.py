@@ -5,19 +5,60 @@ And where no watchdog gave up, a job that ended well did not hang at all: the du
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
-from rankandfile.model.ranks import format_ranks
-from rankandfile.reason import lookup
-from rankandfile.reason.facts import Facts
+from rankandfile.model.advice import MONITORING
+from rankandfile.model.causes import Cause
+from rankandfile.model.diagnosis import Divergence, Remedy
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    Facts,
+    Pending,
+    WaitEnd,
+    call_phrase,
+    cited,
+    cohort,
+    diverged,
+    first_pending,
+    lookup,
+    pending_row,
+    perhaps,
+)
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
 from rankandfile.reason.words import ranks_words, upper, verb
 
-CAUSE = "too_short_timeout"
+CAUSE = Cause(
+    word="too_short_timeout",
+    family="not_a_fault",
+    place=10,
+    meaning="Nothing hung: the timeout is shorter than the work before the call.",
+    help="The late rank came, but only after the watchdog had given up. Make the timeout longer than the "
+    "longest legal wait, or take the work out of the way.",
+    remedies=(
+        Remedy(
+            title="Set the timeout to the longest legal wait",
+            text="init_process_group(timeout=...) and new_group(timeout=...), each: a group does not "
+            "inherit it. NCCL_TIMEOUT is read by nobody.",
+        ),
+    ),
+    anti_advice=(MONITORING,),
+    title="The timeout is shorter than the work",
+    page="""
+## How it comes about
+
+The late rank did come, and the watchdog had already given up. This is the one case in which a longer timeout is the
+cure:
+
+```python
+dist.init_process_group("nccl", timeout=timedelta(minutes=60))
+```
+
+A group made later with `new_group` has its own timeout, and does not inherit this one.
+""",
+    scenario="too-short-timeout",
+)
 
 
-def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+@finder(precedence=10)
+def ended_well_after(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end)
     ends = facts.accounts.ends
     concerned = {*wait_end.ranks, *wait_end.victims, *(call.waiting if call else ())}
@@ -25,7 +66,7 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     evidence = tuple(dict.fromkeys(i for rank in sorted(concerned)[:4] for i in ends[rank].evidence))
     row = pending_row(facts, call)
-    ids = ((lookup.evidence_of(row),) if row else ()) + evidence
+    ids = (cited(row)) + evidence
     reports = [r for rank in call.waiting for r in facts.accounts.of_rank.get(rank, ()) if r.seq is not None]
     if not reports:
         return Finding(
@@ -55,7 +96,7 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     stand = facts.hosts.get(late[0]) if len(late) == 1 else None
     doing = f"; {verb(late, 'it was', 'they were')} {stand.phrase}" if stand else ""
     return Finding(
-        cause=CAUSE,
+        cause=CAUSE.word,
         confidence="established",
         sentence=(
             f"{who}{doing}; the watchdog of {ranks_words(sorted({r.rank for r in reports}))} gave up. But it came: "
@@ -68,10 +109,9 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=(*ids, *(r.evidence for r in reports[:2]), *(stand.evidence if stand else ())),
         contradicted_by="exit codes of another run",
         alternatives=(
-            Alternative(
-                cause="host_slow",
-                confidence="hypothesis",
-                sentence="The work before the call may have been slower than it should be.",
+            perhaps(
+                "host_slow",
+                "The work before the call may have been slower than it should be.",
                 decided_by="how long it took in earlier runs",
             ),
         ),
@@ -81,15 +121,15 @@ def find(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 def _divergence(facts: Facts, call: Pending, row: lookup.Row, late: tuple[int, ...]) -> Divergence:
     waiting = [rank for rank in call.waiting if rank not in late]
-    return Divergence(
-        group=lookup.group_words(facts, call.group),
+    return diverged(
+        facts,
+        call.group,
         seq=row["seq"],
         kind="absent",
         cohorts=[
-            Cohort(ranks=format_ranks(waiting), call=lookup.as_call(facts, row)),
-            Cohort(ranks=format_ranks(late)),
+            cohort(facts, waiting, row),
+            cohort(facts, late),
         ],
-        members=lookup.members_text(facts, call.group),
     )
 
 

@@ -4,35 +4,39 @@ from __future__ import annotations
 
 import msgspec
 
-from rankandfile.model.diagnosis import CAUSES, Alternative, Culprit, Divergence, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Alternative, Culprit, Divergence, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
-from rankandfile.reason.causes import FIND, unexplained
+from rankandfile.reason.causes import finders
 from rankandfile.reason.divergence.point import place_of
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import Finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, missing_dumps
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, pending_row, wait_list
 from rankandfile.reason.waits.like_groups import family_words
 
 from .finding import Finding
-from .remedies import ANTI_ADVICE, PROBES, REMEDIES
 
 _SURE = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
 def findings(facts: Facts, wait_end: WaitEnd) -> list[Finding]:
     """What the causes have to say of the root, best first: surest, a named cause before an open one, most explained."""
-    found = [finding for find in FIND if (finding := find(facts, wait_end)) is not None]
-    if not found and (open_end := unexplained.find(facts, wait_end)) is not None:
-        found = [open_end]
+    found = _asked(finders(), facts, wait_end) or _asked(finders("open wait"), facts, wait_end)
     contained = {finding.instead_of for finding in found}
     found = [finding for finding in found if finding.cause not in contained]
     return sorted(found, key=lambda f: (f.cause == "undetermined", _SURE[f.confidence], -f.explains))
 
 
+def _asked(finders: tuple[Finder, ...], facts: Facts, wait_end: WaitEnd) -> list[Finding]:
+    return [finding for find in finders if (finding := find(facts, wait_end)) is not None]
+
+
 def verdict(facts: Facts, wait_end: WaitEnd, found: list[Finding]) -> Verdict:
     best, *rest = found
+    cause = CAUSES[best.cause]
     victims = sorted((set(wait_end.victims) | set(wait_end.ranks)) - set(best.culprits)) if best.hang else []
     alternatives = list(best.alternatives)
     for other in rest[:1]:
@@ -51,7 +55,7 @@ def verdict(facts: Facts, wait_end: WaitEnd, found: list[Finding]) -> Verdict:
     return Verdict(
         hang=best.hang,
         cause=best.cause,
-        family=CAUSES[best.cause],
+        family=cause.family,
         confidence=best.confidence,
         sentence=" ".join(filter(None, (best.sentence, family_words(facts, wait_end, best.divergence)))),
         culprits=[
@@ -63,9 +67,9 @@ def verdict(facts: Facts, wait_end: WaitEnd, found: list[Finding]) -> Verdict:
         waits=wait_list(facts, wait_end) if best.hang else [],
         evidence=list(dict.fromkeys([*best.evidence, *ids])),
         alternatives=alternatives,
-        remedies=list(REMEDIES.get(best.cause, ())),
-        anti_advice=list(ANTI_ADVICE.get(best.cause, ())),
-        probes=list(PROBES.get(best.cause, ())),
+        remedies=list(cause.remedies),
+        anti_advice=list(cause.anti_advice),
+        probes=list(cause.probes),
         missing_evidence=[*missing, *best.missing],
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import CAUSES, Missing, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Missing, Verdict
 from rankandfile.model.ledger import dump_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.patience import latest_ns, much_longer
@@ -19,7 +20,7 @@ def quiet(facts: Facts) -> Verdict:
         return Verdict(
             hang=False,
             cause="undetermined",
-            family=CAUSES["undetermined"],
+            family=CAUSES["undetermined"].family,
             confidence="hypothesis",
             sentence="There is not a single recorded call to decide on.",
             missing_evidence=[
@@ -61,7 +62,7 @@ def quiet(facts: Facts) -> Verdict:
     return Verdict(
         hang=False,
         cause="no_hang",
-        family=CAUSES["no_hang"],
+        family=CAUSES["no_hang"].family,
         confidence="supported" if unseen or stood else "established",
         sentence=sentence,
         evidence=[dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]],
@@ -79,7 +80,7 @@ def _contradicted(impossible: list[Contradiction]) -> Verdict:
     return Verdict(
         hang=False,
         cause="undetermined",
-        family=CAUSES["undetermined"],
+        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=f"No recorded call is unfinished, but the recordings contradict each other. {upper(told)}.",
         evidence=[i for one in impossible[:_MOST_TOLD] for i in one.evidence],
@@ -97,7 +98,7 @@ def _hidden(facts: Facts, idle_ns: int) -> Verdict:
     return Verdict(
         hang=True,
         cause="undetermined",
-        family=CAUSES["undetermined"],
+        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=(
             f"Every recorded call has ended, yet no rank made another in the {idle_ns / 1e9:.0f} s before the dumps "

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from rankandfile.model.diagnosis import CAUSES, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.devices_and_processes import ranks_of_processes
 from rankandfile.reason.ranks.did_instead import world_of
@@ -43,7 +44,7 @@ def _same_counts(facts: Facts, culprits: tuple[int, ...]) -> tuple[str, tuple[st
 def _not_answering(
     facts: Facts, verdict: Verdict, culprits: tuple[int, ...]
 ) -> tuple[str, tuple[str, ...]] | None:
-    if CAUSES[verdict.cause] not in _NOT_ANSWERING:
+    if CAUSES[verdict.cause].family not in _NOT_ANSWERING:
         return None
     missed = missed_by_ras(facts.case.events, ranks_of_processes(facts.case.exits))
     found = tuple(rank for rank in culprits if rank in missed)

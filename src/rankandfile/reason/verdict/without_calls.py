@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from rankandfile.reason.causes import (
-    barrier_named,
-    init_stuck,
-    teardown_only,
-    transfers,
-)
+from rankandfile.reason.causes import finders
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.graph import NO_WAIT
 
 from .finding import Finding
 
-_SETTLE: tuple[Callable[[Facts], Finding | None], ...] = (
-    teardown_only.settle,
-    init_stuck.settle,
-    barrier_named.settle,
-    transfers.settle,
-)
-
 
 def settled(facts: Facts) -> Finding | None:
-    return next((finding for settle in _SETTLE if (finding := settle(facts)) is not None), None)
+    every = (find(facts, NO_WAIT) for find in finders("job"))
+    return next((finding for finding in every if finding is not None), None)

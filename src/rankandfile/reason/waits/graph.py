@@ -51,10 +51,14 @@ class WaitEnd:
     pending: tuple[int, ...]
     """Indices into `Waits.pending`: those in the circle, or those that end in the ranks directly."""
     kind: str
-    """absent, missing, mismatched, behind, joined or cycle."""
+    """absent, missing, mismatched, behind, joined or cycle; none, where no recorded call hangs."""
     victims: tuple[int, ...]
     groups: tuple[int, ...] = ()
     """Of a root that nobody waits in any more."""
+
+
+#: What is in question where no recorded call hangs: the whole job.
+NO_WAIT = WaitEnd((), (), "none", ())
 
 
 @dataclass(frozen=True)

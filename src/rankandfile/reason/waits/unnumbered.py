@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from rankandfile.model.diagnosis import CAUSES, Missing, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Missing, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.call_table import COLLECTIVE
@@ -37,7 +38,7 @@ def unnumbered_verdict(facts: Facts, idle_ns: int) -> Verdict | None:
     return Verdict(
         hang=True,
         cause="undetermined",
-        family=CAUSES["undetermined"],
+        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=(
             f"{upper(told)}. Which of these calls belong together cannot be told: batches of sends and receives take "

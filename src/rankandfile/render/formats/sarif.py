@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 from rankandfile import __version__
-from rankandfile.model.diagnosis import CAUSES, Culprit, Diagnosis, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
 from rankandfile.model.ledger import Note
-from rankandfile.render.meanings import MEANINGS
 from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
 from rankandfile.render.words import cause_words, culprit_ranks, plain
 
@@ -62,15 +62,15 @@ def _driver() -> Json:
 
 
 def _rule(cause: str) -> Json:
-    meaning = MEANINGS[cause]
+    told = CAUSES[cause]
     return {
         "id": cause,
         "name": cause.title().replace("_", ""),
-        "shortDescription": {"text": _message(meaning.short)},
-        "fullDescription": {"text": _message(f"{meaning.short} {meaning.help}")},
-        "help": {"text": _message(meaning.help), "markdown": f"**{meaning.short}** {meaning.help}"},
+        "shortDescription": {"text": _message(told.meaning)},
+        "fullDescription": {"text": _message(f"{told.meaning} {told.help}")},
+        "help": {"text": _message(told.help), "markdown": f"**{told.meaning}** {told.help}"},
         "defaultConfiguration": {"level": "none" if cause == "no_hang" else "error"},
-        "properties": {"tags": ["distributed", CAUSES[cause]]},
+        "properties": {"tags": ["distributed", told.family]},
     }
 
 

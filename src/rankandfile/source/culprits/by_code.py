@@ -22,7 +22,8 @@ import re
 
 import msgspec
 
-from rankandfile.model.diagnosis import CAUSES, Culprit, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Culprit, Verdict
 from rankandfile.model.heuristics import Heuristic, heuristic
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.source.lines.divergence import Side
@@ -62,7 +63,7 @@ def blamed(verdict: Verdict, found: Found, search: Search) -> Verdict:
     return msgspec.structs.replace(
         verdict,
         cause=cause,
-        family=CAUSES[cause],
+        family=CAUSES[cause].family,
         confidence="supported",
         culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
         victims=format_ranks([rank for rank in _parsed(verdict.victims) if rank not in named.ranks]),

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import msgspec
 
-from rankandfile.model.diagnosis import CAUSES, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.lines.found import Found
 
@@ -38,7 +39,7 @@ def refined(verdict: Verdict, found: Found) -> Verdict:
     if cause is None or cause == verdict.cause:
         return verdict
     others = [other for other in verdict.alternatives if other.cause != cause]
-    return msgspec.structs.replace(verdict, cause=cause, family=CAUSES[cause], alternatives=others)
+    return msgspec.structs.replace(verdict, cause=cause, family=CAUSES[cause].family, alternatives=others)
 
 
 def _cause(verdict: Verdict, found: Found) -> str | None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import CAUSES, Alternative, Cohort, Confidence, Culprit, Divergence, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Culprit, Divergence, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
-from rankandfile.reason.causes.told import story_of
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.findings.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import (
     Story,
     Subject,
     location_of,
     world_of,
 )
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -129,7 +129,7 @@ def _document(
     return Verdict(
         hang=True,
         cause=cause,
-        family=CAUSES[cause],
+        family=CAUSES[cause].family,
         confidence=confidence,
         sentence=f"{waiting(logged, call)}. {what}.",
         culprits=[
@@ -155,8 +155,8 @@ def _document(
             )
         ),
         alternatives=list(first.alternatives) if first else _silent(wait_end),
-        remedies=list(REMEDIES.get(cause, ())),
-        anti_advice=list(ANTI_ADVICE.get(cause, ())),
+        remedies=list(CAUSES[cause].remedies),
+        anti_advice=list(CAUSES[cause].anti_advice),
         missing_evidence=list(SETTINGS),
     )
 

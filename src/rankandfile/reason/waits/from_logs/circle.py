@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import CAUSES, Alternative, Call, Cohort, Culprit, Divergence, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Alternative, Call, Cohort, Culprit, Divergence, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -35,7 +35,7 @@ def circle(logged: Logged, wait_end: WaitEnd) -> Verdict:
     return Verdict(
         hang=True,
         cause=cause,
-        family=CAUSES[cause],
+        family=CAUSES[cause].family,
         confidence="supported" if named else "hypothesis",
         sentence=f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}.{said}",
         culprits=[Culprit(rank=rank) for rank in named],
@@ -51,8 +51,8 @@ def circle(logged: Logged, wait_end: WaitEnd) -> Verdict:
         waits=wait_list(logged, wait_end),
         evidence=[r.evidence for c in shown for r in logged.of_call(c)[:1]],
         missing_evidence=list(SETTINGS),
-        remedies=list(REMEDIES.get(cause, ())),
-        anti_advice=list(ANTI_ADVICE.get(cause, ())),
+        remedies=list(CAUSES[cause].remedies),
+        anti_advice=list(CAUSES[cause].anti_advice),
         alternatives=[
             Alternative(
                 cause=other,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import CAUSES, Cohort, Culprit, Divergence, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Cohort, Culprit, Divergence, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import (
     Request,
@@ -13,7 +14,6 @@ from rankandfile.reason.calls.requests import (
     relation,
 )
 from rankandfile.reason.ranks.did_instead import location_of
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, REMEDIES
 from rankandfile.reason.waits.graph import Pending
 from rankandfile.reason.words import ranks_words
 
@@ -32,7 +32,7 @@ def disagreement(logged: Logged, call: Pending, parts: list[list[Request]], base
         one_op = parts[0][0].asked[0] == others[0].asked[0]
         skipped = relation(later, parts[0][0], others[0]) == "skipped"
         cause = "skipped_collective" if skipped else "size_mismatch" if one_op else "different_collective"
-    base.cause, base.family = cause, CAUSES[cause]
+    base.cause, base.family = cause, CAUSES[cause].family
     base.confidence = "supported" if known else "hypothesis"
     base.sentence = f"{waiting(logged, call)}, but asked for different things: {said}."
     if not known:
@@ -53,5 +53,5 @@ def disagreement(logged: Logged, call: Pending, parts: list[list[Request]], base
         exact=False,
     )
     base.alternatives = []
-    base.remedies, base.anti_advice = list(REMEDIES.get(cause, ())), list(ANTI_ADVICE.get(cause, ()))
+    base.remedies, base.anti_advice = list(CAUSES[cause].remedies), list(CAUSES[cause].anti_advice)
     return base

@@ -5,7 +5,8 @@ Which group, which collective, who is behind and who never spoke can be had from
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import CAUSES, Alternative, Verdict
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Alternative, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import of_report, sides
 from rankandfile.reason.facts import Facts
@@ -87,7 +88,7 @@ def _all_came(logged: Logged, wait_end: WaitEnd, call: Pending) -> Verdict:
     base = Verdict(
         hang=True,
         cause="undetermined",
-        family=CAUSES["undetermined"],
+        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=(
             f"{waiting(logged, call)}. No watchdog says that anyone is behind: a device or the network may be at "

@@ -1,0 +1,86 @@
+"""The causes: what a verdict may name, what each means, and what to do about it.
+
+A cause is one file in `rankandfile/reason/causes`, with its finding below these words. Whoever renders a diagnosis
+needs the words alone, also of one that was saved long ago. So the files are found here, by the name of their folder
+and when the first of them is asked for; what else they hold is `rankandfile.reason.causes`' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from rankandfile import listing
+
+from .diagnosis import Probe, Remedy
+
+Family = Literal[
+    "paths", "arguments", "host", "process", "device", "fabric", "start_and_end", "not_a_fault", "honesty"
+]
+
+#: Family -> its title, in the order of every table of causes.
+FAMILIES: dict[Family, str] = {
+    "paths": "Ranks took different paths",
+    "arguments": "Arguments differ",
+    "host": "A host did not get there",
+    "process": "A process is gone",
+    "device": "The device",
+    "fabric": "The fabric",
+    "start_and_end": "Start and end",
+    "not_a_fault": "Not a fault",
+    "honesty": "Honesty",
+}
+
+_FOLDER = "rankandfile.reason.causes"
+_LAST = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    word: str
+    """What `--format json` has in `cause`; the name of the file."""
+    family: Family
+    place: int = _LAST
+    """Where it stands among those of its family: the lower, the earlier."""
+    meaning: str
+    """One sentence."""
+    help: str
+    """Why it hangs, and where to look."""
+    remedies: tuple[Remedy, ...] = ()
+    anti_advice: tuple[str, ...] = ()
+    """What not to do: sentences that begin with 'Do not'."""
+    probes: tuple[Probe, ...] = ()
+    """What would confirm it."""
+    title: str
+    """Of its page in the documentation."""
+    page: str
+    """What the page tells, in Markdown, between the meaning and the recorded incident."""
+    scenario: str = ""
+    """The hang of the lab that the page shows."""
+    shown_from: str = "evidence"
+    """The part of that incident that is read; where it is only a part, without the source."""
+
+
+class _Causes(Mapping[str, Cause]):
+    """Word -> cause, family by family."""
+
+    @cached_property
+    def _of_word(self) -> dict[str, Cause]:
+        families = list(FAMILIES)
+        found = listing.members(_FOLDER, "CAUSE", Cause)
+        found.sort(key=lambda cause: (families.index(cause.family), cause.place, cause.word))
+        return {cause.word: cause for cause in found}
+
+    def __getitem__(self, word: str) -> Cause:
+        return self._of_word[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._of_word)
+
+    def __len__(self) -> int:
+        return len(self._of_word)
+
+
+CAUSES: Mapping[str, Cause] = _Causes()

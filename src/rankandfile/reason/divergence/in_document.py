@@ -1,0 +1,101 @@
+"""A parting of paths in the document: the cohorts and their calls, and the records that show it."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.lost_history import lost_words
+from rankandfile.reason.divergence.code_paths import Fork, fork
+from rankandfile.reason.divergence.point import DivergencePoint
+from rankandfile.reason.document import cohort, diverged
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.in_words import pending_row
+from rankandfile.reason.words import counted, ranks_words, upper, verb
+
+
+def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False) -> Divergence:
+    if p.past:
+        cohorts = _as_they_wait(facts, p)
+        cohorts.append(cohort(facts, p.other, p.came))
+    else:
+        cohorts = _sides(facts, p, detail)
+        rest = set(facts.membership.members.get(p.group, ())) - set(p.normal) - set(p.other)
+        if rest:
+            cohorts.append(cohort(facts, rest))
+    row = next((r for r in (p.expected, p.came) if r and r["group"] == p.group), p.expected or p.came)
+    return diverged(
+        facts,
+        p.group,
+        seq=row["seq"] if row and p.slot is not None and row["slot"] == p.slot else p.slot,
+        kind=kind,
+        cohorts=cohorts,
+        exact=p.exact,
+        place=p.place,
+    )
+
+
+def _as_they_wait(facts: Facts, p: DivergencePoint) -> list[Cohort]:
+    """Only the culprit's own past shows what was due: of the others, the calls of the group that they wait in."""
+    waiting: dict[int | None, list[lookup.Row]] = {}
+    for call in facts.waits.pending:
+        row = (
+            pending_row(facts, call)
+            if call.group == p.group and not set(call.waiting) & set(p.other)
+            else None
+        )
+        if row is not None:
+            waiting.setdefault(row["site"], []).append(row)
+    return [cohort(facts, sorted({r["rank"] for r in rows}), rows[0]) for rows in waiting.values()]
+
+
+def _sides(facts: Facts, p: DivergencePoint, detail: bool) -> list[Cohort]:
+    members = set(facts.membership.members.get(p.group, ()))
+    return [
+        cohort(
+            facts,
+            [r for r in ranks if r in members] or ranks,
+            row,
+            lookup.size_words(facts, row) if detail and row else None,
+        )
+        for ranks, row in ((p.normal, p.expected), (p.other, p.came))
+    ]
+
+
+def evidence(facts: Facts, p: DivergencePoint) -> tuple[str, ...]:
+    ids = [lookup.evidence_of(row) for row in (p.expected, p.came) if row]
+    for ranks in (p.normal, p.other):
+        ids += lookup.standing_evidence(facts, ranks[0], p.group) if ranks else []
+    return tuple(dict.fromkeys([*ids, *p.stands]))
+
+
+def since_before(facts: Facts, p: DivergencePoint, where: str) -> str:
+    """`Rank 1 is 1 call behind ...`: ranks out of step since before what the rings kept, and no call to name."""
+    words = (
+        f"{upper(ranks_words(p.culprits))} {verb(p.culprits, 'is', 'are')} {counted(p.length, 'call')} {where} since "
+        "before the oldest call that the rings kept"
+    )
+    history = lost_words(facts.case, facts.call_table, p.group)
+    return f"{words}: {history}." if history else f"{words}."
+
+
+def ways_words(ways: Fork) -> str:
+    """`Their ways part in train, train.py, at lines 41 and 49.`"""
+    one, other = ways.lines
+    return f"Their ways part in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
+
+
+def ways_of(facts: Facts, p: DivergencePoint) -> Fork | None:
+    """Where the ways to the two calls part: by the dumps or, where those keep no frames, by the stacks of ranks that
+    still wait in the calls."""
+    if p.expected is None or p.came is None:
+        return None
+    stacks = [_stack(facts, row) for row in (p.expected, p.came)]
+    return fork(facts.case, *stacks)
+
+
+def _stack(facts: Facts, row: lookup.Row) -> int | None:
+    if row["stack"] is not None:
+        return int(row["stack"])
+    stand = facts.hosts.get(row["rank"])
+    waits_in_it = row["open"] and stand is not None and not stand.died
+    return stand.stack if waits_in_it and stand is not None and stand.activity == "collective" else None

@@ -1,0 +1,66 @@
+"""Parts of a finding as the document has them: divergences, cohorts, alternatives, evidence ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
+
+from . import lookup
+from .facts import Facts
+from .waits.graph import Pending
+
+
+def perhaps(
+    cause: str, sentence: str, ranks: Collection[int] = (), *, decided_by: str | None = None
+) -> Alternative:
+    """What it may be as well. `decided_by`: the evidence that would tell."""
+    return Alternative(
+        cause=cause,
+        confidence="hypothesis",
+        sentence=sentence,
+        culprits=format_ranks(ranks),
+        decided_by=decided_by,
+    )
+
+
+def cited(*rows: lookup.Row | None) -> tuple[str, ...]:
+    """The evidence ids of the calls that are known."""
+    return tuple(lookup.evidence_of(row) for row in rows if row)
+
+
+def cohort(
+    facts: Facts, ranks: Collection[int], row: lookup.Row | None = None, detail: str | None = None
+) -> Cohort:
+    """Ranks, and their call if they made one. `detail`: what sets it apart where that is not its place."""
+    return Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, detail) if row else None)
+
+
+def diverged(
+    facts: Facts,
+    group: int,
+    *,
+    seq: int | None,
+    kind: str,
+    cohorts: list[Cohort],
+    exact: bool = True,
+    place: str | None = None,
+) -> Divergence:
+    return Divergence(
+        group=lookup.group_words(facts, group),
+        seq=seq,
+        kind=kind,
+        cohorts=cohorts,
+        members=lookup.members_text(facts, group),
+        exact=exact,
+        place=place,
+    )
+
+
+def not_come(
+    facts: Facts, call: Pending, row: lookup.Row | None, ranks: Collection[int], waiting: Sequence[int]
+) -> Divergence:
+    """Some wait in a call, and these have not come to it."""
+    cohorts = [cohort(facts, waiting, row), cohort(facts, ranks)]
+    return diverged(facts, call.group, seq=row["seq"] if row else call.slot, kind="absent", cohorts=cohorts)

@@ -1,0 +1,95 @@
+"""What a cause is found by: a finder per way of finding it, a teller per way of knowing what one rank did instead.
+
+A finder takes the facts and an end of waits, and returns a finding, or None where it has nothing to say:
+
+    @finder(precedence=130)
+    def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None: ...
+
+All finders are asked. Of what they find, the surest is believed, then what explains the waits of most ranks, then
+what the finder of the lowest precedence says.
+
+A teller is asked about one rank that others wait for, and returns what that did instead of joining them. Those are
+put together to one finding, by `findings/did_instead.py`:
+
+    @teller(precedence=10)
+    def by_a_signal(facts: Facts, subject: Subject) -> Story | None: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from rankandfile import listing
+
+if TYPE_CHECKING:
+    from .facts import Facts
+    from .ranks.did_instead import Story, Subject
+    from .verdict.finding import Finding
+    from .waits.graph import WaitEnd
+
+    Look = Callable[[Facts, WaitEnd], Finding | None]
+    Tell = Callable[[Facts, Subject], Story | None]
+
+Question = Literal["wait", "open wait", "job", "ended job"]
+"""What a finder is asked about: an end of waits; one that nobody else could say anything of; a job in which no
+recorded call hangs; a job of which every process is gone. Where no wait is in question, its end is one without ranks
+or calls, of the kind `none`."""
+
+_FOLDERS = ("rankandfile.reason.causes", "rankandfile.reason.findings")
+
+Kind = TypeVar("Kind", "Finder", "Teller")
+
+
+@dataclass(frozen=True)
+class Finder:
+    look: Look
+    precedence: int
+    of: Question
+
+    def __call__(self, facts: Facts, wait_end: WaitEnd) -> Finding | None:
+        return self.look(facts, wait_end)
+
+
+@dataclass(frozen=True)
+class Teller:
+    tell: Tell
+    precedence: int
+    """Who is asked first is believed first: a killed process may have raised something before, not the other way."""
+    joined: int | None
+    """The same, of a rank that has joined; None where that could tell nothing of it."""
+    cause: str
+    """The cause in whose file it is."""
+
+    def __call__(self, facts: Facts, subject: Subject) -> Story | None:
+        return self.tell(facts, subject)
+
+
+def finder(*, precedence: int, of: Question = "wait") -> Callable[[Look], Finder]:
+    return lambda look: Finder(look, precedence, of)
+
+
+def teller(*, precedence: int, joined: int | None = None) -> Callable[[Tell], Teller]:
+    return lambda tell: Teller(tell, precedence, joined, tell.__module__.rpartition(".")[2])
+
+
+@cache
+def finders(of: Question = "wait") -> tuple[Finder, ...]:
+    """All that are to be asked, in the order in which they are preferred where two are equally sure."""
+    found = (one for one in _all(Finder) if one.of == of)
+    return tuple(sorted(found, key=lambda one: one.precedence))
+
+
+@cache
+def tellers() -> tuple[Teller, ...]:
+    return tuple(sorted(_all(Teller), key=lambda one: one.precedence))
+
+
+def _all(kind: type[Kind]) -> list[Kind]:
+    """What the files of causes and of findings define; what one takes from another is the other's."""
+    modules = [module for folder in _FOLDERS for module in listing.modules(folder)]
+    return list(
+        dict.fromkeys(one for module in modules for one in vars(module).values() if isinstance(one, kind))
+    )

@@ -1,0 +1,177 @@
+"""What the ranks that others wait for did instead, as their stacks, logs and exit status tell it.
+
+Who others wait for follows from the calls, or from an end of a process that is no echo; why, from what each of those
+ranks left: every teller in the files of the causes is asked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Alternative, Confidence
+from rankandfile.model.heuristics import heuristic
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import lookup
+from rankandfile.reason.causes.link_error import on_a_host
+from rankandfile.reason.document import cited, not_come
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import Teller, finder, tellers
+from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.words import ranks_words, upper, verb
+
+_SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
+
+
+@finder(precedence=160)
+@heuristic("what it did instead", "stacks, logs and exits tell what the awaited rank did instead")
+def did_instead(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    call = first_pending(facts, wait_end)
+    if call is None:
+        return None
+    if wait_end.kind in ("joined", "behind"):
+        return _joined(facts, wait_end, call)
+    if wait_end.kind not in ("absent", "missing"):
+        return None
+    proved = wait_end.kind == "absent"
+    stories = {
+        rank: story
+        for rank in wait_end.ranks
+        if (story := story_of(facts, Subject(rank, proved, call.waiting)))
+    }
+    if not stories or (proved and not _late(facts, wait_end, call, stories)):
+        return None
+    culprits = wait_end.ranks if proved else tuple(sorted(stories))
+    return _finding(facts, wait_end, call, culprits, stories)
+
+
+def story_of(facts: Facts, subject: Subject) -> Story | None:
+    accounts, rank = facts.accounts, subject.rank
+    if accounts.gone(rank) and not died_first(accounts, rank) and rank not in accounts.unreachable:
+        return None
+    return next((story for tell in tellers() if (story := tell(facts, subject))), None)
+
+
+def _late(facts: Facts, wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> bool:
+    """Whether the ranks are overdue, and what is told of them is enough to blame them for it."""
+    if any(CAUSES[story.cause].family != "host" for story in stories.values()):
+        return True
+    if stories.keys() <= facts.accounts.suspended.keys():
+        # Whether it is late or not: it is not on its way.
+        return True
+    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+        return False
+    if not any(story.absence for story in stories.values()):
+        return True
+    # Few wait for many: the few may have made a call too many. And a send or a receive may not be recorded.
+    return len(wait_end.ranks) <= len(call.waiting) and not set(wait_end.ranks) & facts.hidden.keys()
+
+
+def _joined(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
+    # Also a member whose own part has ended, or that is held: it does not carry the others' messages any more.
+    ended = {
+        r
+        for r in facts.membership.members[call.group]
+        if facts.accounts.gone(r) or r in facts.accounts.suspended
+    }
+    concerned = sorted({*call.waiting, *wait_end.victims, *wait_end.ranks, *ended})
+    for tell in _of_those_that_joined():
+        stories = {
+            rank: story for rank in concerned if (story := tell(facts, Subject(rank, False, call.waiting)))
+        }
+        if stories and len(stories) < len(concerned):
+            return _finding(facts, wait_end, call, tuple(stories), stories)
+    return on_a_host(facts, wait_end, call)
+
+
+def _finding(
+    facts: Facts, wait_end: WaitEnd, call: Pending, culprits: tuple[int, ...], stories: dict[int, Story]
+) -> Finding:
+    first = min(stories.values(), key=lambda story: _preferred(story.cause))
+    row = pending_row(facts, call)
+    doing = {rank: story.doing for rank, story in stories.items()}
+    what = {
+        "absent": f"{upper(ranks_words(culprits))} never joined the {call_phrase(facts, call)}",
+        "missing": f"{upper(ranks_words(culprits))} died in the {call_phrase(facts, call)}"
+        if set(culprits) <= set(call.waiting)
+        else f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing from the "
+        f"{call_phrase(facts, call)}",
+    }.get(wait_end.kind, f"All members joined the {call_phrase(facts, call)}, and none finishes it")
+    against = tuple(words for story in stories.values() for words in story.contradicted)
+    kind = wait_end.kind
+    if kind not in ("absent", "missing") and stories.keys() <= facts.accounts.suspended.keys():
+        # Which call it was in when it was stopped its own record may not tell: nobody was there to note the end of one.
+        kind, what = "absent", f"Others wait for {ranks_words(culprits)}"
+    said = _said(doing, culprits, kind).rstrip(".")
+    sentence = f"{what}: {said}." if kind in ("absent", "missing") else f"{what}. {upper(said)}."
+    if against:
+        sentence += f" The sources disagree: {'; '.join(against)}."
+    ids = [*cited(row)]
+    ids += [i for story in stories.values() for i in story.evidence]
+    for rank in culprits[:4]:
+        ids += lookup.standing_evidence(facts, rank, call.group)
+    return Finding(
+        cause=first.cause,
+        confidence=max((story.confidence for story in stories.values()), key=lambda c: _SURE[c]),
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
+        culprits=culprits,
+        doing=doing,
+        divergence=not_come(facts, call, row, culprits, call.waiting) if wait_end.ranks else None,
+        location=first.location or lookup.location_of(facts, row),
+        evidence=tuple(dict.fromkeys(ids)),
+        contradicted_by="a record of the call on that rank"
+        if wait_end.ranks
+        else "a later dump in which the call has ended",
+        alternatives=(*_other_causes(first.cause, stories), *first.alternatives),
+        explains=len(wait_end.victims),
+    )
+
+
+def _said(doing: dict[int, str], culprits: tuple[int, ...], kind: str) -> str:
+    """What each did, ranks that did the same in one breath."""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for rank, words in doing.items():
+        alike[words].append(rank)
+    if len(alike) == 1 and len(doing) == len(culprits) and kind in ("absent", "missing"):
+        return next(iter(alike))
+    return "; ".join(
+        f"{ranks_words(ranks)}{':' if words.startswith('its ') else ''} {words}"
+        for words, ranks in alike.items()
+    )
+
+
+def _other_causes(cause: str, stories: dict[int, Story]) -> tuple[Alternative, ...]:
+    """Where several ranks are to blame for different reasons, each is said."""
+    others: dict[str, list[int]] = defaultdict(list)
+    for rank, story in stories.items():
+        if story.cause != cause:
+            others[story.cause].append(rank)
+    return tuple(
+        Alternative(
+            cause=other,
+            confidence=stories[ranks[0]].confidence,
+            sentence=f"{upper(ranks_words(ranks))}: {stories[ranks[0]].doing}.",
+            culprits=format_ranks(ranks),
+        )
+        for other, ranks in others.items()
+    )
+
+
+@cache
+def _of_those_that_joined() -> tuple[Teller, ...]:
+    """Of a rank that has joined, its process, its device, its link or its host may have failed in the call."""
+    return tuple(
+        sorted((one for one in tellers() if one.joined is not None), key=lambda one: one.joined or 0)
+    )
+
+
+@cache
+def _preferred(cause: str) -> int:
+    """Of several ranks that did different things: whose cause is named first."""
+    return min(one.precedence for one in tellers() if one.cause == cause)

@@ -1,0 +1,149 @@
+"""A rank without a single call, in a job whose other ranks use groups of which it may not know.
+
+Making a group is no recorded call. Ranks that disagree on who makes which wait for each other there, unseen. So it
+may be where somebody waits in a group of which nobody that is known is missing, or where those who wait have used a
+group of their own before.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rankandfile.model.diagnosis import Missing
+from rankandfile.model.heuristics import heuristic
+from rankandfile.reason import lookup
+from rankandfile.reason.document import cited, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.lookup import Row
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.words import ranks_words, upper, verb
+
+_MAKES = re.compile(r"new_group|new_subgroups|split_group|_new_process_group|init_device_mesh")
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """Why a rank without calls may be making a group: what the others did in one that it may not know."""
+
+    words: str
+    rows: tuple[Row | None, ...]
+    """The calls that show it; the last one is the place to look at."""
+
+
+def may_be_making_a_group(facts: Facts, wait_end: WaitEnd) -> bool:
+    call = first_pending(facts, wait_end)
+    return call is not None and _doubt(facts, wait_end, call) is not None
+
+
+@heuristic("making a group", "a rank without a call may be where a group is made")
+def _doubt(facts: Facts, wait_end: WaitEnd, call: Pending) -> _Doubt | None:
+    if any(facts.call_table.of_rank(rank).height for rank in wait_end.ranks):
+        return None
+    if incomplete := _incomplete(facts):
+        other = incomplete[0]
+        words = (
+            f"{ranks_words(other.waiting)} {verb(other.waiting, 'waits', 'wait')} in the "
+            f"{call_phrase(facts, other)}, which lacks nobody who ever used that group"
+        )
+        return _Doubt(words, (pending_row(facts, call), pending_row(facts, other)))
+    for group in _of_others(facts, wait_end):
+        users = tuple(facts.membership.members[group])
+        words = (
+            f"{ranks_words(users)} {verb(users, 'has', 'have')} used group {lookup.group_words(facts, group)}"
+        )
+        return _Doubt(words, (lookup.last_call(facts, users[0], group), pending_row(facts, call)))
+    return None
+
+
+def _of_others(facts: Facts, wait_end: WaitEnd) -> list[int]:
+    """Groups whose members are not recorded, that some who wait for the root have used, and the root's ranks not."""
+    waiting = {rank for i in wait_end.pending for rank in facts.waits.pending[i].waiting}
+    members = {group: set(facts.membership.members[group]) for group in sorted(facts.membership.unsure)}
+    return [group for group, ranks in members.items() if ranks & waiting and not ranks & set(wait_end.ranks)]
+
+
+def _incomplete(facts: Facts) -> list[Pending]:
+    """Calls in groups whose members are not recorded, that all known members have joined and that do not end."""
+    unsure = facts.membership.unsure
+    calls = [call for call in facts.waits.pending if call.group in unsure and call.slot is not None]
+    return [call for call in calls if not (call.lacking or call.unknown or call.busy or call.behind)]
+
+
+def _makes_one(facts: Facts, rank: int) -> bool:
+    """Its stack stands where a group is made."""
+    stand = facts.hosts.get(rank)
+    return stand is not None and stand.activity == "init" and _MAKES.search(stand.op) is not None
+
+
+def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
+    """Making a group takes every rank of the job: some are at it, and others wait in a call for those."""
+    row = pending_row(facts, call)
+    stand = facts.hosts[wait_end.ranks[0]]
+    return Finding(
+        cause="group_mismatch",
+        confidence="supported",
+        sentence=(
+            f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group ({stand.words}), "
+            "which "
+            f"takes every rank of the job. {waiting_sentence(facts, wait_end, wait_end.ranks)} They disagree on "
+            "which groups "
+            "there are, or make them in another order. Which of them is right, this does not say."
+        ),
+        location=stand.location,
+        evidence=(
+            *cited(row),
+            *(i for rank in wait_end.ranks[:4] for i in facts.hosts[rank].evidence),
+        ),
+        contradicted_by="a stack of the waiting ranks in new_group",
+        alternatives=(
+            perhaps(
+                "init_stuck",
+                f"{upper(ranks_words(wait_end.ranks))} may only be late in setting up.",
+                wait_end.ranks,
+                decided_by="another look at the stacks",
+            ),
+        ),
+        explains=len(wait_end.victims),
+    )
+
+
+@finder(precedence=250)
+def making_a_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "absent":
+        return None
+    call = first_pending(facts, wait_end)
+    if call is None or patience(facts, call) is Patience.NOT_YET:
+        return None
+    if all(_makes_one(facts, rank) for rank in wait_end.ranks):
+        return _alone_in_it(facts, wait_end, call)
+    doubt = _doubt(facts, wait_end, call)
+    if doubt is None:
+        return None
+    rows = [row for row in doubt.rows if row]
+    those = ranks_words(wait_end.ranks)
+    return Finding(
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(those)} {verb(wait_end.ranks, 'has', 'have')} made no call at all, and {doubt.words}. Making a "
+            "group "
+            f"is not recorded: {those} may still be in `new_group`, if the ranks disagree on which groups there are."
+        ),
+        location=lookup.location_of(facts, rows[-1]) if rows else None,
+        evidence=cited(*rows),
+        contradicted_by="a stack that is not in new_group",
+        alternatives=tuple(
+            perhaps(cause, words, ranks, decided_by="the stacks, and the lines that make the groups")
+            for cause, words, ranks in (
+                ("group_mismatch", "Not every rank makes every group, in the same order.", ()),
+                ("host_blocked", f"{upper(those)} may be stuck before the first call.", wait_end.ranks),
+            )
+        ),
+        missing=(Missing(what=f"the stacks of {those}", how="py-spy dump --pid PID while it hangs"),),
+        explains=len(wait_end.victims),
+    )

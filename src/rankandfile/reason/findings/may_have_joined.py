@@ -1,0 +1,108 @@
+"""The trail ends at a rank of which nothing tells whether it has come: it left no dump, or one cut short, or rings have
+lost what its calls would be counted by. That it is not seen does not make it guilty.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Missing
+from rankandfile.model.heuristics import heuristic
+from rankandfile.reason.document import cited, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
+from rankandfile.reason.words import ranks_words, upper, verb
+
+
+@finder(precedence=260)
+@heuristic("no dump and no word", "the trail ends at a rank of which nothing tells whether it came")
+def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "missing":
+        return None
+    call = first_pending(facts, wait_end)
+    if call is None:
+        return None
+    if not set(wait_end.ranks) & set(absent_ranks(facts)):
+        return _uncounted(facts, wait_end, call)
+    row = pending_row(facts, call)
+    those = ranks_words(wait_end.ranks)
+    sentence = (
+        f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}, "
+        f"which every rank with a usable dump has joined. {upper(those)} left no complete dump: "
+        f"{verb(wait_end.ranks, 'it', 'they')} may never have joined, or all have joined and the device or the network "
+        "is at fault. The dumps at hand do not decide it."
+    )
+    return Finding(
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=sentence,
+        evidence=cited(row),
+        contradicted_by=f"the dump of {those}",
+        alternatives=(
+            perhaps(
+                "undetermined",
+                f"{upper(those)} never joined.",
+                wait_end.ranks,
+                decided_by=f"the dump of {those}",
+            ),
+            perhaps(
+                "network_stalled",
+                "All have joined, and the collective does not finish.",
+                decided_by=f"the dump of {those}",
+            ),
+        ),
+        missing=(
+            Missing(
+                what=f"the dump of {those}",
+                how="set the dump path to storage that outlives the process, on every host "
+                "(TORCH_FR_DUMP_TEMP_FILE), and collect from all ranks before the job is torn down",
+            ),
+        ),
+        explains=len(wait_end.victims),
+    )
+
+
+def _uncounted(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
+    """Their dumps are here, and do not tell which of their calls belongs to the one that is waited in."""
+    row = pending_row(facts, call)
+    those = ranks_words(wait_end.ranks)
+    why = (
+        "which of their sends and receives belong together is ambiguous: the rings have lost how many came before, and "
+        "no collective that both kept lies between to count from"
+        if call.slot is None
+        else "the rings have lost what their calls could be counted by"
+    )
+    return Finding(
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
+            f"{call_phrase(facts, call)}. Whether {those} {verb(wait_end.ranks, 'has', 'have')} come to it cannot be "
+            "told: "
+            f"{why}."
+        ),
+        evidence=cited(row),
+        contradicted_by=f"the calls that the ring of {those} has lost",
+        alternatives=(
+            perhaps(
+                "undetermined",
+                f"{upper(those)} never came to it.",
+                wait_end.ranks,
+                decided_by=f"the stack of {those}",
+            ),
+            perhaps(
+                "network_stalled",
+                "All have come to it, and it does not finish.",
+                decided_by=f"the stack of {those}",
+            ),
+        ),
+        missing=(
+            Missing(
+                what=f"the calls that the rings have lost, or where {those} {verb(wait_end.ranks, 'stands', 'stand')}",
+                how="a larger ring (TORCH_FR_BUFFER_SIZE counts calls); py-spy dump --pid PID on each rank",
+            ),
+        ),
+        explains=len(wait_end.victims),
+    )

@@ -1,0 +1,187 @@
+"""A rank that others wait for and that waits for nobody: it never issued the call, and did something else instead.
+
+Who it is follows from the calls; what it did instead does not. The cause stays undetermined, with the culprit named.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Missing
+from rankandfile.reason import lookup
+from rankandfile.reason.document import cited, cohort, diverged, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .making_a_group import may_be_making_a_group
+
+_INSTEAD = (
+    (
+        "host_blocked",
+        "It may be stuck on the host: in a lock, the data loader, a file, a compile.",
+        "its stack",
+    ),
+    ("raised", "It may have raised an exception, and be on its way out.", "its log"),
+    ("killed", "Its process may be gone.", "exit codes, the kernel log of its host"),
+    ("early_exit", "It may have left the loop, and be past all its collectives.", "its stack or its log"),
+)
+
+
+@finder(precedence=240)
+def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "absent":
+        return None
+    call = first_pending(facts, wait_end)
+    if call is None:
+        return None
+    waited = patience(facts, call)
+    if waited is Patience.NOT_YET or (waited is Patience.UNKNOWN and not stands_still(facts, wait_end)):
+        return None
+    if set(wait_end.ranks) <= facts.hidden.keys():
+        return _may_wait_unseen(facts, wait_end)
+    if may_be_making_a_group(facts, wait_end):
+        return None
+    if _most_of_the_group(wait_end, call):
+        return _alone(facts, wait_end, call)
+    culprits = wait_end.ranks
+    row = pending_row(facts, call)
+    last = lookup.last_call(facts, culprits[0])
+    done = (
+        f"; {verb(culprits, 'its', 'their')} last call, the {lookup.call_words(facts, last)}, is done"
+        if last
+        else ""
+    )
+    sentence = (
+        f"{upper(ranks_words(culprits))} never issued the {call_phrase(facts, call)}{done}. "
+        f"What {verb(culprits, 'it does', 'they do')} instead, the dumps alone do not tell."
+    )
+    ids = [*cited(row)]
+    ids += [*cited(last)]
+    for rank in culprits[:4]:
+        ids += lookup.standing_evidence(facts, rank, call.group)
+    doing = (
+        f"no call in flight; its last one was the {lookup.call_words(facts, last)}"
+        if last
+        else "made no call"
+    )
+    lost = set(absent_ranks(facts))
+    for ranks, why in (
+        (tuple(r for r in call.unknown if r in lost), "left no complete dump"),
+        (tuple(r for r in call.unknown if r not in lost), "left a dump in which this cannot be counted"),
+    ):
+        if ranks:
+            sentence += f" {upper(ranks_words(ranks))} {why}, and may not have joined either."
+    if waited is Patience.UNKNOWN:
+        sentence += (
+            " When the dumps were written is not known, but every other rank has come as far as it can."
+        )
+    return Finding(
+        cause="undetermined",
+        confidence="supported" if waited is Patience.UNKNOWN else "established",
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
+        culprits=culprits,
+        doing=dict.fromkeys(culprits, doing),
+        divergence=diverged(
+            facts,
+            call.group,
+            seq=row["seq"] if row else call.slot,
+            kind="absent",
+            cohorts=[
+                cohort(facts, call.waiting, row),
+                cohort(facts, culprits),
+            ],
+        ),
+        location=lookup.location_of(facts, row),
+        evidence=tuple(dict.fromkeys(ids)),
+        contradicted_by="a record of the call on that rank",
+        alternatives=tuple(
+            perhaps(cause, words, culprits, decided_by=decided) for cause, words, decided in _INSTEAD
+        ),
+        missing=(
+            Missing(
+                what=f"the stacks of {ranks_words(culprits)}",
+                how="py-spy dump --pid PID on its host while it hangs, or start the job with `raf run`",
+            ),
+        ),
+        explains=len(wait_end.victims),
+    )
+
+
+def _may_wait_unseen(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """The trail ends at ranks whose sends and receives are not recorded: they may wait in one of those."""
+    call = first_pending(facts, wait_end)
+    if call is None:
+        return None
+    row = pending_row(facts, call)
+    those = ranks_words(wait_end.ranks)
+    return Finding(
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(those)} {verb(wait_end.ranks, 'has', 'have')} not issued the {call_phrase(facts, call)} that "
+            f"others wait in. {verb(wait_end.ranks, 'It', 'They')} also "
+            f"{verb(wait_end.ranks, 'sends and receives', 'send and receive')}, which gloo does not record, and may "
+            f"wait for another rank there. {waiting_sentence(facts, wait_end, wait_end.ranks)}"
+        ).strip(),
+        evidence=cited(row),
+        contradicted_by="a stack outside of any send or receive",
+        alternatives=(
+            perhaps(
+                "host_blocked",
+                f"{upper(those)} may be stuck on the host.",
+                wait_end.ranks,
+                decided_by="stacks",
+            ),
+        ),
+        missing=(
+            Missing(
+                what=f"the stacks of {those}",
+                how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
+            ),
+        ),
+        explains=len(wait_end.victims),
+    )
+
+
+def _most_of_the_group(wait_end: WaitEnd, call: Pending) -> bool:
+    """Whether those that have not come are more than those that have; a member without a dump may decide a tie."""
+    return _not_come(wait_end, call) + bool(call.unknown) > len(call.waiting)
+
+
+def _not_come(wait_end: WaitEnd, call: Pending) -> int:
+    return len(set(wait_end.ranks) & set(call.lacking))
+
+
+def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
+    """Few wait and most have not come: the few may have made a call that was never meant to be."""
+    row = pending_row(facts, call)
+    few, most = ranks_words(call.waiting), ranks_words(wait_end.ranks)
+    tie = _not_come(wait_end, call) <= len(call.waiting)
+    share = "as many of those whose dumps are here," if tie else "most of the group,"
+    wait, are = verb(wait_end.ranks, "waits", "wait"), verb(wait_end.ranks, "is", "are")
+    sides = (
+        ("extra_collective", f"{upper(few)} made a call that the others were not to make.", call.waiting),
+        ("host_blocked", f"{upper(most)} did not come to it.", wait_end.ranks),
+    )
+    return Finding(
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=(
+            f"{upper(few)} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}; {most}, {share} "
+            f"did not come and {wait} for nobody. Either {few} made a call too many, or {most} {are} held up."
+        ),
+        location=lookup.location_of(facts, row),
+        evidence=cited(row),
+        contradicted_by="stacks",
+        alternatives=tuple(
+            perhaps(cause, words, ranks, decided_by="the stacks of both, or the source at the call")
+            for cause, words, ranks in sides
+        ),
+        missing=(Missing(what=f"the stacks of {most}", how="py-spy dump --pid PID while it hangs"),),
+        explains=len(wait_end.victims),
+    )

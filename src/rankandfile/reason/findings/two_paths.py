@@ -1,0 +1,67 @@
+"""Ranks took two paths, and nothing says which of them is the normal one: both are named, nobody is blamed.
+
+Where the stacks of the two calls part in one function, at least that is known: something there led them apart.
+"""
+
+from __future__ import annotations
+
+from rankandfile.reason import lookup
+from rankandfile.reason.divergence import in_document
+from rankandfile.reason.divergence.find import find_divergence
+from rankandfile.reason.divergence.point import DivergencePoint
+from rankandfile.reason.document import perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import waiting_sentence
+from rankandfile.reason.words import ranks_words, upper
+
+_ONE_SIDE = {
+    "skipped": ("extra_collective", "skipped_collective"),
+    "extra": ("skipped_collective", "extra_collective"),
+}
+
+
+def _balance(p: DivergencePoint) -> str:
+    if len(p.normal) == len(p.other):
+        return "As many ranks went one way as the other"
+    return f"{len(p.normal)} against {len(p.other)} is no majority to go by"
+
+
+@finder(precedence=270)
+def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    p = find_divergence(facts, wait_end)
+    if p is None or p.culprits or p.kind == "argument":
+        return None
+    rows = (p.expected, p.came)
+    calls = [f"the {lookup.call_words(facts, row)}" if row else "no call" for row in rows]
+    one, other = p.normal, p.other
+    where = p.place
+    sentence = (
+        f"{upper(ranks_words(one))} made {calls[0]} where {ranks_words(other)} made {calls[1]}"
+        f"{f', in {where}' if where else ''}. {_balance(p)}, and no earlier step shows which way is right."
+    )
+    ways = in_document.ways_of(facts, p) if p.kind != "swapped" else None
+    if ways is not None:
+        sentence += f" {in_document.ways_words(ways)}"
+    causes = _ONE_SIDE.get(p.kind, ("different_collective", "different_collective"))
+    return Finding(
+        cause="rank_conditional" if ways is not None else "undetermined",
+        confidence="supported" if ways is not None else "hypothesis",
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, ())}".strip(),
+        divergence=in_document.divergence(facts, p, p.kind),
+        location=lookup.location_of(facts, p.expected or p.came),
+        evidence=in_document.evidence(facts, p),
+        contradicted_by="the source, or a longer history",
+        alternatives=tuple(
+            perhaps(
+                cause,
+                f"{upper(ranks_words(side))} took the wrong way.",
+                side,
+                decided_by="the source around the two calls",
+            )
+            for cause, side in zip(causes, (p.normal, p.other), strict=True)
+        ),
+        explains=len(wait_end.victims),
+    )

@@ -1,0 +1,117 @@
+"""All members came to the call, and their watchdogs' own words say that they asked for different things.
+
+The dump that would show it is missing; what the rank's watchdog gave up on stands in for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rankandfile.model.diagnosis import Alternative, Cohort, Missing
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.calls.requests import (
+    Request,
+    as_call,
+    asked,
+    claims_at,
+    history,
+    majority,
+    relation,
+    sides,
+)
+from rankandfile.reason.document import diverged, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
+from rankandfile.reason.words import ranks_words, upper, verb
+
+_LEAVING = re.compile(r"shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE)
+
+
+@finder(precedence=170)
+def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind not in ("joined", "behind"):
+        return None
+    for index in wait_end.pending:
+        call = facts.waits.pending[index]
+        if call.slot is None:
+            continue
+        parts = sides(claims_at(facts, call.group, call.slot))
+        if len(parts) > 1:
+            return _finding(facts, wait_end, call, parts)
+    return None
+
+
+def _finding(facts: Facts, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]) -> Finding:
+    # Only numbers count. That some did what they did in every step before proves nothing: who left out a call
+    # long ago shifts what all others meet.
+    known = majority(parts)
+    normal, others = parts[0], [claim for side in parts[1:] for claim in side]
+    culprits = tuple(sorted(claim.rank for claim in others)) if known else ()
+    cause = _cause(facts, call, normal, others) if known else "undetermined"
+    words = "; ".join(
+        f"{ranks_words([c.rank for c in side])} {verb([c.rank for c in side], 'is', 'are')} in {asked(side[0])}"
+        for side in parts
+    )
+    sentence = f"The members of the {call_phrase(facts, call)} asked for different things: {words}."
+    if not known:
+        sentence += " Who of them is out of line, this alone does not say."
+    return Finding(
+        cause=cause,
+        confidence="supported" if known else "hypothesis",
+        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits)}".strip(),
+        culprits=culprits,
+        doing={claim.rank: f"is in {asked(claim)} instead" for claim in others} if known else {},
+        divergence=diverged(
+            facts,
+            call.group,
+            seq=call.slot,
+            kind="argument" if cause == "size_mismatch" else "substituted",
+            cohorts=[
+                Cohort(ranks=format_ranks(c.rank for c in side), call=as_call(side[0], call.slot))
+                for side in parts
+            ],
+            exact=False,
+        ),
+        location=location_of((others[0] if cause != "skipped_collective" else normal[0]).place),
+        evidence=tuple(dict.fromkeys(c.evidence for c in (normal[0], *others[:4]))),
+        contradicted_by="the dumps of the ranks that left none",
+        alternatives=_alternatives(cause, culprits),
+        missing=(
+            Missing(
+                what="the calls before this one, of every rank",
+                how="the dump of each rank: a skipped call shifts all that follow, and only the earlier ones show it",
+            ),
+        ),
+        explains=len(wait_end.victims),
+    )
+
+
+def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Request]) -> str:
+    how = relation(history(facts, call.group, [c.rank for c in normal]), normal[0], others[0])
+    if how == "skipped":
+        return "skipped_collective"
+    if how == "extra":
+        return "extra_collective"
+    if how == "new":
+        place = others[0].place
+        return "early_exit" if place and _LEAVING.search(place.function) else "extra_collective"
+    return "size_mismatch" if normal[0].asked[0] == others[0].asked[0] else "different_collective"
+
+
+def _alternatives(cause: str, culprits: tuple[int, ...]) -> tuple[Alternative, ...]:
+    if not culprits:
+        return ()
+    others = [c for c in ("skipped_collective", "extra_collective", "different_collective") if c != cause][:2]
+    return tuple(
+        perhaps(
+            other,
+            f"{upper(ranks_words(culprits))} may have departed earlier, in another way.",
+            culprits,
+            decided_by="the dump of each rank",
+        )
+        for other in others
+    )

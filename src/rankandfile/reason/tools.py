@@ -1,0 +1,87 @@
+"""The tools that causes are found with. Their files take them from `toolbox`, which loads this when one is used."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.events import event_id
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.lost_history import missing_history
+from rankandfile.reason.calls.requests import asked, claims_at, sides
+from rankandfile.reason.calls.split_pairs import Pair, Pairs, disagreeing
+from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
+from rankandfile.reason.divergence import in_document
+from rankandfile.reason.divergence.find import find_divergence
+from rankandfile.reason.divergence.habits import changed_their_order
+from rankandfile.reason.divergence.point import DivergencePoint
+from rankandfile.reason.document import cited, cohort, diverged, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.findings.did_instead import story_of
+from rankandfile.reason.findings.other_arguments import other_arguments
+from rankandfile.reason.findings.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
+from rankandfile.reason.ranks.accounts import Error, fields_of
+from rankandfile.reason.ranks.did_instead import Story, Subject, location_of, world_of
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.ranks.named_roots import named_roots
+from rankandfile.reason.ranks.said_to_skip import caught_by, said_to_skip
+from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
+
+__all__ = [
+    "Amount",
+    "DivergencePoint",
+    "Error",
+    "Exchange",
+    "Facts",
+    "Pair",
+    "Pairs",
+    "Patience",
+    "Pending",
+    "Stand",
+    "Story",
+    "Subject",
+    "Unlike",
+    "WaitEnd",
+    "absent_ranks",
+    "amount",
+    "asked",
+    "call_phrase",
+    "caught_by",
+    "changed_their_order",
+    "cited",
+    "claims_at",
+    "cohort",
+    "died_first",
+    "disagreeing",
+    "diverged",
+    "event_id",
+    "exchange",
+    "fields_of",
+    "find_divergence",
+    "first_pending",
+    "in_document",
+    "location_of",
+    "lookup",
+    "missing_history",
+    "named_after_a_transfer",
+    "named_roots",
+    "odd_one_out",
+    "other_amount",
+    "other_arguments",
+    "patience",
+    "pending_row",
+    "perhaps",
+    "pl",
+    "said_to_skip",
+    "sides",
+    "stands_still",
+    "story_of",
+    "unlike_halves",
+    "waiting_sentence",
+    "world_of",
+]
