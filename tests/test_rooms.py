@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
     "wire": set(),
-    "lab": EVERYTHING,
+    "lab": EVERYTHING - {"cli"},
     "cli": EVERYTHING | {"lab"},
 }
 
