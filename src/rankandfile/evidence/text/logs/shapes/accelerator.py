@@ -8,6 +8,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 140
+
 
 def _process(event: Event, _context: Context) -> None:
     """The process on the GPU, where the driver knew it; some drivers write `<unknown>`."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from rankandfile.evidence.text.logs.blocks import failure_row
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 90
+
 SHAPES = (
     Shape(
         "agent_closing",

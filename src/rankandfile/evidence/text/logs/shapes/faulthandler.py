@@ -5,6 +5,8 @@ from __future__ import annotations
 from rankandfile.evidence.text.logs.blocks import thread_span
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 150
+
 SHAPES = (
     Shape("fatal_python_error", "P8", "fact", "Fatal Python error", r"Fatal Python error: (?P<error>.*)"),
     Shape(

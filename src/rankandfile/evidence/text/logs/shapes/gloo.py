@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 70
+
 SHAPES = (
     Shape(
         "gloo_timeout",

@@ -8,6 +8,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 20
+
 
 def _signalled(event: Event, _context: Context) -> None:
     """`this local rank` is the writer; a rank is the last writer of a key in the store."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 130
+
 SHAPES = (
     Shape(
         "kernel_oom",

@@ -8,6 +8,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 110
+
 
 def _signalled(event: Event, _context: Context) -> None:
     event.exit_code = -int(event.signal) if event.signal and len(event.signal) < 4 else None

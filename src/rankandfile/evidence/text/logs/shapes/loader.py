@@ -6,6 +6,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 100
+
 
 def _worker(event: Event, context: Context) -> None:
     """The pid is a loader worker's, not the rank's. Terminated is what a dying parent does to its workers."""

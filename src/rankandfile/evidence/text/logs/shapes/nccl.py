@@ -8,6 +8,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 40
+
 #: IBV_WC_WR_FLUSH_ERR: the queue was emptied after an earlier error.
 _FLUSHED = 5
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 50
+
 SHAPES = (
     Shape(
         "cuda_failure", "N8", "origin", "Cuda failure ", r"Cuda failure (?:(?P<code>\d+) )?'(?P<error>[^']*)'"

@@ -7,6 +7,9 @@ from __future__ import annotations
 from rankandfile.evidence.text.logs.shape import Shape
 from rankandfile.evidence.text.logs.tracebacks import read
 
+#: Any other knows better, those without a place of their own too.
+ORDER = 1 << 30
+
 SHAPES = (
     Shape(
         "traceback",

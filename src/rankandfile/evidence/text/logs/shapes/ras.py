@@ -5,6 +5,8 @@ from __future__ import annotations
 from rankandfile.evidence.text.logs.ras_text import counted, gone, rows
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 60
+
 SHAPES = (
     Shape("ras_summary", "R1", "fact", "Group     Comms", r"Group Comms Nodes Ranks", then=rows),
     Shape(

@@ -9,6 +9,8 @@ from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 from rankandfile.evidence.text.logs.signals import by_words
 
+ORDER = 120
+
 
 def _tasks(event: Event, _context: Context) -> None:
     """A task is a rank only where one task runs per rank, which the line does not tell."""

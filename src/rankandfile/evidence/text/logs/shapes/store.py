@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 80
+
 _SOCKET = r"(?: on SocketImpl\(.*?remote=\[(?P<peer_host>[^\]]*)\]:(?P<peer_port>\d+)\))?"
 
 SHAPES = (

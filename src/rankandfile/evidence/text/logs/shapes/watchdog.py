@@ -15,6 +15,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 10
+
 UNKNOWN_SIZE = 18_446_744_073_709_551_615
 
 _WORK = (
