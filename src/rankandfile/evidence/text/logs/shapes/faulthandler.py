@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankandfile.evidence.text.logs.blocks import thread_span
 from rankandfile.evidence.text.logs.shape import Shape
 
 ORDER = 150
@@ -15,7 +14,6 @@ SHAPES = (
     ),
     Shape(
         "thread_stack", "P8", "fact", ("(most recent call first)", "most recent call first"),
-        r"(?P<which>Current thread|Thread) 0x(?P<thread>[0-9a-f]+).{0,100}?\(most recent call first\)",
-        then=thread_span,
+        r"(?:Current thread|Thread) 0x(?P<thread>[0-9a-f]+).{0,100}?\(most recent call first\)",
     ),
 )  # fmt: skip
