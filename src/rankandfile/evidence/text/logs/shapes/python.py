@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from rankandfile.evidence.text.logs.raised import read
 from rankandfile.evidence.text.logs.shape import Shape
-from rankandfile.evidence.text.logs.tracebacks import read
 
 #: Any other knows better, those without a place of their own too.
 ORDER = 1 << 30
