@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -194,3 +196,32 @@ def test_an_error_file_is_the_ranks_that_the_table_gives_it(
     ended = exits.of_case(rows, found.events, found.logs)
     (own,) = [row for row in ended.iter_rows(named=True) if row["kind"] == "error_file"]
     assert (own["rank"], own["local_rank"]) == (rank, 3)
+
+
+LOAD = """
+import json, sys, tempfile
+from pathlib import Path
+from rankandfile.evidence.load import load
+with tempfile.TemporaryDirectory() as spool:
+    case = load([Path(sys.argv[1])], Path(spool), jobs=1)
+print(json.dumps([case.exits.height, [note.what for note in case.notes], sorted(
+    name for name in sys.modules if name == "rankandfile.evidence.exits.documents" or ".kinds" in name
+)]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("document", "rows", "note"),
+    [
+        (b'[{"pid": 1, "rank": 0, "exitcode": -9}]', 1, ""),
+        (b'[{"pid": 1, "exitcode": 1}' + b"[" * 200_000, 0, "not JSON"),
+        (b'[{"pid": 1, "exitcode": 1}, ' + b"{}," * 6_000_000 + b"{}]", 0, "larger than an exit list can be"),
+    ],
+    ids=["list", "nested", "endless"],
+)
+def test_exit_lists_are_decoded_elsewhere(document: bytes, rows: int, note: str, tmp_path: Path) -> None:
+    (tmp_path / "exits.json").write_bytes(document)
+    done = subprocess.run([sys.executable, "-c", LOAD, str(tmp_path)], capture_output=True, check=True)
+    height, notes, read_here = json.loads(done.stdout)
+    assert height == rows and not read_here
+    assert any(note in one for one in notes) or not note

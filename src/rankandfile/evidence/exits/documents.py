@@ -12,8 +12,8 @@ from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import clean
+from rankandfile.evidence.text.logs.raised import weigh
 from rankandfile.evidence.text.logs.signals import by_number, by_words
-from rankandfile.evidence.text.logs.tracebacks import weigh
 
 #: Largest exit list or error file that is read.
 MOST = 16 << 20

@@ -54,10 +54,7 @@ class _Before(NamedTuple):
 
 
 def _cut_by(
-    is_cut: Callable[[_Before, int, bool], bool],
-    facts: Sequence[Facts],
-    order: list[int],
-    cuts: Set[int],
+    is_cut: Callable[[_Before, int, bool], bool], facts: Sequence[Facts], order: list[int], cuts: Set[int]
 ) -> list[int]:
     """Positions at which a new attempt begins: the cuts given, and where a silence without any call is one."""
     gaps, begun = _gaps(facts, order), _begun_after(facts, order)

@@ -168,12 +168,7 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
         rf"{DATE}T{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)? ([\w.-]+) ([\w.-]+)(?:\[\d+\])?: ",
         _journal,
     ),
-    (
-        "digit",
-        "time",
-        rf"{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?:?(?: - |[ \t|]+)",
-        dated,
-    ),
+    ("digit", "time", rf"{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?:?(?: - |[ \t|]+)", dated),
     ("digit", "time", rf"{CLOCK}(?:[.,](\d{{1,9}}))?:? +", _timed),
     (" digit", "task", r" *(\d{1,6}): ", _task),
     ("(", "ray", r"\(\w+(?:\([^)]{0,200}\))? pid=(\d{1,10})(?:, ip=([^)\s]{1,60}))?\) ?", _ray),

@@ -32,6 +32,10 @@ BEHIND = 32 << 10
 LINE = 16 << 10
 
 
+#: Lines that are remembered as they were taken apart: more than any block has.
+_MOST_TAKEN = 4096
+
+
 class Window:
     """The part of a file that is at hand, and what its lines were taken apart to: nobody does that twice."""
 
@@ -47,6 +51,8 @@ class Window:
     def taken(self, start: int, end: int) -> Sequence[Peeled]:
         found = self._taken.get(start)
         if found is None:
+            if len(self._taken) == _MOST_TAKEN:
+                self._taken.clear()
             # What a carriage return has wiped away is no line of anybody's.
             text = self.text(start, end).rstrip("\r").rpartition("\r")[2]
             found = self._taken[start] = [peel(piece) for piece in pieces(text)]

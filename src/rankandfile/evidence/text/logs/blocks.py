@@ -1,4 +1,4 @@
-"""Shapes of more than one line: issued-from stacks, desync reports, torchrun's table, faulthandler's stacks."""
+"""Shapes of more than one line: issued-from stacks, desync reports, torchrun's table."""
 
 from __future__ import annotations
 
@@ -122,17 +122,3 @@ def failure_row(event: Event, context: Context) -> None:
         elif match or told:
             told.append(match[2] if match else peeled.body)
     event.fields["traceback"] = clean("\n".join(told)[-1000:], 1000)
-
-
-_FRAME = re.compile(r'^\s*File "(.{1,1000})", line (\d{1,9}) in (.{1,200})')
-
-
-def thread_span(event: Event, context: Context) -> None:
-    """How many lines the stack has; the stack decoder reads the frames."""
-    lines = 0
-    for _, peeled in context.following(200):
-        if not _FRAME.match(peeled.body):
-            break
-        lines += 1
-    event.fields["lines"] = lines
-    event.fields["current"] = event.fields.pop("which", "") == "Current thread"

@@ -14,7 +14,7 @@ import msgspec
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Collector, Draft, frame
-from rankandfile.evidence.text.stacks.pyspy_text import is_native
+from rankandfile.evidence.text.stacks.formats.pyspy_text import is_native
 from rankandfile.evidence.text.stacks.stream import Stream
 
 _THREAD = re.compile(rb'^\s*\{?\s*"pid":', re.MULTILINE)

@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
+from rankandfile import listing
 from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.scan import Line
-from rankandfile.evidence.text.stacks import (
-    bounds,
-    cpp,
-    debug_server,
-    faulthandler,
-    native,
-    pyspy_text,
-    tracebacks,
-    watchdog,
-)
+from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Collector
 from rankandfile.evidence.text.stacks.stream import Format, Stream
 
-#: A new format is one module with such a function, named here.
-FORMATS: tuple[Format, ...] = (
-    debug_server.open,
-    faulthandler.open,
-    pyspy_text.open,
-    tracebacks.open,
-    watchdog.open,
-    native.open,
-    cpp.open,
-)
 
-#: What any line that begins something contains: most lines of a log do not.
-_INTERESTING = re.compile(
-    r"most recent call|Process |process |Thread |Fatal Python|Timeout \(|=== Rank|PARTIAL DATA"
-    r"|Stack trace of|exception|Exception|#0 |TID |PID "
-)
+@cache
+def formats() -> tuple[Sequence[Format], re.Pattern[str]]:
+    """All ways of writing stacks, and what any line has that begins something in one of them."""
+    found = listing.members(f"{__package__}.formats", "FORMAT", Format)
+    return found, re.compile("|".join(format.begins for format in found))
 
 
 class Reader:
@@ -48,6 +31,7 @@ class Reader:
         self._idle = 0
         """Lines since the last one that belonged to a stack."""
         self._streams: dict[str, Stream] = {}
+        self._formats, self._interesting = formats()
 
     @property
     def busy(self) -> bool:
@@ -73,7 +57,7 @@ class Reader:
     def _feed(self, number: int, peeled: Peeled, text: str) -> None:
         stream = self._streams.get(peeled.key)
         if stream is None:
-            if not _INTERESTING.search(text):
+            if not self._interesting.search(text):
                 return
             if len(self._streams) >= bounds.STREAMS:
                 self.collector.note(str(number), "too many writers take turns: the rest is not read")
@@ -87,7 +71,7 @@ class Reader:
                 self._end(stream)
             if taken:
                 return
-        if not _INTERESTING.search(text):
+        if not self._interesting.search(text):
             return
         if peeled.rank_from == "prefix":
             stream.rank, stream.rank_from = peeled.rank, "prefix"
@@ -96,8 +80,8 @@ class Reader:
             stream.rank, stream.rank_from = None, ""
         if peeled.time is not None and peeled.time.quality in ("wall", "zoned"):
             stream.at_ns = peeled.time.ns
-        for format in FORMATS:
-            stream.block = format(number, text, stream)
+        for format in self._formats:
+            stream.block = format.open(number, text, stream)
             if stream.block is not None:
                 self._reading += 1
                 self._idle = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from rankandfile.evidence.text.stacks.collector import Collector, Draft
@@ -21,11 +23,14 @@ class Block(Protocol):
         """The stack is over: hand it in."""
 
 
-class Format(Protocol):
+@dataclass(frozen=True)
+class Format:
     """A way of writing stacks."""
 
-    def __call__(self, number: int, text: str, stream: Stream) -> Block | None:
-        """A block, if this line begins one. It may also just take note of what the line tells."""
+    begins: str
+    """A pattern that any line has which begins something: most lines of a log have it not."""
+    open: Callable[[int, str, Stream], Block | None]
+    """A block, if the line with this number and text begins one. It may also just take note of what the line tells."""
 
 
 class Stream:

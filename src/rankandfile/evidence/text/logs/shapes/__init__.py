@@ -1,35 +1,19 @@
-"""The catalogue: one module per family, each a table. Earlier shapes win where two claim the same words."""
+"""The catalogue: one module per family, each with a table of its shapes, `SHAPES`, found by being here.
+
+Where two shapes claim the same words, the one whose family has the smaller `ORDER` wins; families without one come
+after those, and before `python`.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 
+from rankandfile import listing
 from rankandfile.evidence.text.logs.shape import Shape
-from rankandfile.evidence.text.logs.shapes import (
-    accelerator,
-    agent,
-    collectives,
-    faulthandler,
-    gloo,
-    heartbeat,
-    kernel,
-    launchers,
-    loader,
-    nccl,
-    nccl_setup,
-    python,
-    ras,
-    slurm,
-    store,
-    watchdog,
+
+SHAPES: tuple[Shape, ...] = tuple(
+    shape for family in listing.members(__name__, "SHAPES", tuple) for shape in family
 )
-
-FAMILIES = (
-    watchdog, heartbeat, collectives, nccl, nccl_setup, ras, gloo, store, agent, loader, launchers, slurm, kernel,
-    accelerator, faulthandler, python,
-)  # fmt: skip
-
-SHAPES: tuple[Shape, ...] = tuple(shape for family in FAMILIES for shape in family.SHAPES)
 
 
 @cache

@@ -8,6 +8,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 140
+
 
 def _process(event: Event, _context: Context) -> None:
     """The process on the GPU, where the driver knew it; some drivers write `<unknown>`."""
@@ -17,39 +19,24 @@ def _process(event: Event, _context: Context) -> None:
 
 SHAPES = (
     Shape(
-        "xid",
-        "K5",
-        "origin",
-        "NVRM: Xid",
+        "xid", "K5", "origin", "NVRM: Xid",
         r"NVRM: Xid \((?:PCI:)?(?P<bus>[0-9a-fA-F:.]+)\): (?P<code>\d+)(?:, pid='?<?(?P<process>\w+)>?'?)?(?:, name=(?P<name>[^,]+))?,?\s*(?P<error>.*)",
         then=_process,
     ),
     Shape(
-        "gpu_hang",
-        "K7",
-        "origin",
-        "HW Exception by GPU",
+        "gpu_hang", "K7", "origin", "HW Exception by GPU",
         r"HW Exception by GPU node-(?P<node>\d+).*?reason\s*:\s*(?P<error>.*)",
     ),
     Shape(
-        "oom",
-        "P2",
-        "origin",
-        "out of memory. Tried to allocate",
+        "oom", "P2", "origin", "out of memory. Tried to allocate",
         r"(?:CUDA|HIP|XPU) out of memory\. Tried to allocate (?P<asked>[\d.]+ \w+)(?:.*?GPU (?P<device>\d+))?",
     ),
     Shape(
-        "device_assert",
-        "P2",
-        "origin",
-        ("Assertion ", "], thread: ["),
+        "device_assert", "P2", "origin", ("Assertion ", "], thread: ["),
         r"block: \[(?P<block>[\d,]+)\], thread: \[(?P<thread>[\d,]+)\] Assertion (?P<assertion>.*?) failed",
     ),
     Shape(
-        "cuda_error",
-        "P2",
-        "origin",
-        ("CUDA error: ", "HIP error: ", "CUBLAS_STATUS_", "CUDNN_STATUS_"),
+        "cuda_error", "P2", "origin", ("CUDA error: ", "HIP error: ", "CUBLAS_STATUS_", "CUDNN_STATUS_"),
         r"(?:AcceleratorError|RuntimeError|Error): (?:CUDA|HIP|CUDNN|cuDNN) error: (?P<error>.*)",
     ),
-)
+)  # fmt: skip

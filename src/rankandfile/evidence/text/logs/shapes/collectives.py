@@ -9,6 +9,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 30
+
 _PRINT = (
     r"CollectiveFingerPrint\(SequenceNumber=(?P<{p}seq>\d+)(?:, )?\s*OpType=(?P<{p}op>\w+)"
     r"(?:, TensorShape=\[(?P<{p}sizes>.*?)\], TensorDtypes=(?P<{p}dtype>[^,)]*))?"
@@ -28,42 +30,29 @@ def _compared(event: Event, context: Context) -> None:
 
 SHAPES = (
     Shape(
-        "wrapper_mismatch",
-        "D2",
-        "messenger",
-        ("CollectiveFingerPrint(", "mismatch between collectives"),
+        "wrapper_mismatch", "D2", "messenger", ("CollectiveFingerPrint(", "mismatch between collectives"),
         r"Rank (?P<group_rank>\d+) is running collective: "
         + _PRINT.format(p="")
         + r".*?but Rank (?P<about>\d+) is running collective: "
         + _PRINT.format(p="peer_")
         + r"(?:.*?Collectives differ in the following aspects:\s*(?P<aspects>.*))?",
-        about_in="group",
-        then=_compared,
+        about_in="group", then=_compared,
     ),
     Shape(
-        "monitored_barrier",
-        "D4",
-        "messenger",
-        "pass monitoredBarrier",
+        "monitored_barrier", "D4", "messenger", "pass monitoredBarrier",
         r"(?:\[Rank (?P<group_rank>\d+)\]: )?Ranks? (?P<about>\d+(?:, \d+)*) failed to pass monitoredBarrier(?: in (?P<timeout_ms>\d+) ms)?",
         about_in="group",
     ),
     Shape(
-        "monitored_barrier_error",
-        "D4",
-        "messenger",
-        "reached monitoredBarrier",
+        "monitored_barrier_error", "D4", "messenger", "reached monitoredBarrier",
         r"Rank (?P<group_rank>\d+) successfully reached monitoredBarrier, but received errors while waiting for send/recv from rank (?P<about>\d+)",
         about_in="group",
     ),
     Shape(
-        "desync_report",
-        "D1",
-        "messenger",
+        "desync_report", "D1", "messenger",
         ("Timeout at collective: ", "caused the desync are", "lagging ranks that caused"),
         r"(?:\[(?P<group_rank>\d+)\] Timeout at collective: (?P<op>\w+), #(?P<number>\d+)|ranks \[(?P<about>[\d, ]+)\] are the lagging ranks)",
-        about_in="group",
-        then=desync_report,
+        about_in="group", then=desync_report,
     ),
     Shape("desync_failed", "D1", "echo", "kEventStart", r"INTERNAL ASSERT.*?kEventStart"),
-)
+)  # fmt: skip

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from rankandfile.evidence.text.logs.blocks import thread_span
 from rankandfile.evidence.text.logs.shape import Shape
+
+ORDER = 150
 
 SHAPES = (
     Shape("fatal_python_error", "P8", "fact", "Fatal Python error", r"Fatal Python error: (?P<error>.*)"),
     Shape(
-        "faulthandler_timer", "P8", "fact", "Timeout (", r"^Timeout \((?P<after>\d+:\d\d:\d\d(?:\.\d+)?)\)!"
+        "faulthandler_timer", "P8", "fact", "Timeout (",
+        r"^Timeout \((?P<after>\d+:\d\d:\d\d(?:\.\d+)?)\)!",
     ),
     Shape(
-        "thread_stack",
-        "P8",
-        "fact",
-        ("(most recent call first)", "most recent call first"),
-        r"(?P<which>Current thread|Thread) 0x(?P<thread>[0-9a-f]+).{0,100}?\(most recent call first\)",
-        then=thread_span,
+        "thread_stack", "P8", "fact", ("(most recent call first)", "most recent call first"),
+        r"(?:Current thread|Thread) 0x(?P<thread>[0-9a-f]+).{0,100}?\(most recent call first\)",
     ),
-)
+)  # fmt: skip

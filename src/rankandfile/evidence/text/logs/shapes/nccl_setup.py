@@ -4,53 +4,38 @@ from __future__ import annotations
 
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 50
+
 SHAPES = (
     Shape(
-        "cuda_failure", "N8", "origin", "Cuda failure ", r"Cuda failure (?:(?P<code>\d+) )?'(?P<error>[^']*)'"
+        "cuda_failure", "N8", "origin", "Cuda failure ",
+        r"Cuda failure (?:(?P<code>\d+) )?'(?P<error>[^']*)'",
     ),
     Shape(
-        "duplicate_gpu",
-        "N8",
-        "fact",
-        "Duplicate GPU detected",
+        "duplicate_gpu", "N8", "fact", "Duplicate GPU detected",
         r"Duplicate GPU detected : (?P<about>rank \d+ and rank \d+) both on CUDA device (?P<bus>\S+)",
         about_in="group",
     ),
     Shape(
-        "bootstrap_mismatch",
-        "N8",
-        "fact",
-        "mismatch in rank count",
+        "bootstrap_mismatch", "N8", "fact", "mismatch in rank count",
         r"Bootstrap Root : mismatch in rank count from procs (?P<expected>\d+) : (?P<got>\d+)",
     ),
     Shape(
-        "bootstrap_duplicate",
-        "N8",
-        "fact",
-        "has already checked in",
+        "bootstrap_duplicate", "N8", "fact", "has already checked in",
         r"Bootstrap Root : rank (?P<about>\d+) of (?P<nranks>\d+) ranks has already checked in",
         about_in="group",
     ),
     Shape(
-        "nccl_unhandled_cuda",
-        "N9",
-        "origin",
-        "ncclUnhandledCudaError",
+        "nccl_unhandled_cuda", "N9", "origin", "ncclUnhandledCudaError",
         r"ncclUnhandledCudaError: (?P<error>.*)",
     ),
     Shape("nccl_remote_error", "N9", "echo", "ncclRemoteError:", r"ncclRemoteError: (?P<error>.*)"),
     Shape(
-        "nccl_error",
-        "N9",
-        "echo",
-        ("NCCL error in: ", "CCL error in: "),
+        "nccl_error", "N9", "echo", ("NCCL error in: ", "CCL error in: "),
         r"CCL error in: (?P<where>\S+?), (?P<error>.*?)(?:, NCCL version (?P<version>[\d.]+))?$",
     ),
     Shape(
-        "nccl_version",
-        "N1",
-        "fact",
-        "NCCL version ",
+        "nccl_version", "N1", "fact", "NCCL version ",
         r"^(?:NCCL INFO )?NCCL version (?P<version>\d+\.\d+[\d.]*)\+cuda(?P<cuda>[\d.]+)",
     ),
-)
+)  # fmt: skip

@@ -9,6 +9,8 @@ from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 from rankandfile.evidence.text.logs.signals import by_words
 
+ORDER = 120
+
 
 def _tasks(event: Event, _context: Context) -> None:
     """A task is a rank only where one task runs per rank, which the line does not tell."""
@@ -25,36 +27,22 @@ _TASKS = r"srun: error: (?P<host>[\w.-]+): tasks? (?P<about>\d[\d,-]*): "
 
 SHAPES = (
     Shape(
-        "slurm_oom",
-        "K1",
-        "fact",
-        ("oom_kill event", "oom-kill event"),
+        "slurm_oom", "K1", "fact", ("oom_kill event", "oom-kill event"),
         r"(?P<count>\d+) oom[_-]kill events?(?:\(s\))? in (?:StepId=)?(?P<step>\d[\w.+]*\w)",
     ),
     Shape(
-        "slurm_task_end",
-        "K2",
-        "fact",
-        "srun: error: ",
+        "slurm_task_end", "K2", "fact", "srun: error: ",
         _TASKS + r"(?P<how>Exited with exit code (?P<exit_code>\d+))",
-        about_in="global",
-        then=_tasks,
+        about_in="global", then=_tasks,
     ),
     Shape(
-        "slurm_task_end",
-        "K2",
-        "fact",
-        "srun: error: ",
+        "slurm_task_end", "K2", "fact", "srun: error: ",
         _TASKS + r"(?P<how>[A-Z][\w ()-]*)",
-        about_in="global",
-        then=_tasks,
+        about_in="global", then=_tasks,
     ),
     Shape("slurm_node_failure", "K3", "fact", "Node failure on", r"Node failure on (?P<host>[\w.-]+)"),
     Shape(
-        "slurm_cancelled",
-        "K3",
-        "fact",
-        " CANCELLED AT ",
+        "slurm_cancelled", "K3", "fact", " CANCELLED AT ",
         r"\*\*\* (?P<what>STEP|JOB) (?P<step>\S+) ON (?P<reporter>\S+) CANCELLED AT (?P<at>\S+)(?: DUE TO (?P<reason>[A-Z ]+?)(?:,| \*\*\*|$))?",
     ),
-)
+)  # fmt: skip

@@ -15,6 +15,8 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
+ORDER = 10
+
 UNKNOWN_SIZE = 18_446_744_073_709_551_615
 
 _WORK = (
@@ -43,112 +45,66 @@ def _ended(event: Event, context: Context) -> None:
 
 SHAPES = (
     Shape(
-        "watchdog_timeout",
-        "W1",
-        "messenger",
+        "watchdog_timeout", "W1", "messenger",
         ("Watchdog caught", "collective operation timeout", "before timing out", ", OpType="),
         rf"Watchdog caught collective operation timeout: {_WORK} ran for (?P<waited_ms>\d+)",
         then=_retold,
     ),
     Shape(
-        "watchdog_progress",
-        "W2",
-        "messenger",
-        (
-            "last completed work",
-            "last completed NCCL",
-            "last enqueued work",
-            "last enqueued NCCL",
-            "Timeout at NCCL work",
-            "detected by watchdog",
-        ),
+        "watchdog_progress", "W2", "messenger",
+        ("last completed work", "last completed NCCL", "last enqueued work", "last enqueued NCCL",
+         "Timeout at NCCL work", "detected by watchdog"),
         r"(?:at work(?: sequence id)?|NCCL work): (?P<seq>\d+)\b.{0,120}?last enqueued (?:\w*CC?L )?work: (?P<enqueued>-?\d+), last completed (?:\w*CC?L )?work: (?P<completed>-?\d+)",
     ),
     Shape(
-        "watchdog_epilogue",
-        "W3",
-        "echo",
-        "have failed or timed out",
+        "watchdog_epilogue", "W3", "echo", "have failed or timed out",
         r"Some \w+ operations have failed or timed out",
     ),
     Shape(
-        "watchdog_epilogue",
-        "W3",
-        "echo",
-        "taking the entire process down",
+        "watchdog_epilogue", "W3", "echo", "taking the entire process down",
         r"we are taking the entire process down",
     ),
     Shape(
-        "watchdog_ended",
-        "W4",
-        "echo",
-        "watchdog thread terminated",
+        "watchdog_ended", "W4", "echo", "watchdog thread terminated",
         r"watchdog thread terminated with exception: (?P<error>(?:(?!Watchdog caught).)*)",
         then=_ended,
     ),
     Shape(
-        "communicator_aborted",
-        "W5",
-        "echo",
-        "communicator was aborted",
+        "communicator_aborted", "W5", "echo", "communicator was aborted",
         r"communicator was aborted(?: on rank (?P<group_rank>\d+))?",
     ),
     Shape(
-        "nccl_async_error",
-        "W6",
-        "messenger",
-        ("following async exception", "found async exception"),
+        "nccl_async_error", "W6", "messenger", ("following async exception", "found async exception"),
         rf"{_WORK} (?:raised the following|found) async exception(?: when checking for \w+ errors)?: (?P<error>.*)",
     ),
     Shape(
-        "nccl_async_error",
-        "W6",
-        "messenger",
-        "found async exception",
+        "nccl_async_error", "W6", "messenger", "found async exception",
         r"(?:found|raised the following) async exception(?: when checking for \w+ errors)?: (?P<error>.*)",
     ),
     Shape(
-        "failed_stack_missing",
-        "W7",
-        "fact",
-        "failed collective not found",
+        "failed_stack_missing", "W7", "fact", "failed collective not found",
         r"Stack trace of the failed collective not found",
     ),
     Shape(
-        "failed_stack",
-        "W7",
-        "fact",
-        "Stack trace of the failed",
+        "failed_stack", "W7", "fact", "Stack trace of the failed",
         r"Stack trace of the failed collective",
         then=issued_from,
     ),
     Shape(
-        "blocking_wait_timeout",
-        "W8",
-        "messenger",
-        "timed out in blocking wait",
+        "blocking_wait_timeout", "W8", "messenger", "timed out in blocking wait",
         rf"(?:Work {_WORK} )?timed out in blocking wait",
     ),
     Shape(
-        "remote_error",
-        "W9",
-        "messenger",
-        "remote error detected from",
+        "remote_error", "W9", "messenger", "remote error detected from",
         r"remote error detected from rank: (?P<about>\d+)",
         about_in="group",
     ),
     Shape(
-        "terminate_unjoined",
-        "W10",
-        "fact",
-        "terminate called without",
+        "terminate_unjoined", "W10", "fact", "terminate called without",
         r"terminate called without an active exception",
     ),
     Shape(
-        "terminate",
-        "W10",
-        "echo",
-        "terminate called after throwing",
+        "terminate", "W10", "echo", "terminate called after throwing",
         r"terminate called after throwing an instance of '(?P<exception>[^']*)'",
     ),
-)
+)  # fmt: skip

@@ -17,7 +17,9 @@ import re
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.raw import DIED, NOW
-from rankandfile.evidence.text.stacks.stream import Block, Stream
+from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+
+ORDER = 20
 
 _FATAL = re.compile(r"Fatal Python error: (.*)$")
 _TIMEOUT = re.compile(r"^\s*Timeout \((\d{1,9}:\d\d:\d\d(?:\.\d{1,9})?)\)!$")
@@ -31,7 +33,7 @@ _MOST = 100
 _COLLECTING = re.compile(r"^\s*Garbage-collecting$")
 
 
-def open(number: int, text: str, stream: Stream) -> Block | None:
+def _open(number: int, text: str, stream: Stream) -> Block | None:
     if match := _FATAL.search(text):
         stream.begin(error=f"Fatal Python error: {match[1]}")
     elif match := _TIMEOUT.search(text):
@@ -80,3 +82,6 @@ class _Thread:
 
 def _digits(text: str) -> str | None:
     return text if text.isascii() and text.isdigit() else None
+
+
+FORMAT = Format(r"most recent call|Fatal Python|Timeout \(", _open)

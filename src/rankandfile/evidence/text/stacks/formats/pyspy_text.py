@@ -18,7 +18,9 @@ import re
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Draft, frame
-from rankandfile.evidence.text.stacks.stream import Block, Stream
+from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+
+ORDER = 30
 
 _PROCESS = re.compile(r"^\s*Process (\d{1,10}): ")
 _PARENT = re.compile(r"^\s*Parent Process (\d{1,10}): ")
@@ -32,7 +34,7 @@ _VARIABLE = re.compile(r"^\s{9,}(\S.*)$")
 _NATIVE = re.compile(r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|rs)$|^\S*python3?[.\d]*$|^\?*$")
 
 
-def open(number: int, text: str, stream: Stream) -> Block | None:
+def _open(number: int, text: str, stream: Stream) -> Block | None:
     if match := _PROCESS.match(text):
         stream.begin(pid=bounds.decimal(match[1]))
     elif match := _PARENT.match(text):
@@ -86,3 +88,6 @@ class _Thread:
 
     def close(self) -> None:
         self.stream.collector.add(self.process, self.draft, "pyspy")
+
+
+FORMAT = Format(r"Process |Thread ", _open)

@@ -1,4 +1,4 @@
-"""Python tracebacks in logs: what was raised, where, and whether it began here."""
+"""What the tracebacks of a log say: what was raised, where, and whether it began there."""
 
 from __future__ import annotations
 

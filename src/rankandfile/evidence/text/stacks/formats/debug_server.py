@@ -15,7 +15,9 @@ from __future__ import annotations
 import re
 
 from rankandfile.evidence.text.stacks import bounds
-from rankandfile.evidence.text.stacks.stream import Block, Stream
+from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+
+ORDER = 10
 
 _HEADER = re.compile(r"^\s*=== Rank (\d{1,7}): (\S*)(?: .*)? ===\s*$")
 _HOST = re.compile(r"^https?://(?:\[([^\]]{1,80})\]|([^/:]{1,253}))")
@@ -24,7 +26,7 @@ _FAILED = re.compile(r"^\s+Rank (\d{1,7}): (.*)$")
 _ERROR = re.compile(r"^Error: (.*)$")
 
 
-def open(number: int, text: str, stream: Stream) -> Block | None:
+def _open(number: int, text: str, stream: Stream) -> Block | None:
     if match := _HEADER.match(text):
         stream.end()
         stream.rank, stream.rank_from = int(match[1]), "content"
@@ -81,3 +83,6 @@ class _Failures:
 
     def close(self) -> None:
         return
+
+
+FORMAT = Format(r"=== Rank|PARTIAL DATA", _open)

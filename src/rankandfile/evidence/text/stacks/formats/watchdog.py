@@ -14,13 +14,15 @@ import re
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.raw import ISSUED
-from rankandfile.evidence.text.stacks.stream import Block, Stream
+from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+
+ORDER = 50
 
 _START = re.compile(r"Stack trace of the failed collective:\s*$")
 _FRAME = re.compile(r"^\s*#(\d{1,4}) (.+?) from (.*):(\d{1,9})$")
 
 
-def open(number: int, text: str, stream: Stream) -> Block | None:
+def _open(number: int, text: str, stream: Stream) -> Block | None:
     return _Issued(number, stream) if _START.search(text) else None
 
 
@@ -49,3 +51,6 @@ class _Issued:
             stream.rank, stream.rank_from, stream.at_ns = self.rank, self.rank_from, self.at_ns
             stream.add_alone(self.draft, "watchdog")
             stream.rank, stream.rank_from, stream.at_ns = now
+
+
+FORMAT = Format(r"Stack trace of", _open)

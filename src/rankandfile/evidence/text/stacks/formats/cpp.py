@@ -13,7 +13,9 @@ import re
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.raw import RAISED
-from rankandfile.evidence.text.stacks.stream import Block, Stream
+from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+
+ORDER = 70
 
 _RAISED = re.compile(r"Exception raised from (\S{1,200}) at (\S{1,500}):(\d{1,9}) \(most recent call first\)")
 _FRAME = re.compile(
@@ -21,7 +23,7 @@ _FRAME = re.compile(
 )
 
 
-def open(number: int, text: str, stream: Stream) -> Block | None:
+def _open(number: int, text: str, stream: Stream) -> Block | None:
     if match := _RAISED.search(text):
         return _Raised(number, stream, f"raised from {match[1]} at {match[2]}:{match[3]}")
     return None
@@ -45,3 +47,6 @@ class _Raised:
     def close(self) -> None:
         if self.draft.frames:
             self.stream.add_alone(self.draft, "cpp")
+
+
+FORMAT = Format(r"Exception raised from", _open)

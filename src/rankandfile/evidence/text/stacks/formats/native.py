@@ -11,7 +11,9 @@ import re
 
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Draft, frame
-from rankandfile.evidence.text.stacks.stream import Block, Stream
+from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+
+ORDER = 60
 
 _THREAD = re.compile(
     r"^\s*Thread (\d{1,9}) \((?:Thread (0x[0-9a-f]{1,16}) )?\(?(?:LWP|process) (\d{1,10})\)?(?: \"(.{0,64})\")?\):?\s*$"
@@ -26,7 +28,7 @@ _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PLACE = re.compile(r" (?:at (.+):(\d{1,9})|from (\S+)|- (/\S+))$")
 
 
-def open(number: int, text: str, stream: Stream) -> Block | None:
+def _open(number: int, text: str, stream: Stream) -> Block | None:
     if match := _THREAD.match(text):
         draft = Draft(
             number,
@@ -109,3 +111,6 @@ def _without_arguments(text: str) -> str:
             if depth == 0:
                 return text[:index].rstrip() if index > 0 and text[index - 1] == " " else text
     return text[:cut] if cut > 0 else text
+
+
+FORMAT = Format(r"process |Thread |#0 |TID |PID ", _open)

@@ -19,7 +19,9 @@ import re
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.raw import RAISED
-from rankandfile.evidence.text.stacks.stream import Block, Stream
+from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+
+ORDER = 40
 
 _START = re.compile(r"(Original |Exception Group )?Traceback \(most recent call last\):\s*$")
 _CONNECTS = re.compile(
@@ -32,7 +34,7 @@ _MARKS = re.compile(r"^[\s|~^]*$")
 _REPEATED = re.compile(r"^\s*\[Previous line repeated \d+ more times?\]$")
 
 
-def open(number: int, text: str, stream: Stream) -> Block | None:
+def _open(number: int, text: str, stream: Stream) -> Block | None:
     if match := _START.search(text):
         return _Traceback(number, stream, original=match[1] == "Original ")
     if _CONNECTS.match(text):
@@ -97,3 +99,6 @@ class _Traceback:
         stream.last_raised = row if row < len(threads) else None
         stream.connected = stream.ignored = False
         stream.thread_name = ""
+
+
+FORMAT = Format(r"most recent call|exception|Exception", _open)
