@@ -95,24 +95,24 @@ def exits(*killed: int, hosts: tuple[str, ...] = ("node01",)) -> str:
 
 def test_a_kill_with_a_counter_was_for_memory(tmp_path: Path) -> None:
     found = case(tmp_path, exits=exits(3), rank_3__memory_events=EVENTS.format(1))
-    ends = witness.testify(found).ends
+    ends = witness.read_accounts(found).ends
     assert ends[3].words == "killed by SIGKILL, out of memory by the counter of its control group"
     assert all(found.evidence(i) is not None for i in ends[3].evidence)
     assert ends[2].kind == "running"
 
 
 def test_a_counter_alone_ends_nobody(tmp_path: Path) -> None:
-    ends = witness.testify(case(tmp_path, exits=exits(), rank_3__memory_events=EVENTS.format(1))).ends
+    ends = witness.read_accounts(case(tmp_path, exits=exits(), rank_3__memory_events=EVENTS.format(1))).ends
     assert {end.kind for end in ends.values()} == {"running"}
 
 
 def test_a_core_file_is_of_the_rank_whose_process_it_names(tmp_path: Path) -> None:
-    ends = witness.testify(case(tmp_path, exits=exits(), core=core(4002, 11))).ends
+    ends = witness.read_accounts(case(tmp_path, exits=exits(), core=core(4002, 11))).ends
     assert (ends[2].kind, ends[2].words) == ("killed", "killed by SIGSEGV")
 
 
 def test_where_hosts_are_many_a_core_file_without_a_host_is_nobodys(tmp_path: Path) -> None:
-    ends = witness.testify(case(tmp_path, exits=exits(hosts=("node01", "node02")), core=core(4002, 11))).ends
+    ends = witness.read_accounts(case(tmp_path, exits=exits(hosts=("node01", "node02")), core=core(4002, 11))).ends
     assert ends[2].kind == "running"
 
 
