@@ -57,13 +57,13 @@ class Facts:
     wait_ends: tuple[WaitEnd, ...]
     """What the waits end in, those that need no guessing first."""
     paths_of_groups: dict[int, GroupPaths]
-    """Per group that a root is about: the paths its ranks took."""
+    """Per group that a wait end is about: the paths its ranks took."""
     order: Order
     programs: Programs
     hidden: dict[int, int]
     """Rank that may wait in one -> sends and receives it made that were not recorded, as far as they can be counted."""
     divergences: dict[WaitEnd, Any]
-    """What `parted.parted` found, by root: every cause asks for it."""
+    """What `find_divergence` found, by wait end: every cause asks for it."""
     steps: tuple[str, ...]
     """The trail: one line per step, with its numbers."""
     accounts: Accounts = field(default_factory=Accounts)

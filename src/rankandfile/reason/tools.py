@@ -14,7 +14,7 @@ from rankandfile.reason.divergence import in_document
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.divergence.habits import changed_their_order
 from rankandfile.reason.divergence.point import DivergencePoint
-from rankandfile.reason.document import cited, cohort, diverged, perhaps
+from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.findings.did_instead import story_of
 from rankandfile.reason.findings.other_arguments import other_arguments
@@ -70,6 +70,7 @@ __all__ = [
     "missing_history",
     "named_after_a_transfer",
     "named_roots",
+    "not_come",
     "odd_one_out",
     "other_amount",
     "other_arguments",

@@ -44,10 +44,7 @@ CAUSE = Cause(
     anti_advice=("Do not restart on the same device before its health is checked.",),
     probes=(
         STACKS,
-        Probe(
-            title="The device's own state",
-            text="nvidia-smi and dmesg (Xid) on the culprit's host.",
-        ),
+        Probe(title="The device's own state", text="nvidia-smi and dmesg (Xid) on the culprit's host."),
     ),
     title="A device never begins the call",
     page="""

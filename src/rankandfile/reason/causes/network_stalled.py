@@ -41,8 +41,7 @@ CAUSE = Cause(
     anti_advice=(DISABLE,),
     probes=(
         Probe(
-            title="Start times",
-            text="TORCH_NCCL_ENABLE_TIMING=1 shows which devices began the collective.",
+            title="Start times", text="TORCH_NCCL_ENABLE_TIMING=1 shows which devices began the collective."
         ),
     ),
     title="All joined, and nothing moves",

@@ -71,7 +71,7 @@ def several_roots(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     members = facts.membership.members[call.group]
     named = named_roots(facts, call)
     if len(named) > 1:
-        return differently_named(facts, wait_end, call, named)
+        return _differently_named(facts, wait_end, call, named)
     roots = _believers(facts, call.group, call.slot)
     if roots is None and wait_end.kind == "joined":
         return _finished_early(facts, wait_end, call)
@@ -219,7 +219,7 @@ def _sides_of(facts: Facts, call: Pending, roots: tuple[int, ...], members: list
     return diverged(facts, call.group, seq=row["seq"] if row else call.slot, kind="argument", cohorts=cohorts)
 
 
-def differently_named(
+def _differently_named(
     facts: Facts, wait_end: WaitEnd, call: Pending, named: dict[int, tuple[int, ...]]
 ) -> Finding:
     """That they disagree is shown. Who is wrong is, where all but one agree."""

@@ -1,6 +1,6 @@
-"""Where the ranks of a root took different paths: who parted from whom, at which call, and how.
+"""Where the ranks of a wait end took different paths: who diverged from whom, at which call, and how.
 
-The calls of the root's own groups show it first. The whole programs of the ranks can show it earlier, on another
+The calls of the wait end's own groups show it first. The whole programs of the ranks can show it earlier, on another
 group; and where the groups show nothing (one call per step, sends and receives), they are all there is.
 """
 
@@ -16,7 +16,7 @@ from .point import DivergencePoint, place_of
 
 
 def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
-    """None if all ranks concerned are on one path, as far as that can be seen. Worked out once per root."""
+    """None if all ranks concerned are on one path, as far as that can be seen. Worked out once per wait end."""
     if wait_end not in facts.divergences:
         facts.divergences[wait_end] = _find(facts, wait_end)
     found: DivergencePoint | None = facts.divergences[wait_end]

@@ -1,4 +1,4 @@
-"""A circle of waits among ranks that took different paths before it, where nothing says who departed."""
+"""A circle of waits among ranks that took different paths before it, where nothing says who diverged."""
 
 from __future__ import annotations
 

@@ -172,4 +172,4 @@ def _of_those_that_joined() -> tuple[Teller, ...]:
 @cache
 def _preferred(cause: str) -> int:
     """Of several ranks that did different things: whose cause is named first."""
-    return min(one.precedence for one in tellers() if one.cause == cause)
+    return min((one.precedence for one in tellers() if one.cause == cause), default=len(CAUSES) * 100)

@@ -78,8 +78,7 @@ def _uncounted(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
         sentence=(
             f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
             f"{call_phrase(facts, call)}. Whether {those} {verb(wait_end.ranks, 'has', 'have')} come to it cannot be "
-            "told: "
-            f"{why}."
+            f"told: {why}."
         ),
         evidence=cited(row),
         contradicted_by=f"the calls that the ring of {those} has lost",

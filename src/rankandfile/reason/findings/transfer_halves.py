@@ -38,7 +38,7 @@ class Unlike(NamedTuple):
 
 
 def unlike_halves(facts: Facts, wait_end: WaitEnd) -> Iterator[Unlike]:
-    """Of the transfers of the root's call, those whose halves do not fit; none where nobody has waited for long."""
+    """Of the transfers in which the waits end, those whose halves do not fit; none where nobody has waited for long."""
     if wait_end.kind != "joined":
         return
     call = facts.waits.pending[wait_end.pending[0]]
