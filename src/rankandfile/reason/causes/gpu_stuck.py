@@ -111,7 +111,6 @@ def not_begun(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="the kernel log of its host (Xid lines) and the rank's log (CUDA error)",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -89,5 +89,4 @@ def on_a_host(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
         ),
         evidence=(*cited(row), *(i for error in down.values() for i in error.evidence)),
         contradicted_by="a link that came up again before the call",
-        explains=len(wait_end.victims),
     )

@@ -78,12 +78,12 @@ def sums_differ(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if sums.agrees:
         # All together may fit though two pairs do not.
-        return _by_pairs(facts, wait_end, call)
+        return _by_pairs(facts, call)
     culprits = odd_one_out(facts, call.group, call.slot)
     if not culprits:
-        told = _by_pairs(facts, wait_end, call)
+        told = _by_pairs(facts, call)
         named = told is not None and told.culprits
-        return told if named else _nobody_known(facts, wait_end, call, sums, told)
+        return told if named else _nobody_known(facts, call, sums, told)
     if _out_of_step(facts, wait_end, culprits):
         return None
     rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
@@ -119,13 +119,10 @@ def sums_differ(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=(*cited(*known), *(_stacks(facts, (*culprits, *rest)[:4]) if elsewhere else ())),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(_perhaps_out_of_step(),),
-        explains=len(wait_end.victims),
     )
 
 
-def _nobody_known(
-    facts: Facts, wait_end: WaitEnd, call: Pending, sums: Exchange, told: Finding | None
-) -> Finding:
+def _nobody_known(facts: Facts, call: Pending, sums: Exchange, told: Finding | None) -> Finding:
     """Some pair disagrees, or the members are not in the same call: better than nothing, and worse than all else."""
     row = lookup.call_at(facts, call.waiting[0], call.group, call.slot or 0)
     said = said_to_skip(facts, call)
@@ -134,7 +131,7 @@ def _nobody_known(
         f"{sums.expected:,}."
     )
     if said and row is not None:
-        return _left_out(facts, wait_end, row, shown, said)
+        return _left_out(facts, row, shown, said)
     if told is not None:
         return told
     return Finding(
@@ -151,13 +148,10 @@ def _nobody_known(
                 how="py-spy dump --locals --json --pid PID, on each member",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
-def _left_out(
-    facts: Facts, wait_end: WaitEnd, row: lookup.Row, shown: str, said: dict[int, Error]
-) -> Finding:
+def _left_out(facts: Facts, row: lookup.Row, shown: str, said: dict[int, Error]) -> Finding:
     """They are a call or a batch ahead, as their own logs say."""
     culprits = tuple(sorted(said))
     words = "; ".join(f"rank {rank} says '{said[rank].words[:160]}'" for rank in culprits[:3])
@@ -180,7 +174,6 @@ def _left_out(
                 decided_by="the sizes that each member sends to each other",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -214,7 +207,7 @@ def _stacks(facts: Facts, ranks: tuple[int, ...]) -> tuple[str, ...]:
 _MOST_PAIRS = 3
 
 
-def _by_pairs(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
+def _by_pairs(facts: Facts, call: Pending) -> Finding | None:
     found = disagreeing(facts, call)
     if found is None or call.slot is None:
         return None
@@ -243,7 +236,6 @@ def _by_pairs(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
             )
             for rank in _others_named(found)[:_MOST_PAIRS]
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -78,7 +78,6 @@ def ended_well_after(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
             evidence=ids,
             contradicted_by="exit codes of another run",
-            explains=len(wait_end.victims),
         )
     limit = min((r.timeout_ms for r in reports if r.timeout_ms), default=None)
     within = (
@@ -116,7 +115,6 @@ def ended_well_after(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="how long it took in earlier runs",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -39,5 +39,4 @@ def circle_of_waits(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 ("skipped_collective", "Some of the ranks may have left out a call."),
             )
         ),
-        explains=len(wait_end.victims),
     )

@@ -127,7 +127,6 @@ def _finding(
         if wait_end.ranks
         else "a later dump in which the call has ended",
         alternatives=(*_other_causes(first.cause, stories), *first.alternatives),
-        explains=len(wait_end.victims),
     )
 
 

@@ -101,7 +101,6 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 decided_by="another look at the stacks",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -138,5 +137,4 @@ def making_a_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             )
         ),
         missing=(Missing(what=f"the stacks of {those}", how="py-spy dump --pid PID while it hangs"),),
-        explains=len(wait_end.victims),
     )

@@ -58,7 +58,6 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 "(TORCH_FR_DUMP_TEMP_FILE), and collect from all ranks before the job is torn down",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -101,5 +100,4 @@ def _uncounted(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 how="a larger ring (TORCH_FR_BUFFER_SIZE counts calls); py-spy dump --pid PID on each rank",
             ),
         ),
-        explains=len(wait_end.victims),
     )

@@ -98,7 +98,6 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 how="py-spy dump --pid PID on its host while it hangs, or start the job with `raf run`",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -134,7 +133,6 @@ def _may_wait_unseen(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -173,5 +171,4 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
             for cause, words, ranks in sides
         ),
         missing=(Missing(what=f"the stacks of {most}", how="py-spy dump --pid PID while it hangs"),),
-        explains=len(wait_end.victims),
     )

@@ -108,7 +108,6 @@ def other_amount(facts: Facts, wait_end: WaitEnd, cause: str) -> Finding | None:
         evidence=(lookup.evidence_of(sent), lookup.evidence_of(received)),
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
         alternatives=(*(_wrong(cause, rank) for rank in (source, target)), _OUT_OF_STEP),
-        explains=len(wait_end.victims),
     )
 
 

@@ -53,7 +53,6 @@ def waited_unknown_time(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 "how long a call waited",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
