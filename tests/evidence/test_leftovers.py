@@ -112,7 +112,9 @@ def test_a_core_file_is_of_the_rank_whose_process_it_names(tmp_path: Path) -> No
 
 
 def test_where_hosts_are_many_a_core_file_without_a_host_is_nobodys(tmp_path: Path) -> None:
-    ends = witness.read_accounts(case(tmp_path, exits=exits(hosts=("node01", "node02")), core=core(4002, 11))).ends
+    ends = witness.read_accounts(
+        case(tmp_path, exits=exits(hosts=("node01", "node02")), core=core(4002, 11))
+    ).ends
     assert ends[2].kind == "running"
 
 

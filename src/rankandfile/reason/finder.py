@@ -18,7 +18,7 @@ put together to one finding, by `findings/did_instead.py`:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -50,7 +50,10 @@ class Finder:
     of: Question
 
     def __call__(self, facts: Facts, wait_end: WaitEnd) -> Finding | None:
-        return self.look(facts, wait_end)
+        found = self.look(facts, wait_end)
+        if found is None or found.explains >= 0:
+            return found
+        return replace(found, explains=len(wait_end.victims))
 
 
 @dataclass(frozen=True)

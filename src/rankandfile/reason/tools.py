@@ -1,5 +1,7 @@
 """The tools that causes are found with. Their files take them from `toolbox`, which loads this when one is used."""
 
+# ruff: noqa: F401
+
 from __future__ import annotations
 
 import polars as pl
@@ -14,7 +16,7 @@ from rankandfile.reason.divergence import in_document
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.divergence.habits import changed_their_order
 from rankandfile.reason.divergence.point import DivergencePoint
-from rankandfile.reason.document import cited, cohort, diverged, perhaps
+from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.findings.did_instead import story_of
 from rankandfile.reason.findings.other_arguments import other_arguments
@@ -31,57 +33,3 @@ from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
-
-__all__ = [
-    "Amount",
-    "DivergencePoint",
-    "Error",
-    "Exchange",
-    "Facts",
-    "Pair",
-    "Pairs",
-    "Patience",
-    "Pending",
-    "Stand",
-    "Story",
-    "Subject",
-    "Unlike",
-    "WaitEnd",
-    "absent_ranks",
-    "amount",
-    "asked",
-    "call_phrase",
-    "caught_by",
-    "changed_their_order",
-    "cited",
-    "claims_at",
-    "cohort",
-    "died_first",
-    "disagreeing",
-    "diverged",
-    "event_id",
-    "exchange",
-    "fields_of",
-    "find_divergence",
-    "first_pending",
-    "in_document",
-    "location_of",
-    "lookup",
-    "missing_history",
-    "named_after_a_transfer",
-    "named_roots",
-    "odd_one_out",
-    "other_amount",
-    "other_arguments",
-    "patience",
-    "pending_row",
-    "perhaps",
-    "pl",
-    "said_to_skip",
-    "sides",
-    "stands_still",
-    "story_of",
-    "unlike_halves",
-    "waiting_sentence",
-    "world_of",
-]

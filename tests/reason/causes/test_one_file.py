@@ -50,7 +50,6 @@ def by_the_calendar(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause=CAUSE.word,
         confidence="established",
         sentence=f"The moon shone on the {call_phrase(facts, call)}.",
-        explains=1 << 20,
     )
 '''
 

@@ -40,7 +40,7 @@ class Program:
 
 @dataclass(frozen=True)
 class ProgramDivergence:
-    """Where a rank's program departs from another's, or from its own earlier steps."""
+    """Where a rank's program diverges from another's, or from its own earlier steps."""
 
     rank: int
     difference: TrackDifference
@@ -88,7 +88,7 @@ class Programs:
         return self._by_rank[rank]
 
     def against(self, rank: int, mate: int) -> ProgramDivergence | None:
-        """How the rank's program departs from the mate's, from the first collective that both kept."""
+        """How the rank's program diverges from the mate's, from the first collective that both kept."""
         if (rank, mate) not in self._compared:
             self._compared[rank, mate] = self._compare(rank, mate)
         return self._compared[rank, mate]
@@ -117,7 +117,7 @@ class Programs:
         return ProgramDivergence(rank, found, _at(ours, expected), _at(theirs, came), "peers")
 
     def against_past(self, rank: int) -> ProgramDivergence | None:
-        """How the rank's last step departs from its own earlier ones."""
+        """How the rank's last step diverges from its own earlier ones."""
         program = self.of(rank)
         tokens = program.tokens
         first = in_loop(tokens)
@@ -146,7 +146,7 @@ class Programs:
         return ProgramDivergence(rank, difference, _at(program, due), _at(program, at), "past")
 
     def mates(self, rank: int, among: list[int]) -> dict[int, ProgramDivergence | None]:
-        """Ranks that ran the same program for at least half of what both kept, and how this one departs from each."""
+        """Ranks that ran the same program for at least half of what both kept, and how this one diverges from each."""
         near = sorted((r for r in among if r != rank), key=lambda r: abs(r - rank))
         out: dict[int, ProgramDivergence | None] = {}
         for mate in near[: 8 * _MATES]:
@@ -167,7 +167,7 @@ class Programs:
         return bool(np.array_equal(one, other))
 
     def diverges(self, rank: int, among: list[int]) -> ProgramDivergence | None:
-        """How the rank departs: from most ranks that run its program or, where none does, from its own past."""
+        """How the rank diverges: from most ranks that run its program or, where none does, from its own past."""
         mates = self.mates(rank, among)
         away = [p for p in mates.values() if p is not None]
         agree = 1 + len(mates) - len(away)
@@ -182,7 +182,7 @@ class Programs:
 
 
 def _near(one: ProgramDivergence, other: ProgramDivergence) -> bool:
-    """Both say that it departed at the same call."""
+    """Both say that it diverged at the same call."""
     return one.came is not None and other.came is not None and abs(one.came[1] - other.came[1]) <= _NEAR
 
 

@@ -81,7 +81,7 @@ def in_loop(tokens: Tokens) -> int:
     """How many calls from the start on until the sequence falls out of its loop for good: all of them, if it never
     does, and none, if it is no loop.
 
-    Once a sequence repeats itself, so does each longer beginning of it, up to the call that departs: halving finds it.
+    Once a sequence repeats itself, so does each longer beginning of it, up to the call that diverges: halving finds it.
     """
     recent = tokens[-_RECENT:]
     skipped = len(tokens) - len(recent)

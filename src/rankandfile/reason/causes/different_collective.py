@@ -83,7 +83,6 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the minority's call is the right one",
         alternatives=_alternatives(p, ways is not None),
-        explains=len(wait_end.victims),
     )
 
 

@@ -82,7 +82,6 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="its log",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -106,5 +106,4 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             )
         ),
         missing=() if p.exact else missing_history(facts.case, facts.call_table, p.group),
-        explains=len(wait_end.victims),
     )

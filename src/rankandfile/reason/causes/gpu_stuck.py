@@ -44,10 +44,7 @@ CAUSE = Cause(
     anti_advice=("Do not restart on the same device before its health is checked.",),
     probes=(
         STACKS,
-        Probe(
-            title="The device's own state",
-            text="nvidia-smi and dmesg (Xid) on the culprit's host.",
-        ),
+        Probe(title="The device's own state", text="nvidia-smi and dmesg (Xid) on the culprit's host."),
     ),
     title="A device never begins the call",
     page="""
@@ -114,7 +111,6 @@ def not_begun(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="the kernel log of its host (Xid lines) and the rank's log (CUDA error)",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -79,7 +79,6 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         location=lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the call belongs to that group",
-        explains=len(wait_end.victims),
     )
 
 

@@ -143,5 +143,4 @@ def _finding(
                 decided_by="another look at their stacks",
             ),
         ),
-        explains=len(inside),
     )

@@ -87,10 +87,6 @@ def on_a_host(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
             f"All members joined the {call_phrase(facts, call)}, and none finishes it. The kernel tells of a link that "
             f"went down ({said}); which rank used it, nothing tells."
         ),
-        evidence=(
-            *cited(row),
-            *(i for error in down.values() for i in error.evidence),
-        ),
+        evidence=(*cited(row), *(i for error in down.values() for i in error.evidence)),
         contradicted_by="a link that came up again before the call",
-        explains=len(wait_end.victims),
     )

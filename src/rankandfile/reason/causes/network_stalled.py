@@ -42,8 +42,7 @@ CAUSE = Cause(
     anti_advice=(DISABLE,),
     probes=(
         Probe(
-            title="Start times",
-            text="TORCH_NCCL_ENABLE_TIMING=1 shows which devices began the collective.",
+            title="Start times", text="TORCH_NCCL_ENABLE_TIMING=1 shows which devices began the collective."
         ),
     ),
     title="All joined, and nothing moves",
@@ -65,7 +64,7 @@ def all_began(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if call.slot is None:
         return None
     if not call.begun:
-        return _on_hosts(facts, wait_end, call)
+        return _on_hosts(facts, call)
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         # A collective that all have begun and none has finished is in any running job.
         return None
@@ -88,11 +87,10 @@ def all_began(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="NCCL's log, the kernel log and the switch's counters",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
-def _on_hosts(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
+def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
     """gloo works on the hosts: if every member's stack stands in the call, all have begun it, and no device is late."""
     members = facts.membership.members[call.group]
     row = pending_row(facts, call)
@@ -129,7 +127,6 @@ def _on_hosts(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
         evidence=(lookup.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
         contradicted_by="a stack of a member outside of the call",
         alternatives=tuple(perhaps(cause, words, decided_by=decided) for cause, words, decided in others),
-        explains=len(wait_end.victims),
     )
 
 
@@ -184,5 +181,4 @@ def all_gave_up(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 how="TORCH_NCCL_ENABLE_TIMING=1 records which device began the call; dmesg shows Xid and link errors",
             ),
         ),
-        explains=len(wait_end.victims),
     )

@@ -87,7 +87,6 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         location=lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the minority's order is the right one",
-        explains=len(wait_end.victims),
     )
 
 
@@ -146,7 +145,6 @@ def _in_group(facts: Facts, wait_end: WaitEnd, group: int) -> Finding | None:
         location=lookup.location_of(facts, rows[members[0]]),
         evidence=tuple(lookup.evidence_of(row) for row in list(rows.values())[:8]),
         contradicted_by="a rank of the group whose calls are others",
-        explains=len(wait_end.victims),
     )
 
 
@@ -193,7 +191,6 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         divergence=_divergence(facts, wait_end, out_of_order),
         evidence=_evidence(facts, wait_end),
         contradicted_by="a call of the circle that has in fact finished",
-        explains=len(wait_end.victims),
     )
 
 

@@ -16,8 +16,7 @@ CAUSE = Cause(
     help="The other ranks wait for a process whose host is gone or cut off.",
     remedies=(
         Remedy(
-            title="Take the host out of the job",
-            text="Drain it, and start again from the last checkpoint.",
+            title="Take the host out of the job", text="Drain it, and start again from the last checkpoint."
         ),
     ),
     anti_advice=(DISABLE, FIRST_LOGGER),

@@ -71,10 +71,10 @@ def several_roots(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     members = facts.membership.members[call.group]
     named = named_roots(facts, call)
     if len(named) > 1:
-        return differently_named(facts, wait_end, call, named)
+        return _differently_named(facts, call, named)
     roots = _believers(facts, call.group, call.slot)
     if roots is None and wait_end.kind == "joined":
-        return _finished_early(facts, wait_end, call)
+        return _finished_early(facts, call)
     if roots is None or len(roots) == 1 or (not roots and not _all_there(facts, call, members)):
         return None
     usual = _usual_root(facts, call)
@@ -106,7 +106,6 @@ def several_roots(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             )
             for rank in roots[:4]
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -125,7 +124,7 @@ def _believers(facts: Facts, group: int, slot: int) -> tuple[int, ...] | None:
     )
 
 
-def _finished_early(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
+def _finished_early(facts: Facts, call: Pending) -> Finding | None:
     """Only its root may be done with a broadcast that others wait in. If several are, each may believe to be it."""
     members = facts.membership.members[call.group]
     rows = {r: row for r in members if (row := lookup.call_at(facts, r, call.group, call.slot or 0))}
@@ -167,7 +166,6 @@ def _finished_early(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding |
                 decided_by="NCCL's own call log, or the variable that holds the root, in py-spy dump --locals",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -219,9 +217,7 @@ def _sides_of(facts: Facts, call: Pending, roots: tuple[int, ...], members: list
     return diverged(facts, call.group, seq=row["seq"] if row else call.slot, kind="argument", cohorts=cohorts)
 
 
-def differently_named(
-    facts: Facts, wait_end: WaitEnd, call: Pending, named: dict[int, tuple[int, ...]]
-) -> Finding:
+def _differently_named(facts: Facts, call: Pending, named: dict[int, tuple[int, ...]]) -> Finding:
     """That they disagree is shown. Who is wrong is, where all but one agree."""
     odd = _odd(named)
     told = "; ".join(
@@ -269,7 +265,6 @@ def differently_named(
             )
             for ranks in list(named.values())[:4]
         ),
-        explains=len(wait_end.victims),
     )
 
 

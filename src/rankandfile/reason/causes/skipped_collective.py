@@ -94,7 +94,6 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         contradicted_by="a record of the missing call on the rank, or a branch that lets the others make it alone",
         alternatives=_alternatives(facts, p),
         missing=() if p.exact else missing_history(facts.case, facts.call_table, p.group),
-        explains=len(wait_end.victims),
     )
 
 
@@ -199,7 +198,6 @@ def _left_out(
             )
         ),
         instead_of="size_mismatch",
-        explains=len(wait_end.victims),
     )
 
 

@@ -68,9 +68,6 @@ that the totals disagree, and not always between whom.
 )
 
 
-_ELSEWHERE = "by the stacks it is in another call than they."
-
-
 @finder(precedence=50)
 def sums_differ(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end) if wait_end.kind in ("joined", "behind") else None
@@ -81,19 +78,18 @@ def sums_differ(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if sums.agrees:
         # All together may fit though two pairs do not.
-        return by_pairs(facts, wait_end, call)
+        return _by_pairs(facts, call)
     culprits = odd_one_out(facts, call.group, call.slot)
     if not culprits:
-        told = by_pairs(facts, wait_end, call)
-        return (
-            told if told is not None and told.culprits else _nobody_known(facts, wait_end, call, sums, told)
-        )
+        told = _by_pairs(facts, call)
+        named = told is not None and told.culprits
+        return told if named else _nobody_known(facts, call, sums, told)
     if _out_of_step(facts, wait_end, culprits):
         return None
     rest = tuple(r for r in facts.membership.members[call.group] if r not in culprits)
     rows = [lookup.call_at(facts, ranks[0], call.group, call.slot) for ranks in (rest, culprits) if ranks]
     known = [row for row in rows if row is not None]
-    elsewhere = at_other_lines(facts, culprits, rest)
+    elsewhere = _at_other_lines(facts, culprits, rest)
     return Finding(
         cause="rank_conditional" if elsewhere else CAUSE.word,
         confidence="supported",
@@ -101,7 +97,11 @@ def sums_differ(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             f"In the {call_phrase(facts, call)} all members together send {sums.sent:,} elements and expect "
             f"{sums.expected:,}. {upper(ranks_words(culprits))} {verb(culprits, 'sends', 'send')} another number than "
             "on the way back, unlike all others: "
-            + (_ELSEWHERE if elsewhere else "what it announced is not what it sends.")
+            + (
+                "by the stacks it is in another call than they."
+                if elsewhere
+                else "what it announced is not what it sends."
+            )
         ),
         culprits=culprits,
         doing=dict.fromkeys(culprits, "sends another number of elements than its peers expect"),
@@ -116,24 +116,13 @@ def sums_differ(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ],
         ),
         location=lookup.location_of(facts, known[-1]) if known else None,
-        evidence=(
-            *cited(*known),
-            *(
-                i
-                for r in (*culprits, *rest)[:4]
-                if elsewhere and r in facts.hosts
-                for i in facts.hosts[r].evidence
-            ),
-        ),
+        evidence=(*cited(*known), *(_stacks(facts, (*culprits, *rest)[:4]) if elsewhere else ())),
         contradicted_by="split sizes in a log that agree between all pairs",
         alternatives=(_perhaps_out_of_step(),),
-        explains=len(wait_end.victims),
     )
 
 
-def _nobody_known(
-    facts: Facts, wait_end: WaitEnd, call: Pending, sums: Exchange, told: Finding | None
-) -> Finding:
+def _nobody_known(facts: Facts, call: Pending, sums: Exchange, told: Finding | None) -> Finding:
     """Some pair disagrees, or the members are not in the same call: better than nothing, and worse than all else."""
     row = lookup.call_at(facts, call.waiting[0], call.group, call.slot or 0)
     said = said_to_skip(facts, call)
@@ -142,7 +131,7 @@ def _nobody_known(
         f"{sums.expected:,}."
     )
     if said and row is not None:
-        return _left_out(facts, wait_end, row, shown, said)
+        return _left_out(facts, row, shown, said)
     if told is not None:
         return told
     return Finding(
@@ -159,13 +148,10 @@ def _nobody_known(
                 how="py-spy dump --locals --json --pid PID, on each member",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
-def _left_out(
-    facts: Facts, wait_end: WaitEnd, row: lookup.Row, shown: str, said: dict[int, Error]
-) -> Finding:
+def _left_out(facts: Facts, row: lookup.Row, shown: str, said: dict[int, Error]) -> Finding:
     """They are a call or a batch ahead, as their own logs say."""
     culprits = tuple(sorted(said))
     words = "; ".join(f"rank {rank} says '{said[rank].words[:160]}'" for rank in culprits[:3])
@@ -188,7 +174,6 @@ def _left_out(
                 decided_by="the sizes that each member sends to each other",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -206,7 +191,7 @@ def _out_of_step(facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...]) -> 
     return p is not None and p.kind != "argument" and set(culprits) <= set(p.culprits)
 
 
-def at_other_lines(facts: Facts, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
+def _at_other_lines(facts: Facts, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
     """By their stacks: where the recorder kept no frames, this tells that they are in another call."""
     mine, theirs = (
         {(s.location.file, s.location.line) for r in some if (s := facts.hosts.get(r)) is not None}
@@ -215,10 +200,14 @@ def at_other_lines(facts: Facts, ranks: tuple[int, ...], others: tuple[int, ...]
     return bool(mine and theirs) and not mine & theirs
 
 
+def _stacks(facts: Facts, ranks: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(i for rank in ranks if rank in facts.hosts for i in facts.hosts[rank].evidence)
+
+
 _MOST_PAIRS = 3
 
 
-def by_pairs(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
+def _by_pairs(facts: Facts, call: Pending) -> Finding | None:
     found = disagreeing(facts, call)
     if found is None or call.slot is None:
         return None
@@ -247,7 +236,6 @@ def by_pairs(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
             )
             for rank in _others_named(found)[:_MOST_PAIRS]
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -300,4 +288,4 @@ def _of_pair(facts: Facts, call: Pending, found: Pairs) -> Divergence:
 def _told_evidence(facts: Facts, call: Pending, found: Pairs) -> tuple[str, ...]:
     slots = [found.slot] if found.told_at is None else [found.slot, found.told_at]
     rows = [lookup.call_at(facts, found.pairs[0].sender, call.group, slot) for slot in slots]
-    return tuple(lookup.evidence_of(row) for row in rows if row)
+    return cited(*rows)

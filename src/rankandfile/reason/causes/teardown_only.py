@@ -74,7 +74,6 @@ def others_ended_well(facts: Facts, _: WaitEnd) -> Finding | None:
             )
         ),
         contradicted_by="work of the program that the rank had not done",
-        explains=len(left),
     )
 
 

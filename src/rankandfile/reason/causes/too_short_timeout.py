@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rankandfile.model.advice import MONITORING
 from rankandfile.model.causes import Cause
-from rankandfile.model.diagnosis import Divergence, Remedy
+from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     Facts,
@@ -15,10 +15,9 @@ from rankandfile.reason.toolbox import (
     WaitEnd,
     call_phrase,
     cited,
-    cohort,
-    diverged,
     first_pending,
     lookup,
+    not_come,
     pending_row,
     perhaps,
 )
@@ -79,7 +78,6 @@ def ended_well_after(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
             evidence=ids,
             contradicted_by="exit codes of another run",
-            explains=len(wait_end.victims),
         )
     limit = min((r.timeout_ms for r in reports if r.timeout_ms), default=None)
     within = (
@@ -104,7 +102,9 @@ def ended_well_after(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         ),
         culprits=late,
         doing={r: facts.hosts[r].words if r in facts.hosts else "came, only later" for r in late},
-        divergence=_divergence(facts, call, row, late) if late and row else None,
+        divergence=not_come(facts, call, row, late, sorted({*call.waiting} - {*late}))
+        if late and row
+        else None,
         location=stand.location if stand else lookup.location_of(facts, row),
         evidence=(*ids, *(r.evidence for r in reports[:2]), *(stand.evidence if stand else ())),
         contradicted_by="exit codes of another run",
@@ -115,21 +115,6 @@ def ended_well_after(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="how long it took in earlier runs",
             ),
         ),
-        explains=len(wait_end.victims),
-    )
-
-
-def _divergence(facts: Facts, call: Pending, row: lookup.Row, late: tuple[int, ...]) -> Divergence:
-    waiting = [rank for rank in call.waiting if rank not in late]
-    return diverged(
-        facts,
-        call.group,
-        seq=row["seq"],
-        kind="absent",
-        cohorts=[
-            cohort(facts, waiting, row),
-            cohort(facts, late),
-        ],
     )
 
 

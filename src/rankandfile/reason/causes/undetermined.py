@@ -66,6 +66,7 @@ def unexplained(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         location=lookup.location_of(facts, rows[0]) if rows else None,
         evidence=tuple(lookup.evidence_of(row) for row in list(asked.values())[:_MOST]),
         contradicted_by="a recorder that logged other sizes than those of the call",
+        explains=0,
         missing=(
             Missing(
                 what="the calls before this one, of every rank",

@@ -1,4 +1,4 @@
-"""A parting of paths in the document: the cohorts and their calls, and the records that show it."""
+"""A divergence in the document: the cohorts and their calls, and the records that show it."""
 
 from __future__ import annotations
 

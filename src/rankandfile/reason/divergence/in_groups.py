@@ -1,4 +1,4 @@
-"""Where the calls of a root's own groups show that ranks parted."""
+"""Where the calls of a wait end's own groups show that ranks diverged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the whole programs of ranks show that they parted: earlier than their groups do, or where those show none."""
+"""Where the whole programs of ranks show that they diverged: earlier than their groups do, or where those show none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_IN_CIRCLE = 48
 
 
 def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergencePoint:
-    """Another group may show the departure earlier: a step left out shows first where its first call belongs."""
+    """Another group may show the divergence earlier: a step left out shows first where its first call belongs."""
     if not found.culprits or found.kind == "argument" or found.expected is None:
         return found
     mate, rank = found.expected["rank"], found.culprits[0]
@@ -43,8 +43,8 @@ def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergenceP
 
 
 def _on_common_ground(facts: WaitFacts, diverged: ProgramDivergence, mate: int) -> bool:
-    """Whether both have a part in groups of the kind that the parting is on: a call on a group that only one of them
-    belongs to is no departure of either."""
+    """Whether both have a part in groups of the kind that the divergence is on: a call on a group that only one of them
+    belongs to is no divergence of either."""
     for rank, call in ((mate, diverged.came), (diverged.rank, diverged.expected)):
         row = lookup.call_of_record(facts, *call) if call is not None else None
         if row is not None and not _belongs(facts, rank, row["group"]):
@@ -81,7 +81,7 @@ def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
 
 def _may_be_theirs(facts: WaitFacts, wait_end: WaitEnd, culprits: tuple[int, ...]) -> bool:
     """What the ranks of the circle did that left no whole dump is not known: they may have gone the culprits' way, or
-    be the ones that departed. Then, those who saw the culprits depart must be more than both together."""
+    be the ones that diverged. Then, those who saw the culprits diverge must be more than both together."""
     unseen = set(wait_end.ranks) & set(absent_ranks(facts))
     if not unseen:
         return False

@@ -1,7 +1,7 @@
 """The paths that the ranks of one group took, and which of them is the normal one.
 
 Most ranks define normal. Where as many went one way as the other, the loop's own past decides: the side that did
-what earlier steps did is normal. Where that does not decide either, nobody is called the one who departed.
+what earlier steps did is normal. Where that does not decide either, nobody is called the one who diverged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who parted from whom, at which call, and how."""
+"""Who diverged from whom, at which call, and how."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DivergencePoint:
     group: int
     slot: int | None
     culprits: tuple[int, ...]
-    """Empty if nothing says which side departed."""
+    """Empty if nothing says which side diverged."""
     normal: tuple[int, ...]
     """The ranks on the normal path, or on the first of two where that is open."""
     other: tuple[int, ...]

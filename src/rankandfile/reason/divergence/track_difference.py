@@ -1,7 +1,7 @@
-"""Where one track departs from another: a call skipped, added, swapped, replaced, or asked for differently.
+"""Where one track diverges from another: a call skipped, added, swapped, replaced, or asked for differently.
 
 Two tracks are compared slot by slot first. Where they differ, what matters is whether they are *out of step* from
-there on, or only differ in place: the same collective from two call sites is no departure. To see a step out of
+there on, or only differ in place: the same collective from two call sites is no divergence. To see a step out of
 step although both sides stopped right after it, the longer side is continued by what its own past predicts.
 """
 
@@ -28,7 +28,7 @@ _LOOK_AHEAD = 64
 
 
 class TrackDifference(NamedTuple):
-    """How `other` departs from `normal`. Slots are those of the two tracks, which part at the same one."""
+    """How `other` diverges from `normal`. Slots are those of the two tracks, which diverge at the same one."""
 
     kind: Kind
     slot: int

@@ -74,7 +74,6 @@ def all_in_transfers(facts: Facts, _: WaitEnd) -> Finding | None:
         missing=()
         if all(stand.asked.awaited is not None for stand in stands.values())
         else (Missing(what="the peer that each rank waits for", how="py-spy dump --locals --pid PID"),),
-        explains=world,
     )
 
 

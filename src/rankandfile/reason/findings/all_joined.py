@@ -42,7 +42,6 @@ def all_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 how="TORCH_NCCL_ENABLE_TIMING=1 records which device began the call; stacks show where each host is",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -46,5 +46,4 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
         evidence=(event_id(row["log"], row["line"]), *(i for s in stories.values() for i in s.evidence)),
         contradicted_by="a line of the named rank that it passed the barrier",
         alternatives=first.alternatives if first else (),
-        explains=(facts.case.world_size or 0) - len(named),
     )

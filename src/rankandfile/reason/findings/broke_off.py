@@ -80,7 +80,6 @@ def _noticed_at_once(facts: Facts, everyone: set[int], noticed: set[int]) -> Fin
         ),
         contradicted_by="a process that is still there, or a rank that waited long before it ended",
         alternatives=story.alternatives,
-        explains=len(noticed),
     )
 
 
@@ -152,5 +151,4 @@ def _timeout_too_short(
                 decided_by="how long it took in earlier runs",
             ),
         ),
-        explains=len(gave_up),
     )

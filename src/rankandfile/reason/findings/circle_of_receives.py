@@ -67,7 +67,6 @@ def circle_of_receives(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="the source at these lines: who sends to whom, and when",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -1,4 +1,4 @@
-"""A circle of waits among ranks that took different paths before it, where nothing says who departed."""
+"""A circle of waits among ranks that took different paths before it, where nothing says who diverged."""
 
 from __future__ import annotations
 
@@ -39,5 +39,4 @@ def circle_of_waits(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 ("skipped_collective", "Some of the ranks may have left out a call."),
             )
         ),
-        explains=len(wait_end.victims),
     )

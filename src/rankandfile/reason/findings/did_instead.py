@@ -129,7 +129,6 @@ def _finding(
         if wait_end.ranks
         else "a later dump in which the call has ended",
         alternatives=(*_other_causes(first.cause, stories), *first.alternatives),
-        explains=len(wait_end.victims),
     )
 
 
@@ -174,4 +173,4 @@ def _of_those_that_joined() -> tuple[Teller, ...]:
 @cache
 def _preferred(cause: str) -> int:
     """Of several ranks that did different things: whose cause is named first."""
-    return min(one.precedence for one in tellers() if one.cause == cause)
+    return min((one.precedence for one in tellers() if one.cause == cause), default=len(CAUSES) * 100)

@@ -103,5 +103,4 @@ def _finding(
             )
             if not (how == "extra" and cause == "extra_collective")
         ),
-        explains=len(wait_end.victims),
     )

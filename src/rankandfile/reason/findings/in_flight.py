@@ -38,6 +38,7 @@ def in_flight(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         ),
         evidence=cited(row),
         contradicted_by="the same call still in flight in a later dump",
+        explains=0,
         alternatives=(
             perhaps(
                 "no_hang", "The job was running.", decided_by="a second dump in which the call has ended"

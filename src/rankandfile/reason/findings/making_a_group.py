@@ -61,7 +61,7 @@ def _doubt(facts: Facts, wait_end: WaitEnd, call: Pending) -> _Doubt | None:
 
 
 def _of_others(facts: Facts, wait_end: WaitEnd) -> list[int]:
-    """Groups whose members are not recorded, that some who wait for the root have used, and the root's ranks not."""
+    """Groups whose members are not recorded, that some who wait for these ranks have used, and these have not."""
     waiting = {rank for i in wait_end.pending for rank in facts.waits.pending[i].waiting}
     members = {group: set(facts.membership.members[group]) for group in sorted(facts.membership.unsure)}
     return [group for group, ranks in members.items() if ranks & waiting and not ranks & set(wait_end.ranks)]
@@ -89,16 +89,11 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
         confidence="supported",
         sentence=(
             f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group ({stand.words}), "
-            "which "
-            f"takes every rank of the job. {waiting_sentence(facts, wait_end, wait_end.ranks)} They disagree on "
-            "which groups "
-            "there are, or make them in another order. Which of them is right, this does not say."
+            f"which takes every rank of the job. {waiting_sentence(facts, wait_end, wait_end.ranks)} They disagree on "
+            "which groups there are, or make them in another order. Which of them is right, this does not say."
         ),
         location=stand.location,
-        evidence=(
-            *cited(row),
-            *(i for rank in wait_end.ranks[:4] for i in facts.hosts[rank].evidence),
-        ),
+        evidence=(*cited(row), *(i for rank in wait_end.ranks[:4] for i in facts.hosts[rank].evidence)),
         contradicted_by="a stack of the waiting ranks in new_group",
         alternatives=(
             perhaps(
@@ -108,7 +103,6 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 decided_by="another look at the stacks",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -145,5 +139,4 @@ def making_a_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             )
         ),
         missing=(Missing(what=f"the stacks of {those}", how="py-spy dump --pid PID while it hangs"),),
-        explains=len(wait_end.victims),
     )

@@ -60,7 +60,6 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 "(TORCH_FR_DUMP_TEMP_FILE), and collect from all ranks before the job is torn down",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -80,8 +79,7 @@ def _uncounted(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
         sentence=(
             f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
             f"{call_phrase(facts, call)}. Whether {those} {verb(wait_end.ranks, 'has', 'have')} come to it cannot be "
-            "told: "
-            f"{why}."
+            f"told: {why}."
         ),
         evidence=cited(row),
         contradicted_by=f"the calls that the ring of {those} has lost",
@@ -104,5 +102,4 @@ def _uncounted(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 how="a larger ring (TORCH_FR_BUFFER_SIZE counts calls); py-spy dump --pid PID on each rank",
             ),
         ),
-        explains=len(wait_end.victims),
     )

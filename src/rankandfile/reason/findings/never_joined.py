@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.reason import lookup
-from rankandfile.reason.document import cited, cohort, diverged, perhaps
+from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
@@ -60,8 +60,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(culprits))} never issued the {call_phrase(facts, call)}{done}. "
         f"What {verb(culprits, 'it does', 'they do')} instead, the dumps alone do not tell."
     )
-    ids = [*cited(row)]
-    ids += [*cited(last)]
+    ids = [*cited(row, last)]
     for rank in culprits[:4]:
         ids += lookup.standing_evidence(facts, rank, call.group)
     doing = (
@@ -86,16 +85,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
         culprits=culprits,
         doing=dict.fromkeys(culprits, doing),
-        divergence=diverged(
-            facts,
-            call.group,
-            seq=row["seq"] if row else call.slot,
-            kind="absent",
-            cohorts=[
-                cohort(facts, call.waiting, row),
-                cohort(facts, culprits),
-            ],
-        ),
+        divergence=not_come(facts, call, row, culprits, call.waiting),
         location=lookup.location_of(facts, row),
         evidence=tuple(dict.fromkeys(ids)),
         contradicted_by="a record of the call on that rank",
@@ -108,7 +98,6 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 how="py-spy dump --pid PID on its host while it hangs, or start the job with `raf run`",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -144,7 +133,6 @@ def _may_wait_unseen(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 
@@ -183,5 +171,4 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
             for cause, words, ranks in sides
         ),
         missing=(Missing(what=f"the stacks of {most}", how="py-spy dump --pid PID while it hangs"),),
-        explains=len(wait_end.victims),
     )

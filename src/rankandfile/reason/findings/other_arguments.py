@@ -71,7 +71,6 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
         evidence=in_document.evidence(facts, p),
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
         alternatives=() if p.culprits else _both(p, cause),
-        explains=len(wait_end.victims),
     )
 
 

@@ -38,7 +38,7 @@ class Unlike(NamedTuple):
 
 
 def unlike_halves(facts: Facts, wait_end: WaitEnd) -> Iterator[Unlike]:
-    """Of the transfers of the root's call, those whose halves do not fit; none where nobody has waited for long."""
+    """Of the transfers in which the waits end, those whose halves do not fit; none where nobody has waited for long."""
     if wait_end.kind != "joined":
         return
     call = facts.waits.pending[wait_end.pending[0]]
@@ -108,7 +108,6 @@ def other_amount(facts: Facts, wait_end: WaitEnd, cause: str) -> Finding | None:
         evidence=(lookup.evidence_of(sent), lookup.evidence_of(received)),
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
         alternatives=(*(_wrong(cause, rank) for rank in (source, target)), _OUT_OF_STEP),
-        explains=len(wait_end.victims),
     )
 
 

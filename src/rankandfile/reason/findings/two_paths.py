@@ -63,5 +63,4 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             )
             for cause, side in zip(causes, (p.normal, p.other), strict=True)
         ),
-        explains=len(wait_end.victims),
     )

@@ -29,8 +29,7 @@ def waited_unknown_time(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         hang=False,
         sentence=(
             f"{_state(facts, wait_end, call)}. When the dumps were written is not known: their files bear the time of "
-            "a "
-            "copy, or none. A job that hangs looks like this, and so does one that runs."
+            "a copy, or none. A job that hangs looks like this, and so does one that runs."
         ),
         evidence=cited(row),
         contradicted_by="the same call in a later dump",
@@ -54,7 +53,6 @@ def waited_unknown_time(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 "how long a call waited",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

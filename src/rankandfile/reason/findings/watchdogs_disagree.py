@@ -86,7 +86,6 @@ def _finding(facts: Facts, wait_end: WaitEnd, call: Pending, parts: list[list[Re
                 how="the dump of each rank: a skipped call shifts all that follow, and only the earlier ones show it",
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -53,7 +53,6 @@ def wrong_size_in_log(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 what="the sizes that each member sends to each other", how="TORCH_DISTRIBUTED_DEBUG=DETAIL"
             ),
         ),
-        explains=len(wait_end.victims),
     )
 
 

@@ -142,7 +142,7 @@ def _sheet(
 
 
 def _align(facts: Facts, group: int, sheet: Sheet) -> None:
-    """Number the paths of the tracks, and say how to move those that departed from the normal one."""
+    """Number the paths of the tracks, and say how to move those that diverged from the normal one."""
     paths = facts.paths_of_groups.get(group)
     if paths is None:
         return

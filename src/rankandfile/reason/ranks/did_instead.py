@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Alternative, Confidence, Location
@@ -35,9 +34,6 @@ class Subject:
     """Dumps or counters prove that it has not joined the call that others wait in."""
     waiting: tuple[int, ...] = ()
     """Who waits in that call."""
-
-
-Teller = Callable[[Facts, Subject], Story | None]
 
 
 def location_of(place: CodePlace | None) -> Location | None:

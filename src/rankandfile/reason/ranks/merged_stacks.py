@@ -102,7 +102,7 @@ def cohorts_of(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -
 
 
 def deepest_shared(one: StackCohort, other: StackCohort) -> CodePlace | None:
-    """The innermost frame that both are in, its line aside: the function in which they parted."""
+    """The innermost frame that both are in, its line aside: the function in which they diverge."""
     shared: CodePlace | None = None
     for mine, theirs in zip(reversed(one.places), reversed(other.places), strict=False):
         if _function(mine) != _function(theirs):

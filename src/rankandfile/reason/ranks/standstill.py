@@ -23,7 +23,7 @@ _FEWEST_WAITING = 3
     otherwise=False,
 )
 def stands_still(facts: Facts, wait_end: WaitEnd) -> bool:
-    """Whether every other rank of the job has come as far as it can get without those that the root names."""
+    """Whether every other rank of the job has come as far as it can get without those that the wait end names."""
     missing = set(wait_end.ranks) or {r for i in wait_end.pending for r in facts.waits.pending[i].behind}
     waiting = {*wait_end.victims} - missing
     everyone = set(range(facts.case.world_size or 0)) or set(facts.case.ranks_seen)

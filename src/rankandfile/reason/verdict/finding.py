@@ -24,5 +24,5 @@ class Finding:
     hang: bool = True
     instead_of: str = ""
     """The cause whose finding this one contains: that one alone would say less."""
-    explains: int = 0
-    """How many ranks' waits it explains."""
+    explains: int = -1
+    """How many ranks' waits it explains; -1: of all that wait in the end that it is found of."""

@@ -1,4 +1,4 @@
-"""Ranks that are gone while others wait in calls of theirs: roots in their own right, whatever else is wrong."""
+"""Ranks that are gone while others wait in calls of theirs: wait ends in their own right, whatever else is wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .graph import WaitEnd, Waits
 
 
 def with_deaths(wait_ends: tuple[WaitEnd, ...], waits: Waits, accounts: Accounts) -> tuple[WaitEnd, ...]:
-    """The roots, and one per rank that ended by its own fault and that no root names."""
+    """The wait ends, and one per rank that ended by its own fault and that none of them names."""
     named = {rank for wait_end in wait_ends for rank in wait_end.ranks}
     gone = {rank for rank in accounts.ends.keys() - named if died_first(accounts, rank)} - _all_alike(
         accounts

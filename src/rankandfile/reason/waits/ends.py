@@ -1,4 +1,4 @@
-"""Roots worth a verdict: those that belong together merged, the weak ones dropped where strong ones explain all."""
+"""Wait ends worth a verdict: those that belong together merged, the weak ones dropped where strong ones explain all."""
 
 from __future__ import annotations
 

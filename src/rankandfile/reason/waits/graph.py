@@ -1,7 +1,7 @@
 """Who waits for whom, across all groups: ranks and pending calls in one graph, and what it ends in.
 
 A rank points to the oldest unfinished call of each group; that call points to the members that have not joined it
-or, if all have, to those whose device is still busy with an earlier call. Whatever the arrows end in is a root:
+or, if all have, to those whose device is still busy with an earlier call. Whatever the arrows end in is a wait end:
 a rank that waits for nobody, a call that everyone has joined, or a circle. The graph has a node per pending call,
 not an edge per pair of ranks.
 """
@@ -54,7 +54,7 @@ class WaitEnd:
     """absent, missing, mismatched, behind, joined or cycle; none, where no recorded call hangs."""
     victims: tuple[int, ...]
     groups: tuple[int, ...] = ()
-    """Of a root that nobody waits in any more."""
+    """Of a wait end that nobody waits in any more."""
 
 
 #: What is in question where no recorded call hangs: the whole job.
@@ -250,7 +250,7 @@ def _root(part: list[int], pending: list[Pending], ranks: list[int], arrows: lis
 
 
 def _victims(part: list[int], arrows: list[list[int]], ranks: list[int], count: int) -> tuple[int, ...]:
-    """Every rank from which the root is reached."""
+    """Every rank from which the wait end is reached."""
     back: dict[int, list[int]] = defaultdict(list)
     for start, ends in enumerate(arrows):
         for end in ends:

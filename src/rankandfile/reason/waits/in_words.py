@@ -1,4 +1,4 @@
-"""The waits of a root in words and in the document: who waits, for whom, in which call."""
+"""The waits of a wait end in words and in the document: who waits, for whom, in which call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOST_BACKENDS = {"gloo"}
 
 
 def first_pending(facts: Facts, wait_end: WaitEnd) -> Pending | None:
-    """The call that the root is about: of those that end in it, the one that comes first in the program."""
+    """The call that a wait end is about: of those that end in it, the one that comes first in the program."""
     calls = [facts.waits.pending[i] for i in wait_end.pending]
     if not calls:
         return None

@@ -16,12 +16,12 @@ FEW = 3
 
 @heuristic("like groups", "in how many of the groups of one kind ranks wait")
 def family_words(facts: Facts, wait_end: WaitEnd, divergence: Divergence | None) -> str | None:
-    """A sentence on the groups like the one in which the ranks parted; None where there are few."""
+    """A sentence on the groups like the one in which the ranks diverged; None where there are few."""
     groups = {facts.waits.pending[index].group for index in wait_end.pending}
-    parted = [g for g in groups if divergence is not None and facts.case.group_label(g) == divergence.group]
-    if len(parted) != 1:
+    diverged = [g for g in groups if divergence is not None and facts.case.group_label(g) == divergence.group]
+    if len(diverged) != 1:
         return None
-    (group,) = parted
+    (group,) = diverged
     families = facts.membership.families
     like = [other for other, head in families.items() if head == families.get(group)]
     if len(like) < FEW:
