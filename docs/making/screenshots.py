@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from rankandfile import __version__
+from rankandfile.cli.sources import located
 from rankandfile.evidence.load import load
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.pictures import Pictures
@@ -27,7 +28,6 @@ from rankandfile.render.card import card
 from rankandfile.render.report import page
 from rankandfile.render.words import UNICODE
 from rankandfile.source.files.tree import open_tree
-from rankandfile.source.lines.locate import locate
 from rankandfile.source.remedies import advise
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +75,7 @@ def _diagnosed(source: bool) -> tuple[Diagnosis, Pictures]:
             shown = pictures(facts, diagnosis)
             if source:
                 tree = open_tree([INCIDENT / "src"])
-                diagnosis = advise(locate(case, diagnosis, tree), tree)
+                diagnosis = advise(located(case, diagnosis, tree), tree)
             return diagnosis, shown
     finally:
         os.chdir(before)

@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from toy_runs import locate
 
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason import diagnose
 from rankandfile.source.files.tree import open_tree
-from rankandfile.source.lines.locate import locate
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toy_runs import FOLDER, Frames, Run, case_of, diagnosis_of, play, tree
+from toy_runs import FOLDER, Frames, Run, case_of, diagnosis_of, locate, play, tree
 
 from rankandfile.model.diagnosis import Call, Cohort, Divergence, Verdict
 from rankandfile.model.ledger import call_id
-from rankandfile.source.lines.locate import locate
 
 PIPELINE = """import torch.distributed as dist
 

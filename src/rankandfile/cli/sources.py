@@ -77,13 +77,7 @@ def located(case: Case, diagnosis: Diagnosis, tree: SourceTree | None) -> Diagno
     """The diagnosis with what the source adds to it."""
     if tree is None:
         return diagnosis
-    from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
-    from rankandfile.source.lines.locate import locate
+    from rankandfile.reason import with_source
+    from rankandfile.source.findings import source_findings
 
-    found = locate(case, diagnosis, tree)
-    for before, verdict in zip(diagnosis.verdicts, found.verdicts, strict=True):
-        if before.cause != verdict.cause:
-            verdict.remedies = list(REMEDIES.get(verdict.cause, ()))
-            verdict.anti_advice = list(ANTI_ADVICE.get(verdict.cause, ()))
-            verdict.probes = list(PROBES.get(verdict.cause, ()))
-    return found
+    return with_source(diagnosis, source_findings(case, diagnosis.verdicts, tree))

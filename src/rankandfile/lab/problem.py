@@ -40,12 +40,12 @@ def problem_of(incident: Path, tree: SourceTree) -> Problem | None:
     """What the diagnosis of the incident's evidence says, with its source at hand."""
     import tempfile
 
+    from rankandfile.cli.sources import located
     from rankandfile.evidence.load import load
     from rankandfile.reason import conclude, gather
-    from rankandfile.source.lines.locate import locate as locate_in
 
     with tempfile.TemporaryDirectory(prefix="prove-spool-") as spool:
         case = load([incident / "evidence"], Path(spool), jobs=1)
-        diagnosis = locate_in(case, conclude(gather(case)), tree)
+        diagnosis = located(case, conclude(gather(case)), tree)
     found = (of_verdict(verdict, diagnosis.job.world_size) for verdict in diagnosis.verdicts)
     return next((problem for problem in found if problem is not None), None)

@@ -102,8 +102,8 @@ def in_this_process(name: str) -> Analyser:
     """One of Rank & File's own analysers without a process for each incident: faster, and no memory is measured."""
 
     def analyse(incident: Path) -> Answer:
+        from rankandfile.cli.sources import located
         from rankandfile.source.files.tree import open_tree
-        from rankandfile.source.lines.locate import locate
 
         evidence = incident / "evidence"
         case, diagnosis, seconds = _diagnosed(
@@ -111,7 +111,7 @@ def in_this_process(name: str) -> Analyser:
         )
         began = time.perf_counter()
         if name == "raf-src":
-            diagnosis = locate(case, diagnosis, open_tree([incident / "src"]))
+            diagnosis = located(case, diagnosis, open_tree([incident / "src"]))
         answer = from_diagnosis(diagnosis)
         answer.seconds = seconds + time.perf_counter() - began
         return answer

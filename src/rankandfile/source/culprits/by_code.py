@@ -20,10 +20,9 @@ from __future__ import annotations
 import ast
 import re
 
-import msgspec
-
-from rankandfile.model.diagnosis import CAUSES, Culprit, Verdict
-from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.findings import NamedByCode
+from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found import Found, Search
 
@@ -40,27 +39,15 @@ _SINGLED_OUT = re.compile(r"\brank(?:\(\))? == (\d{1,6})\b")
 _GROUPS = {"new_group", "new_subgroups", "init_device_mesh"}
 
 
-def blamed(verdict: Verdict, found: Found, search: Search) -> Verdict:
-    """The verdict with the culprits that the code decides on; as it is, where it has some or the code has none."""
+def named_by_code(verdict: Verdict, found: Found, search: Search) -> NamedByCode | None:
+    """None where the evidence names somebody already, or the code nobody."""
     if not verdict.hang or verdict.culprits:
-        return verdict
+        return None
     named = _named(verdict, found, search)
     if named is None or not named.ranks:
-        return verdict
+        return None
     cause = "skipped_collective" if verdict.cause == "undetermined" else verdict.cause
-    own = format_ranks(named.ranks)
-    return msgspec.structs.replace(
-        verdict,
-        cause=cause,
-        family=CAUSES[cause],
-        confidence="supported",
-        culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
-        victims=format_ranks([rank for rank in _parsed(verdict.victims) if rank not in named.ranks]),
-        sentence=f"{verdict.sentence} {named.words}",
-        alternatives=[
-            other for other in verdict.alternatives if other.culprits != own and other.cause != cause
-        ],
-    )
+    return NamedByCode(cause=cause, ranks=named.ranks, doing=named.doing, sentence=named.words)
 
 
 def _named(verdict: Verdict, found: Found, search: Search) -> Named | None:
