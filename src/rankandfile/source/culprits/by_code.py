@@ -18,7 +18,6 @@ is blamed. Nor is anybody who waits on the same side as all who wait.
 from __future__ import annotations
 
 import ast
-import re
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
@@ -35,7 +34,6 @@ _LEAVES = (ast.Continue, ast.Return, ast.Break, ast.Pass)
 _ON_RANK = ("rank_api", "environment")
 #: A test of the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
-_SINGLED_OUT = re.compile(r"\brank(?:\(\))? == (\d{1,6})\b")
 _GROUPS = {"new_group", "new_subgroups", "init_device_mesh"}
 
 
@@ -171,7 +169,7 @@ def _of_argument(verdict: Verdict, found: Found) -> Named | None:
     """Only where the evidence has shown that they disagree, and that this rank is one of them."""
     if verdict.confidence != "established" or found.reason is None or found.reason.source not in _ON_RANK:
         return None
-    single = {int(n) for step in found.reason.chain for n in _SINGLED_OUT.findall(step.words)}
+    single = found.reason.compared
     disagree = {rank for cohort in _cohorts(verdict) for rank in cohort}
     if len(single) != 1 or not single <= disagree or disagree <= single:
         return None
