@@ -94,7 +94,7 @@ def open_ended() -> Diagnosis:
 
 
 LINE = SourceFinding(location=Location(file="train.py", line=7), sentence="Rank 1 parted there.")
-NAMED = NamedByCode(cause="skipped_collective", ranks=(1,), doing="went another way", sentence="It is 1.")
+NAMED = NamedByCode(ranks=(1,), doing="went another way", sentence="It is 1.")
 
 
 def test_the_code_adds_a_line() -> None:
@@ -106,7 +106,9 @@ def test_the_code_adds_a_line() -> None:
 
 
 def test_the_code_names_a_rank_and_then_shows_the_exact_cause() -> None:
-    said = SourceFinding(location=LINE.location, named=NAMED, exact_cause="rank_conditional")
+    said = SourceFinding(
+        location=LINE.location, named=NAMED, causes=("skipped_collective", "rank_conditional")
+    )
     (verdict,) = with_source(open_ended(), SourceFindings(of_verdicts=(said,))).verdicts
     assert verdict.culprits == [Culprit(rank=1, doing="went another way")]
     assert (verdict.victims, verdict.cause, verdict.family) == ("0,2,3", "rank_conditional", "paths")

@@ -12,8 +12,6 @@ from .ledger import Note
 class NamedByCode:
     """Whom the code names where the evidence names nobody: `rank == 2` gives one rank another root."""
 
-    cause: str
-    """The verdict's own, or what its `undetermined` becomes with somebody to name."""
     ranks: tuple[int, ...]
     doing: str
     """What each of them did, as a person would say it: 'took itself for the root'."""
@@ -29,8 +27,8 @@ class SourceFinding:
     sentence: str = ""
     """Of the line, and why the ranks can differ there; empty where the evidence has said it all."""
     named: NamedByCode | None = None
-    exact_cause: str | None = None
-    """A cause that says more than the verdict's, and that evidence and code agree on; it counts after `named`."""
+    causes: tuple[str, ...] = ()
+    """What evidence and code agree on as the cause, each more exact than the one before; none: the verdict's stays."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,12 +31,15 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     if found is None:
         return None
     named = named_by_code(verdict, found, search)
+    # Where the code has somebody to name, the cause is no longer open.
+    cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
+    exact = exact_cause(cause, found)
     return SourceFinding(
         location=_location(found),
         excerpts=tuple(excerpts(found)),
         sentence=sentence(found, search.places),
         named=named,
-        exact_cause=exact_cause(verdict.cause if named is None else named.cause, found),
+        causes=(*([cause] if named else []), *([exact] if exact else [])),
     )
 
 

@@ -135,7 +135,6 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding) -> Verdict:
     if named is None:
         return verdict
     own = format_ranks(named.ranks)
-    verdict = _of_cause(verdict, named.cause)
     return msgspec.structs.replace(
         verdict,
         confidence="supported",
@@ -147,7 +146,9 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding) -> Verdict:
 
 
 def _which_exact_cause(verdict: Verdict, said: SourceFinding) -> Verdict:
-    return verdict if said.exact_cause is None else _of_cause(verdict, said.exact_cause)
+    for cause in said.causes:
+        verdict = _of_cause(verdict, cause)
+    return verdict
 
 
 def _at_which_line(verdict: Verdict, said: SourceFinding) -> Verdict:
