@@ -30,6 +30,7 @@ from .value import UNIFORM, UNKNOWN, Link, Value, join
 MOST_STEPS = 4000
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
+_OF_RANK = ("rank_api", "environment")
 
 
 class Evaluator:
@@ -189,12 +190,8 @@ class Evaluator:
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
             return self._identity(e, frame)
         value = self.all([e.left, *e.comparators], frame)
-        number = _number_of_rank(e)
-        return (
-            value
-            if number is None or value.level != "varying"
-            else replace(value, compared=frozenset({number}))
-        )
+        number = _number_of_rank(e) if value.source in _OF_RANK else None
+        return value if number is None else replace(value, compared=frozenset({number}))
 
     def _identity(self, e: ast.Compare, frame: Frame) -> Value:
         """`x is None`: an object that is made right here is the same kind of thing on every rank."""
