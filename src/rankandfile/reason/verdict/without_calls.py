@@ -14,6 +14,7 @@ from rankandfile.reason.facts import Facts
 
 from .finding import Finding
 
+#: Who is asked first is believed first.
 _SETTLE: tuple[Callable[[Facts], Finding | None], ...] = (
     teardown_only.settle,
     init_stuck.settle,
@@ -22,5 +23,5 @@ _SETTLE: tuple[Callable[[Facts], Finding | None], ...] = (
 )
 
 
-def settled(facts: Facts) -> Finding | None:
-    return next((finding for settle in _SETTLE if (finding := settle(facts)) is not None), None)
+def without_calls(facts: Facts) -> list[Finding]:
+    return [finding for settle in _SETTLE if (finding := settle(facts)) is not None]
