@@ -129,13 +129,14 @@ def _diagnosed(
     tree = _as_it_ran(tree, case, options)
     if tree is None:
         return Result(case=case, facts=facts, tree=None, diagnosis=diagnosis)
-    from rankandfile.source.lines.locate import locate
+    from rankandfile.reason import with_source
+    from rankandfile.source.findings import source_findings
     from rankandfile.source.remedies import advise
 
     _say(on_progress, "reading the source")
-    located = _with_its_advice(diagnosis, locate(case, diagnosis, tree))
-    notes = tuple(located.notes[len(diagnosis.notes) :])
-    return Result(case=case, facts=facts, tree=tree, diagnosis=advise(located, tree), source_notes=notes)
+    found = source_findings(case, diagnosis.verdicts, tree)
+    advised = advise(with_source(diagnosis, found), tree)
+    return Result(case=case, facts=facts, tree=tree, diagnosis=advised, source_notes=found.notes)
 
 
 def _source(options: Options) -> SourceTree | None:
@@ -166,26 +167,6 @@ def _as_it_ran(tree: SourceTree | None, case: Case, options: Options) -> SourceT
     if tree is None and options.fallback:
         return _opened(options.fallback, None)
     return tree
-
-
-def _with_its_advice(before: Diagnosis, located: Diagnosis) -> Diagnosis:
-    """Where the source has changed the cause, the advice is that of the cause it says now."""
-    import msgspec
-
-    from rankandfile.model.causes import CAUSES
-
-    verdicts = [
-        verdict
-        if verdict.cause == old.cause
-        else msgspec.structs.replace(
-            verdict,
-            remedies=list(CAUSES[verdict.cause].remedies),
-            anti_advice=list(CAUSES[verdict.cause].anti_advice),
-            probes=list(CAUSES[verdict.cause].probes),
-        )
-        for old, verdict in zip(before.verdicts, located.verdicts, strict=True)
-    ]
-    return msgspec.structs.replace(located, verdicts=verdicts)
 
 
 def _tells_of_a_job(case: Case) -> bool:

@@ -12,7 +12,7 @@ from rankandfile.lab.score import ablation
 from rankandfile.lab.sim.run import simulate
 from rankandfile.model.heuristics import HEURISTICS, Heuristic
 from rankandfile.reason import diagnose
-from rankandfile.source.lines import locate
+from rankandfile.source.findings import source_findings
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_what_is_lost_without_it_is_counted(pretended: Heuristic, tmp_path: Path
 
 
 def test_every_heuristic_says_what_it_is_in_a_line() -> None:
-    assert diagnose and locate
+    assert diagnose and source_findings
     for rule in ablation.heuristics():
         assert re.fullmatch(r"[a-z].{10,110}[^.]", rule.meaning), rule
         assert re.fullmatch(r"[a-z][a-z0-9 '-]{2,30}", rule.name), rule

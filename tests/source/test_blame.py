@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from support.source.toy_runs import case_of, diagnosis_of, play, tree, verdict_of
+from support.source.toy_runs import case_of, diagnosis_of, locate, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import Alternative, Verdict
-from rankandfile.source.lines.locate import locate
 
 PROGRAM = """
     import torch.distributed as dist

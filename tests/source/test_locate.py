@@ -5,12 +5,11 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from support.source.toy_runs import case_of, diagnosis_of, located, place, play, tree, verdict_of
+from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.lines.data_loading import only_wait
-from rankandfile.source.lines.locate import locate
 from rankandfile.source.program.modules import Program
 
 LEAVES_LOOP = """

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from support.places import EARLY_STOP
+from support.source.toy_runs import locate
 
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason import diagnose
 from rankandfile.source.files.tree import open_tree
-from rankandfile.source.lines.locate import locate
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.source.toy_runs import locate
 
 from rankandfile.evidence.load import load
 from rankandfile.lab import truth
 from rankandfile.lab.sim.run import simulate
 from rankandfile.reason import conclude, gather
 from rankandfile.source.files.tree import open_tree
-from rankandfile.source.lines.locate import locate
 
 pytestmark = pytest.mark.slow
 

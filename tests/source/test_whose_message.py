@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.source.toy_runs import FOLDER, Frames, Run, case_of, diagnosis_of, play, tree
+from support.source.toy_runs import FOLDER, Frames, Run, case_of, diagnosis_of, locate, play, tree
 
-from rankandfile.model.diagnosis import Call, Cohort, Divergence, Verdict
+from rankandfile.model.diagnosis import Call, Cohort, Confidence, Divergence, Verdict
 from rankandfile.model.ledger import call_id
-from rankandfile.source.lines.locate import locate
 
 PIPELINE = """import torch.distributed as dist
 
@@ -145,7 +144,9 @@ def main():
 """
 
 
-def broadcast(source: str, done: str = "0,5", waiting: str = "1-4,6-7") -> Verdict:
+def broadcast(
+    source: str, done: str = "0,5", waiting: str = "1-4,6-7", confidence: Confidence = "hypothesis"
+) -> Verdict:
     run = play(8, train=ROOT.replace("{source}", source))
     way: Frames = run.calls[0][0][1]
 
@@ -159,7 +160,7 @@ def broadcast(source: str, done: str = "0,5", waiting: str = "1-4,6-7") -> Verdi
         hang=True,
         cause="root_mismatch",
         family="arguments",
-        confidence="hypothesis",
+        confidence=confidence,
         sentence="Some are done.",
         victims="0-7",
         divergence=Divergence(
@@ -196,3 +197,32 @@ def test_what_the_code_does_not_decide_blames_nobody(source: str, done: str, wai
 
 def test_source_that_is_hostile_decides_nothing() -> None:
     assert blamed(broadcast("+".join(["dist.get_rank()"] * 200))) == []
+
+
+ODD = "1 if rank == 2 else 0"
+
+
+def odd_root(source: str = ODD, waiting: str = "0,2", confidence: Confidence = "established") -> Verdict:
+    """The evidence has shown that rank 1 named another root than those that wait."""
+    return broadcast(f"0\n    rank = dist.get_rank()\n    source = {source}", "1", waiting, confidence)
+
+
+def test_the_code_gives_one_rank_another_root() -> None:
+    verdict = odd_root()
+    assert (verdict.cause, blamed(verdict)) == ("root_mismatch", [2])
+    assert verdict.sentence.endswith("depends on the rank's own number.")
+    assert "The code gives rank 2 another one." in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"source": "1 if rank == 2 or rank == 3 else 0"},
+        {"source": "1 if rank % 4 == 2 else 0"},
+        {"waiting": "0,3"},
+        {"confidence": "supported"},
+    ],
+    ids=["two ranks", "arithmetic on the rank", "a rank that does not disagree", "not proved to disagree"],
+)
+def test_another_root_that_is_not_surely_one_rank_s_blames_nobody(how: dict[str, Any]) -> None:
+    assert blamed(odd_root(**how)) == []

@@ -1,5 +1,8 @@
 """The verbs: pure functions from model to model that end in a verdict.
 
+`gather` the facts of a case, add the `findings` of every source of them, and `decide` which are believed; `with_source`
+adds what the program's code says of that.
+
 They are loaded when they are asked for: whoever only wants to know what a cause means needs no tables.
 """
 
@@ -9,15 +12,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .conclusion import conclude, diagnose
+    from .conclusion import conclude, decide, diagnose
     from .facts import Facts, gather
+    from .verdict.precedence import Findings, findings, with_source
 
-__all__ = ["Facts", "conclude", "diagnose", "gather"]
+_MODULES = {
+    "conclusion": ("conclude", "decide", "diagnose"),
+    "facts": ("Facts", "gather"),
+    "verdict.precedence": ("Findings", "findings", "with_source"),
+}
+
+__all__ = ["Facts", "Findings", "conclude", "decide", "diagnose", "findings", "gather", "with_source"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(
-        import_module(f"{__name__}.{'facts' if name in ('Facts', 'gather') else 'conclusion'}"), name
-    )
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

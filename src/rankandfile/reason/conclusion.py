@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
 from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
-from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.ranks import format_ranks
 
-from .causes import finders
-from .facts import MOST_WAIT_ENDS, Facts, OnStep, gather
-from .verdict.choose import findings, verdict
-from .verdict.finding import Finding
-from .verdict.named_by_checks import checked
-from .verdict.nothing_waits import quiet
-from .verdict.ras_agrees import with_ras
-from .verdict.without_calls import settled
-from .waits.from_logs.verdict import logs_only
-from .waits.graph import NO_WAIT, WaitEnd
+from .facts import Facts, OnStep, gather
+from .verdict.precedence import Findings, findings, verdicts
 from .words import ranks_words
 
 _MOST_GROUPS = 12
@@ -30,12 +20,17 @@ def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
 
 
 def conclude(facts: Facts) -> Diagnosis:
-    verdicts = [with_ras(facts, verdict) for verdict in _verdicts(facts)]
+    return decide(facts, findings(facts))
+
+
+def decide(facts: Facts, found: Findings) -> Diagnosis:
+    """The document: the verdicts that the table of precedence chooses, with the evidence that they cite."""
+    chosen = verdicts(facts, found)
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
-    ids = dict.fromkeys([*(i for v in verdicts for i in _cited(v)), *disagreeing])
+    ids = dict.fromkeys([*(i for verdict in chosen for i in _cited(verdict)), *disagreeing])
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
     notes = [*_contradictions(facts), *_unknown_operations(facts), *facts.case.notes, *_clock_notes(facts)]
-    return Diagnosis(job=_job(facts), verdicts=verdicts, evidence=evidence, notes=notes)
+    return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes)
 
 
 def _contradictions(facts: Facts) -> list[Note]:
@@ -74,56 +69,6 @@ def _clock_notes(facts: Facts) -> list[Note]:
         )
         for seconds, ranks in sorted(by_seconds.items())[:_MOST_GROUPS]
     ]
-
-
-def _verdicts(facts: Facts) -> list[Verdict]:
-    for find in finders("ended job"):
-        if (ended := find(facts, NO_WAIT)) is not None:
-            return [_of(facts, ended)]
-    out: list[Verdict] = []
-    for wait_end in facts.wait_ends[:MOST_WAIT_ENDS]:
-        found = findings(facts, wait_end)
-        if found:
-            candidate = verdict(facts, wait_end, found)
-            twin = next((i for i, other in enumerate(out) if _same(candidate, other)), None)
-            if twin is None:
-                out.append(candidate)
-            elif candidate.sentence == out[twin].sentence:
-                out[twin] = _with_victims_of(out[twin], candidate)
-    hangs = [v for v in out if v.hang]
-    return hangs or _spoken(facts) or out[:1] or [quiet(facts)]
-
-
-def _spoken(facts: Facts) -> list[Verdict]:
-    """Where no recorded call hangs, stacks, logs and exits may still tell of one."""
-    finding = settled(facts)
-    if finding is not None:
-        return [_of(facts, finding)]
-    found = logs_only(facts)
-    if any(v.culprits for v in found):
-        return found
-    named = checked(facts)
-    return [_of(facts, named)] if named is not None else found
-
-
-def _of(facts: Facts, finding: Finding) -> Verdict:
-    """The verdict of a finding that no recorded call is about: all others are its victims."""
-    others = tuple(sorted(set(range(facts.case.world_size or 0)) - set(finding.culprits)))
-    victims = others if finding.cause != "teardown_only" else ()
-    return verdict(facts, WaitEnd(finding.culprits, (), "absent", victims), [finding])
-
-
-def _same(one: Verdict, other: Verdict) -> bool:
-    """Two roots that end in the same claim about the same ranks are one verdict."""
-    ranks = [c.rank for c in one.culprits]
-    alike = one.cause == other.cause and ranks == [c.rank for c in other.culprits]
-    return alike and (bool(ranks) or one.sentence == other.sentence)
-
-
-def _with_victims_of(one: Verdict, other: Verdict) -> Verdict:
-    """Two sides of one transfer wait for each other, and are two roots of what is said once."""
-    victims = {*parse_ranks(one.victims), *parse_ranks(other.victims)}
-    return msgspec.structs.replace(one, victims=format_ranks(sorted(victims)))
 
 
 def _cited(v: Verdict) -> list[str]:

@@ -13,7 +13,7 @@ from rankandfile.model.ranks import parse_ranks
 from . import lookup
 from .facts import Facts
 from .ranks.missing_dumps import absent_ranks, reasons
-from .verdict.choose import findings
+from .verdict.calls_that_wait import of_wait_end
 from .verdict.finding import Finding
 from .waits.graph import Pending, WaitEnd
 from .waits.in_words import call_phrase, pending_row
@@ -53,7 +53,7 @@ def explain(facts: Facts, rank: int, diagnosis: Diagnosis | None = None) -> Expl
     blames = [
         _of_finding(best, wait_end)
         for wait_end in facts.wait_ends
-        if (best := next(iter(findings(facts, wait_end)), None)) is not None
+        if (best := next(iter(of_wait_end(facts, wait_end)), None)) is not None
     ]
     if diagnosis is not None:
         overturned = {blame.culprits: blame.overturned_by for blame in blames}

@@ -23,8 +23,9 @@ from rankandfile.model.diagnosis import Call, Cohort, Culprit, Diagnosis, Diverg
 from rankandfile.model.ledger import call_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.tables import schema
+from rankandfile.reason import with_source
 from rankandfile.source.files.tree import SourceTree
-from rankandfile.source.lines.locate import locate
+from rankandfile.source.findings import source_findings
 
 FOLDER = "/workspace/train/"
 MARK = "# <-"
@@ -194,6 +195,11 @@ def _cohort(ranks: list[int], rank: int, calls: list[tuple[str, Frames]], at: in
 def diagnosis_of(verdict: Verdict) -> Diagnosis:
     job = Job(world_size=None, ranks_seen="", groups=[], group_count=0, calls=0, dumps=0)
     return Diagnosis(job=job, verdicts=[verdict], evidence=[], notes=[])
+
+
+def locate(case: Case, diagnosis: Diagnosis, source: SourceTree) -> Diagnosis:
+    """The diagnosis with what the source adds to it."""
+    return with_source(diagnosis, source_findings(case, diagnosis.verdicts, source))
 
 
 def located(run: Run, culprit: int, files: SourceTree | None = None) -> Verdict:

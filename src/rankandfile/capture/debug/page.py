@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jinja2 import Environment
 
 from rankandfile.capture.debug.job import Rank
-from rankandfile.capture.debug.verdict import Verdict
+from rankandfile.capture.debug.verdict import Judged
 
 LINKS = (
     ("/", "Verdict"),
@@ -49,7 +49,7 @@ def page(title: str, text: str, said: str = "", rows: Sequence[tuple[object, ...
     return _TEMPLATE.render(title=title, text=text, said=said, rows=rows, links=LINKS)
 
 
-def front(verdict: Verdict, found: Sequence[Rank], world: int) -> str:
+def front(verdict: Judged, found: Sequence[Rank], world: int) -> str:
     seconds = max(0.0, time.time() - verdict.at)
     said = f"As of {seconds:.0f} s ago. {len(found)} of {world} ranks seen."
     rows = [(one.seen.rank, one.seen.host, one.seen.pid, _state(one), one.seen.calls) for one in found]

@@ -20,7 +20,9 @@ APART_S = 1.0
 WIDTH = 100
 
 
-class Verdict(NamedTuple):
+class Judged(NamedTuple):
+    """A diagnosis of the job as it stood at a moment, in its three forms."""
+
     at: float
     """Wall clock."""
     text: str
@@ -36,20 +38,20 @@ class Diagnosing:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
-        self._last: Verdict | None = None
+        self._last: Judged | None = None
 
     @property
-    def last(self) -> Verdict | None:
+    def last(self) -> Judged | None:
         return self._last
 
-    def now(self) -> Verdict:
+    def now(self) -> Judged:
         with self._lock:
             if self._last is None or time.time() - self._last.at > FRESH_S:
                 self._last = judge(self._settings)
             return self._last
 
 
-def judge(settings: Settings) -> Verdict:
+def judge(settings: Settings) -> Judged:
     with tempfile.TemporaryDirectory(prefix="raf-verdict-") as name:
         case = Path(name)
         evidence = case / "evidence"
@@ -64,7 +66,7 @@ def judge(settings: Settings) -> Verdict:
         source = Path(settings.source) if settings.source else None
         answer = diagnose(case, source, True, WIDTH)
         text = answer.card.strip() or answer.said or "no verdict"
-        return Verdict(
+        return Judged(
             time.time(), text, _text(case / "diagnosis.json"), _text(case / "report.html"), answer.hang
         )
 

@@ -1,10 +1,14 @@
-"""What a cause has to say about a root: a claim, its evidence, how sure it is, and what would overturn it."""
+"""One statement of what happened: a cause, whom it names, its evidence, how sure it is, what would overturn it.
+
+Every source of a verdict adds its own; which of them is believed is the table of `precedence`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Location, Missing
+from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Location, Missing, Wait
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,3 +30,9 @@ class Finding:
     """The cause whose finding this one contains: that one alone would say less."""
     explains: int = -1
     """How many ranks' waits it explains; -1: of all that wait in the end that it is found of."""
+    victims: tuple[int, ...] = ()
+    """Ranks that only wait."""
+    waits: tuple[Wait, ...] = ()
+    """Who waits for whom, the first wait first."""
+    unadvised: tuple[Literal["anti_advice", "probes"], ...] = ()
+    """Advice on its cause that is not given with it: it does not know enough of the ranks for that."""

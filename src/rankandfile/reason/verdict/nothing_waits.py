@@ -1,41 +1,41 @@
-"""The verdict where no wait leads anywhere: nothing hangs, or there is nothing to decide on."""
+"""What is found where no wait leads anywhere: nothing hangs, or there is nothing to decide on."""
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Missing, Verdict
+from rankandfile.model.diagnosis import Missing
 from rankandfile.model.ledger import dump_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.patience import latest_ns, much_longer
-from rankandfile.reason.waits.unnumbered import unnumbered_verdict
+from rankandfile.reason.waits.unnumbered import calls_without_numbers
 from rankandfile.reason.words import counted, ranks_words, upper
 
 from .contradiction import Contradiction
+from .finding import Finding
 
 _MOST_TOLD = 3
 
 
-def quiet(facts: Facts) -> Verdict:
+def nothing_waits(facts: Facts) -> Finding:
     if not facts.call_table.calls.height:
-        return Verdict(
+        return Finding(
             hang=False,
             cause="undetermined",
-            family=CAUSES["undetermined"].family,
             confidence="hypothesis",
             sentence="There is not a single recorded call to decide on.",
-            missing_evidence=[
+            missing=(
                 Missing(
                     what="flight-recorder dumps with calls",
                     how="set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path",
-                )
-            ],
+                ),
+            ),
+            unadvised=("anti_advice", "probes"),
         )
     last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
     ended_well = _ended_well(facts)
     if facts.hidden and much_longer(facts, idle) and not ended_well:
         return _hidden(facts, idle)
-    if (hung := unnumbered_verdict(facts, idle)) is not None and not ended_well:
+    if (hung := calls_without_numbers(facts, idle)) is not None and not ended_well:
         return hung
     impossible = [one for one in facts.contradictions if one.impossible]
     if impossible and not ended_well:
@@ -59,13 +59,12 @@ def quiet(facts: Facts) -> Verdict:
             f" None was made in the {idle / 1e9:.0f} s before the dumps were written: if the job had not ended by "
             "then, it is held by something that is not recorded, such as its teardown or a monitored barrier."
         )
-    return Verdict(
+    return Finding(
         hang=False,
         cause="no_hang",
-        family=CAUSES["no_hang"].family,
         confidence="supported" if unseen or stood else "established",
         sentence=sentence,
-        evidence=[dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]],
+        evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
     )
 
 
@@ -74,42 +73,41 @@ def _ended_well(facts: Facts) -> bool:
     return bool(ends) and all(end is not None and end.kind == "finished" for end in ends)
 
 
-def _contradicted(impossible: list[Contradiction]) -> Verdict:
+def _contradicted(impossible: list[Contradiction]) -> Finding:
     """Every call has ended, and some cannot have: no claim either way."""
     told = "; ".join(f"{ranks_words(one.ranks)}: {one.what}" for one in impossible[:_MOST_TOLD])
-    return Verdict(
+    return Finding(
         hang=False,
         cause="undetermined",
-        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=f"No recorded call is unfinished, but the recordings contradict each other. {upper(told)}.",
-        evidence=[i for one in impossible[:_MOST_TOLD] for i in one.evidence],
-        missing_evidence=[
+        evidence=tuple(i for one in impossible[:_MOST_TOLD] for i in one.evidence),
+        missing=(
             Missing(
                 what="recordings of one attempt, taken when it stood still",
                 how="collect the dumps of all ranks again, in one go; stacks (py-spy dump --pid PID) tell who waits",
-            )
-        ],
+            ),
+        ),
+        unadvised=("anti_advice", "probes"),
     )
 
 
-def _hidden(facts: Facts, idle_ns: int) -> Verdict:
+def _hidden(facts: Facts, idle_ns: int) -> Finding:
     """Nothing recorded is unfinished, but what is not recorded may be."""
-    return Verdict(
-        hang=True,
+    return Finding(
         cause="undetermined",
-        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=(
             f"Every recorded call has ended, yet no rank made another in the {idle_ns / 1e9:.0f} s before the dumps "
             f"were written. {upper(ranks_words(sorted(facts.hidden)))} also send and receive, which gloo does not "
             "record: a send or a receive without its other half would look like this."
         ),
-        evidence=[dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]],
-        missing_evidence=[
+        evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
+        missing=(
             Missing(
                 what="the sends and receives of all ranks",
                 how="stacks of all ranks (py-spy dump --pid PID) show who sits in a send or a receive, and from whom",
-            )
-        ],
+            ),
+        ),
+        unadvised=("anti_advice", "probes"),
     )

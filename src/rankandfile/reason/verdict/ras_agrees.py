@@ -1,37 +1,31 @@
-"""What NCCL's RAS says of the ranks that a verdict names: where it says the same, its answer is evidence for it.
+"""What NCCL's RAS says of the ranks that a finding names: where it says the same, its answer is evidence for it.
 
 That RAS finds nothing proves nothing. Where it says otherwise than the dumps, that is a contradiction, and shown.
 """
 
 from __future__ import annotations
 
-import msgspec
-
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.devices_and_processes import ranks_of_processes
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.ras_counts import launches, missed_by_ras
 from rankandfile.reason.words import ranks_words, verb
 
+from .finding import Finding
+
 _NOT_ANSWERING = ("host", "process", "fabric", "start_and_end")
 """Families whose culprits may not answer: a process that only waits for others does."""
 
 
-def with_ras(facts: Facts, verdict: Verdict) -> Verdict:
-    culprits = tuple(culprit.rank for culprit in verdict.culprits)
-    if not verdict.hang or not culprits:
-        return verdict
-    said = _same_counts(facts, culprits) or _not_answering(facts, verdict, culprits)
-    if said is None or set(said[1]) <= set(verdict.evidence):
-        return verdict
-    words, evidence = said
-    return msgspec.structs.replace(
-        verdict,
-        sentence=f"{verdict.sentence} {words}",
-        evidence=list(dict.fromkeys([*verdict.evidence, *evidence])),
-    )
+def said_by_ras(facts: Facts, finding: Finding) -> tuple[str, tuple[str, ...]]:
+    """A sentence and its evidence; both empty where RAS adds nothing."""
+    if not finding.hang or not finding.culprits:
+        return "", ()
+    said = _same_counts(facts, finding.culprits) or _not_answering(facts, finding)
+    if said is None or set(said[1]) <= set(finding.evidence):
+        return "", ()
+    return said
 
 
 def _same_counts(facts: Facts, culprits: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | None:
@@ -41,13 +35,11 @@ def _same_counts(facts: Facts, culprits: tuple[int, ...]) -> tuple[str, tuple[st
     return None
 
 
-def _not_answering(
-    facts: Facts, verdict: Verdict, culprits: tuple[int, ...]
-) -> tuple[str, tuple[str, ...]] | None:
-    if CAUSES[verdict.cause].family not in _NOT_ANSWERING:
+def _not_answering(facts: Facts, finding: Finding) -> tuple[str, tuple[str, ...]] | None:
+    if CAUSES[finding.cause].family not in _NOT_ANSWERING:
         return None
     missed = missed_by_ras(facts.case.events, ranks_of_processes(facts.case.exits))
-    found = tuple(rank for rank in culprits if rank in missed)
+    found = tuple(rank for rank in finding.culprits if rank in missed)
     if not found:
         return None
     words = f"NCCL's RAS gets no answer of {ranks_words(found)} either, which {verb(found, 'fits', 'fit')}."

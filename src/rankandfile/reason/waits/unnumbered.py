@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Missing, Verdict
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.diagnosis import Missing
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.call_table import COLLECTIVE
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .patience import much_longer
@@ -17,7 +16,7 @@ from .patience import much_longer
 _MOST = 4
 
 
-def unnumbered_verdict(facts: Facts, idle_ns: int) -> Verdict | None:
+def calls_without_numbers(facts: Facts, idle_ns: int) -> Finding | None:
     """None where no call of a group without numbers is unfinished, or not for long."""
     stuck = facts.call_table.calls.filter(
         pl.col("open") & (pl.col("kind") == COLLECTIVE) & pl.col("group").is_in(list(facts.call_table.loose))
@@ -35,21 +34,20 @@ def unnumbered_verdict(facts: Facts, idle_ns: int) -> Verdict | None:
         for words, made in list(calls.items())[:_MOST]
         if (ranks := sorted({row["rank"] for row in made}))
     )
-    return Verdict(
-        hang=True,
+    return Finding(
         cause="undetermined",
-        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=(
             f"{upper(told)}. Which of these calls belong together cannot be told: batches of sends and receives take "
             "numbers of the group's collectives, and the rings have lost how many there were."
         ),
-        victims=format_ranks(sorted({row["rank"] for row in rows})),
-        evidence=[lookup.evidence_of(row) for row in rows[:8]],
-        missing_evidence=[
+        victims=tuple(sorted({row["rank"] for row in rows})),
+        evidence=tuple(lookup.evidence_of(row) for row in rows[:8]),
+        missing=(
             Missing(
                 what="the calls that the rings have lost, or where each rank stands",
                 how="a larger ring (TORCH_FR_BUFFER_SIZE counts calls); py-spy dump --pid PID on each rank",
-            )
-        ],
+            ),
+        ),
+        unadvised=("anti_advice", "probes"),
     )

@@ -1,1 +1,1 @@
-"""Whom the code names, where the evidence shows two ways and nobody who left the usual one."""
+"""Whom the code names, where the evidence shows two paths and nobody who left the usual one."""

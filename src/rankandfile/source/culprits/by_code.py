@@ -1,4 +1,4 @@
-"""Whom the code names, where the evidence shows two ways or two arguments, and nobody who departed.
+"""Whom the code names, where the evidence shows two paths or two arguments, and nobody who is out of line.
 
 | the code shows | then it is |
 | --- | --- |
@@ -18,19 +18,15 @@ is blamed. Nor is anybody who waits on the same side as all who wait.
 from __future__ import annotations
 
 import ast
-import re
 
-import msgspec
-
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Culprit, Verdict
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic, heuristic
-from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found import Found, Search
 
 from .in_circle import by_circle
-from .named import Named
 from .self_made_root import by_own_root
 from .unsent_message import by_unsent
 
@@ -47,34 +43,13 @@ _NO_GRADIENT = Heuristic(
 _ONLY_LEAVES = Heuristic(
     "a test that only leaves", "those that take `if ...: continue` leave out what comes after it"
 )
-_SINGLED_OUT = re.compile(r"\brank(?:\(\))? == (\d{1,6})\b")
 _GROUPS = {"new_group", "new_subgroups", "init_device_mesh"}
 
 
-def blamed(verdict: Verdict, found: Found, search: Search) -> Verdict:
-    """The verdict with the culprits that the code decides on; as it is, where it has some or the code has none."""
+def named_by_code(verdict: Verdict, found: Found, search: Search) -> NamedByCode | None:
+    """None where the evidence names somebody already, or the code nobody."""
     if not verdict.hang or verdict.culprits:
-        return verdict
-    named = _named(verdict, found, search)
-    if named is None or not named.ranks:
-        return verdict
-    cause = "skipped_collective" if verdict.cause == "undetermined" else verdict.cause
-    own = format_ranks(named.ranks)
-    return msgspec.structs.replace(
-        verdict,
-        cause=cause,
-        family=CAUSES[cause].family,
-        confidence="supported",
-        culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
-        victims=format_ranks([rank for rank in _parsed(verdict.victims) if rank not in named.ranks]),
-        sentence=f"{verdict.sentence} {named.words}",
-        alternatives=[
-            other for other in verdict.alternatives if other.culprits != own and other.cause != cause
-        ],
-    )
-
-
-def _named(verdict: Verdict, found: Found, search: Search) -> Named | None:
+        return None
     if found.reason is None or found.reason.level != "varying":
         return None
     if verdict.cause == "root_mismatch":
@@ -82,11 +57,11 @@ def _named(verdict: Verdict, found: Found, search: Search) -> Named | None:
     if verdict.cause == "group_mismatch":
         return _of_groups(found, search)
     if verdict.family == "paths" or verdict.cause == "undetermined":
-        return _of_ways(verdict, found) or by_unsent(found, search) or by_circle(verdict, found, search)
+        return _of_two_paths(verdict, found) or by_unsent(found, search) or by_circle(verdict, found, search)
     return None
 
 
-def _of_ways(verdict: Verdict, found: Found) -> Named | None:
+def _of_two_paths(verdict: Verdict, found: Found) -> NamedByCode | None:
     decision, divergence = found.decision, found.divergence
     if found.kind != "decision" or decision is None or divergence is None or not divergence.exact:
         return None
@@ -94,7 +69,7 @@ def _of_ways(verdict: Verdict, found: Found) -> Named | None:
     if condition.kind != "if" or not isinstance(condition.node, ast.expr):
         return None
     ours, theirs = condition.here, condition.there
-    if decision.fork.normal == "end":
+    if decision.branching.normal == "end":
         ours, theirs = theirs, ours
     sides = {ours: divergence.normal, theirs: divergence.culprit}
     if sides.keys() != {"taken", "not taken"}:
@@ -106,7 +81,11 @@ def _of_ways(verdict: Verdict, found: Found) -> Named | None:
     if not ranks or (verdict.cause == "undetermined" and not _awaited(verdict, ranks, others)):
         return None
     line = f"{found.place.path.rsplit('/', 1)[-1]}:{condition.line}"
-    return Named(ranks, f"went another way than its peers at {line}", f"The code decides it: {words}.")
+    return NamedByCode(
+        ranks=ranks,
+        doing=f"went another way than its peers at {line}",
+        sentence=f"The code decides it: {words}.",
+    )
 
 
 def _side(test: ast.expr, statement: ast.If | None, on_rank: bool) -> tuple[str, str]:
@@ -154,7 +133,7 @@ def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) 
 
 
 @heuristic("groups on both ways", "each way of a test on the rank makes a group: nobody makes them all")
-def _of_groups(found: Found, search: Search) -> Named | None:
+def _of_groups(found: Found, search: Search) -> NamedByCode | None:
     if found.reason is None or found.reason.source not in _ON_RANK:
         return None
     for node in ast.walk(found.place.function.node):
@@ -162,11 +141,14 @@ def _of_groups(found: Found, search: Search) -> Named | None:
             rest = node.orelse or _after(found.place.function.node, node)
             if not _makes_groups(rest) or not (node.orelse or isinstance(node.body[-1], ast.Return)):
                 return None
-            world = search.case.world_size or 0
-            return Named(
-                tuple(range(world)),
-                "makes only its own group",
-                "The code decides it: each way of the test makes a group, and every rank has to make every group.",
+            world = search.case.world_size
+            if not world:
+                return None
+            return NamedByCode(
+                ranks=tuple(range(world)),
+                doing="makes only its own group",
+                sentence="The code decides it: each way of the test makes a group, and every rank has to make every "
+                "group.",
             )
     return None
 
@@ -193,17 +175,19 @@ def _after(function: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
 
 
 @heuristic("one rank's argument", "a root that is another one upon `rank == 2` is rank 2's mistake")
-def _of_argument(verdict: Verdict, found: Found) -> Named | None:
+def _of_argument(verdict: Verdict, found: Found) -> NamedByCode | None:
     """Only where the evidence has shown that they disagree, and that this rank is one of them."""
     if verdict.confidence != "established" or found.reason is None or found.reason.source not in _ON_RANK:
         return None
-    single = {int(n) for step in found.reason.chain for n in _SINGLED_OUT.findall(step.words)}
+    single = found.reason.compared
     disagree = {rank for cohort in _cohorts(verdict) for rank in cohort}
     if len(single) != 1 or not single <= disagree or disagree <= single:
         return None
     (rank,) = single
-    return Named(
-        (rank,), "has another root than the other members", f"The code gives rank {rank} another one."
+    return NamedByCode(
+        ranks=(rank,),
+        doing="has another root than the other members",
+        sentence=f"The code gives rank {rank} another one.",
     )
 
 

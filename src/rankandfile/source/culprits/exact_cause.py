@@ -15,10 +15,6 @@ by the evidence, too, where it shows a `try` and its `finally`.
 
 from __future__ import annotations
 
-import msgspec
-
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.lines.found import Found
 
@@ -33,34 +29,31 @@ _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank it
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
-def refined(verdict: Verdict, found: Found) -> Verdict:
-    """The verdict with the cause that evidence and code agree on."""
-    cause = _cause(verdict, found)
-    if cause is None or cause == verdict.cause:
-        return verdict
-    others = [other for other in verdict.alternatives if other.cause != cause]
-    return msgspec.structs.replace(verdict, cause=cause, family=CAUSES[cause].family, alternatives=others)
+def exact_cause(cause: str, found: Found) -> str | None:
+    """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
+    shown = _shown(cause, found)
+    return shown if shown != cause else None
 
 
-def _cause(verdict: Verdict, found: Found) -> str | None:
+def _shown(cause: str, found: Found) -> str | None:
     if (
-        verdict.cause not in _PATHS | {"early_exit", "rank_conditional"}
+        cause not in _PATHS | {"early_exit", "rank_conditional"}
         or found.divergence is None
         or not found.divergence.settled
     ):
         return None
     if found.kind == "caught":
-        return "swallowed_exception" if verdict.cause in _PATHS and not _CAUGHT.off else None
+        return "swallowed_exception" if cause in _PATHS and not _CAUGHT.off else None
     if found.kind != "decision" or found.decision is None or found.reason is None:
         return None
     if found.reason.level != "varying":
         return None
-    if found.raises and verdict.cause != "early_exit" and not _RAISES.off:
+    if found.raises and cause != "early_exit" and not _RAISES.off:
         return "raised"
-    if verdict.cause == "rank_conditional":
+    if cause == "rank_conditional":
         return None
     if found.decision.condition.kind == "for" and found.reason.source == "shard_length":
         return None if _SHARE.off else "uneven_inputs"
-    if verdict.cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
+    if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.index import index_of
@@ -18,7 +19,7 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.syntax import dotted
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
-from rankandfile.source.lines.call_paths import Way
+from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.found import Found, Search
 from rankandfile.source.lines.standing import innermost
 from rankandfile.source.program.modules import Function
@@ -30,9 +31,8 @@ from rankandfile.source.program.names import (
 )
 from rankandfile.source.program.places import Place
 
-from .named import Named
 from .unsent_message import peers_of, transfers
-from .whole_numbers import Possible
+from .whole_numbers import WholeNumbers
 
 _KIND = "loop"
 _MOST_RANKS = 256
@@ -49,16 +49,17 @@ class Circle:
     """The one of both on which the test can be true."""
 
 
-def by_circle(verdict: Verdict, found: Found, search: Search) -> Named | None:
+def by_circle(verdict: Verdict, found: Found, search: Search) -> NamedByCode | None:
     pair = _circle(search, verdict) if found.kind == _KIND else None
     if pair is None:
         return None
     line = f"{found.place.path.rsplit('/', 1)[-1]}:{found.line}"
-    return Named(
-        (pair.odd,),
-        f"goes round another number of times than its peers at {line}",
-        f"By the code, rank {pair.left} waits for a message of rank {pair.stays} and rank {pair.stays} for one of rank "
-        f"{pair.left}, which has left the loop at {line} (`{found.condition}`) that rank {pair.stays} is still in; "
+    return NamedByCode(
+        ranks=(pair.odd,),
+        doing=f"goes round another number of times than its peers at {line}",
+        sentence=f"By the code, rank {pair.left} waits for a message of rank {pair.stays} and rank {pair.stays} for "
+        f"one of rank {pair.left}, which has left the loop at {line} (`{found.condition}`) that rank {pair.stays} is "
+        "still in; "
         f"what the loop goes over depends on a test that of these two can only be true on rank {pair.odd}.",
     )
 
@@ -69,10 +70,10 @@ def _circle(search: Search, verdict: Verdict) -> Circle | None:
         return None
     pair = _pair(search)
     for left, stays in (pair, pair[::-1]) if pair else ():
-        apart = _apart(search, left, stays)
-        if apart is None:
+        between = _loop_between(search, left, stays)
+        if between is None:
             continue
-        place, loop = apart
+        place, loop = between
         odd = _singled_out(search, place.function, loop, (left, stays))
         if odd is not None:
             return Circle(place, loop, stays, left, odd)
@@ -95,18 +96,18 @@ def in_circle(search: Search, verdict: Verdict) -> Found | None:
 
 def _pair(search: Search) -> tuple[int, int] | None:
     """The only two that wait for each other, if it is known of all ranks whom they wait for."""
-    world, ranks = search.case.world_size or 0, search.ways.seen()
+    world, ranks = search.case.world_size or 0, search.paths.seen()
     if not 2 <= world <= _MOST_RANKS or ranks != list(range(world)):
         return None
     objects = Objects(index_of(search.program))
     awaited: dict[int, int] = {}
     for rank in ranks:
-        place = innermost(search.places, search.ways.now(rank))
+        place = innermost(search.places, search.paths.now(rank))
         receives = (
             [t for t in transfers(place.function) if not t.sends and _on(t.call, place)] if place else []
         )
         peers = (
-            peers_of(Possible(search.program, rank, world, objects), receives, place.function)
+            peers_of(WholeNumbers(search.program, rank, world, objects), receives, place.function)
             if place and receives
             else frozenset()
         )
@@ -121,9 +122,9 @@ def _on(call: ast.Call, place: Place) -> bool:
     return call.lineno <= place.line <= (call.end_lineno or call.lineno)
 
 
-def _apart(search: Search, left: int, stays: int) -> tuple[Place, ast.For | ast.AsyncFor] | None:
+def _loop_between(search: Search, left: int, stays: int) -> tuple[Place, ast.For | ast.AsyncFor] | None:
     """The function in which the two stand at different lines, and the loop that only one of them is in."""
-    one, other = search.ways.now(left), search.ways.now(stays)
+    one, other = search.paths.now(left), search.paths.now(stays)
     depth = _shared(one, other)
     if depth is None:
         return None
@@ -137,7 +138,7 @@ def _apart(search: Search, left: int, stays: int) -> tuple[Place, ast.For | ast.
     return None
 
 
-def _shared(one: Way, other: Way) -> int | None:
+def _shared(one: CallPath, other: CallPath) -> int | None:
     """The depth of the first frame that differs; the functions around it are on the same lines."""
     for depth, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
@@ -154,7 +155,9 @@ def _singled_out(
     found: set[int] = set()
     for test, where in _tests(function, loop.iter):
         can = {
-            rank for rank in ranks if Possible(search.program, rank, world, objects).can_be_true(test, where)
+            rank
+            for rank in ranks
+            if WholeNumbers(search.program, rank, world, objects).can_be_true(test, where)
         }
         if len(can) == 1:
             found |= can

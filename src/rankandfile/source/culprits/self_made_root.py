@@ -9,19 +9,19 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.lines.arguments import called_name, calls_on
-from rankandfile.source.lines.call_paths import Way
-from rankandfile.source.lines.forks import Stop
+from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.found import Search
 from rankandfile.source.lines.standing import innermost
 from rankandfile.source.program.places import Place
 
-from .named import Named, rank_words
-from .whole_numbers import Possible
+from .unsent_message import rank_words
+from .whole_numbers import WholeNumbers
 
 _BROADCASTS = {"broadcast", "broadcast_object_list"}
 _NAMES = ("src", "root")
@@ -30,15 +30,15 @@ _MOST_MEMBERS = 256
 
 
 @heuristic("self-made root", "who is done with a broadcast beside its usual root took itself for the root")
-def by_own_root(verdict: Verdict, search: Search) -> Named | None:
+def by_own_root(verdict: Verdict, search: Search) -> NamedByCode | None:
     named = _own_root(verdict, search)
     if named is None:
         return None
     ranks, usual = named
-    return Named(
-        ranks,
-        "took itself for the root",
-        f"By the code, each member names rank {usual} or itself: those that wait named rank {usual}, and "
+    return NamedByCode(
+        ranks=ranks,
+        doing="took itself for the root",
+        sentence=f"By the code, each member names rank {usual} or itself: those that wait named rank {usual}, and "
         f"{rank_words(ranks)} {'is' if len(ranks) == 1 else 'are'} done as only a root can be.",
     )
 
@@ -57,7 +57,7 @@ def _own_root(verdict: Verdict, search: Search) -> tuple[tuple[int, ...], int] |
         return None
     place, e = given[0]
     objects = Objects(index_of(search.program))
-    can_name = {r: Possible(search.program, r, world, objects).of(e, place.function) for r in members}
+    can_name = {r: WholeNumbers(search.program, r, world, objects).of(e, place.function) for r in members}
     known = {rank: values for rank, values in can_name.items() if values is not None}
     if len(known) < len(members):
         return None
@@ -74,9 +74,9 @@ def _own_root(verdict: Verdict, search: Search) -> tuple[tuple[int, ...], int] |
 
 def _given(search: Search, evidence: list[str]) -> tuple[Place, ast.expr] | None:
     """The place of the call, and the root that is written there."""
-    cited = search.ways.cited(evidence)
-    way: Way = search.ways.calls(cited[0])[cited[1]].way if cited else ()
-    place = innermost(search.places, way)
+    cited = search.paths.cited(evidence)
+    path: CallPath = search.paths.calls(cited[0])[cited[1]].path if cited else ()
+    place = innermost(search.places, path)
     if place is None:
         return None
     for call in calls_on(place, Stop(place.line)):

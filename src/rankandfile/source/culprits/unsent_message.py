@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.ranks import format_ranks
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.lines.arguments import called_name
@@ -17,8 +19,7 @@ from rankandfile.source.lines.found import Found, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import own_nodes
 
-from .named import Named, rank_words
-from .whole_numbers import Possible
+from .whole_numbers import WholeNumbers
 
 _RECEIVES, _SENDS = {"recv", "irecv"}, {"send", "isend"}
 _OPERATION = "P2POp"
@@ -32,15 +33,15 @@ class Transfer(NamedTuple):
 
 
 @heuristic("unsent message", "whoever a waiting rank can only receive from left its send out")
-def by_unsent(found: Found, search: Search) -> Named | None:
+def by_unsent(found: Found, search: Search) -> NamedByCode | None:
     named = _unsent(found, search)
     if named is None:
         return None
     senders, held = named
-    return Named(
-        senders,
-        "left out a send that is waited for",
-        f"The code decides it: there {rank_words(held)} can only wait for a message of {rank_words(senders)}, "
+    return NamedByCode(
+        ranks=senders,
+        doing="left out a send that is waited for",
+        sentence=f"The code decides it: there {rank_words(held)} can only wait for a message of {rank_words(senders)}, "
         "and the test leaves out a send, never the receive.",
     )
 
@@ -56,15 +57,15 @@ def _unsent(found: Found, search: Search) -> tuple[tuple[int, ...], tuple[int, .
     receives = [one for one in made if not one.sends and id(one.call) not in inside]
     if not receives or not any(one.sends and id(one.call) in inside for one in made):
         return None
-    held = tuple(rank for rank in search.ways.seen() if _stands_in(search, rank, function))
+    held = tuple(rank for rank in search.paths.seen() if _stands_in(search, rank, function))
     objects = Objects(index_of(search.program))
     senders: set[int] = set()
     for rank in held[:_MOST_HELD]:
-        peers = peers_of(Possible(search.program, rank, world, objects), receives, function)
+        peers = peers_of(WholeNumbers(search.program, rank, world, objects), receives, function)
         if len(peers) != 1:
             return None
         senders |= peers
-    seen = set(search.ways.seen())
+    seen = set(search.paths.seen())
     if not senders or senders & set(held) or not senders <= seen:
         return None
     return tuple(sorted(senders)), held
@@ -85,14 +86,14 @@ def transfers(function: Function) -> list[Transfer]:
     return found
 
 
-def peers_of(possible: Possible, some: list[Transfer], function: Function) -> frozenset[int]:
+def peers_of(numbers: WholeNumbers, some: list[Transfer], function: Function) -> frozenset[int]:
     """The ranks of the job that any of the transfers can be with; empty where one can be with anybody."""
     found: set[int] = set()
     for one in some:
-        values = possible.of(one.peer, function)
+        values = numbers.of(one.peer, function)
         if values is None:
             return frozenset()
-        found |= {v for v in values if v is not None and 0 <= v < possible.world and v != possible.rank}
+        found |= {v for v in values if v is not None and 0 <= v < numbers.world and v != numbers.rank}
     return frozenset(found)
 
 
@@ -101,9 +102,13 @@ def _guard(function: Function, line: int) -> ast.If | None:
 
 
 def _stands_in(search: Search, rank: int, function: Function) -> bool:
-    places = (search.places.find(frame) for frame in search.ways.now(rank))
+    places = (search.places.find(frame) for frame in search.paths.now(rank))
     return any(place is not None and place.known and place.function is function for place in places)
 
 
 def _last_name(e: ast.expr) -> str:
     return getattr(e, "attr", "") or getattr(e, "id", "")
+
+
+def rank_words(ranks: tuple[int, ...]) -> str:
+    return f"rank{'' if len(ranks) == 1 else 's'} {format_ranks(ranks)}"

@@ -67,7 +67,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 _DIVIDES = (ast.FloorDiv, ast.Mod)
 
 
-class Possible:
+class WholeNumbers:
     """Answers for one rank of a job of known size."""
 
     def __init__(self, program: Program, rank: int, world: int, objects: Objects | None = None) -> None:
@@ -95,10 +95,10 @@ class Possible:
             case ast.Call():
                 return self._call(e, function, depth)
             case ast.IfExp():
-                ways = self._ways(e.test, function, depth)
-                return self._union(way for way, on in ((e.body, True), (e.orelse, False)) if on in ways)(
-                    function, depth
-                )
+                outcomes = self._outcomes(e.test, function, depth)
+                return self._union(
+                    outcome for outcome, on in ((e.body, True), (e.orelse, False)) if on in outcomes
+                )(function, depth)
             case ast.BinOp():
                 return self._arithmetic(e, function, depth)
             case ast.Compare(ops=[one], comparators=[right]):
@@ -112,7 +112,7 @@ class Possible:
             case ast.UnaryOp(op=ast.USub()):
                 return _each(self.of(e.operand, function, depth), operator.neg)
             case ast.UnaryOp(op=ast.Not()):
-                return frozenset(not way for way in self._ways(e.operand, function, depth))
+                return frozenset(not outcome for outcome in self._outcomes(e.operand, function, depth))
         return None
 
     def _union(self, parts: Iterable[ast.expr]) -> Callable[[Function, int], Values]:
@@ -130,15 +130,15 @@ class Possible:
         return ask
 
     def can_be_true(self, test: ast.expr, function: Function) -> bool:
-        return True in self._ways(test, function, 0)
+        return True in self._outcomes(test, function, 0)
 
-    def _ways(self, test: ast.expr, function: Function, depth: int) -> set[bool]:
+    def _outcomes(self, test: ast.expr, function: Function, depth: int) -> set[bool]:
         if isinstance(test, ast.BoolOp):
             ends = isinstance(test.op, ast.Or)
-            parts = [self._ways(part, function, depth + 1) for part in test.values]
-            if any(ways == {ends} for ways in parts):
+            parts = [self._outcomes(part, function, depth + 1) for part in test.values]
+            if any(outcomes == {ends} for outcomes in parts):
                 return {ends}
-            return {True, False} if any(ends in ways for ways in parts) else {not ends}
+            return {True, False} if any(ends in outcomes for outcomes in parts) else {not ends}
         values = self.of(test, function, depth)
         return {True, False} if values is None else {bool(value) for value in values}
 

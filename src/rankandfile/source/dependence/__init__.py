@@ -8,11 +8,11 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
 
-from . import decisions
+from . import control
 from .evaluate import Evaluator
 from .frame import Frame
-from .reason import UNKNOWN, Level, Reason, Step
-from .sentence import sentence
+from .reason import UNKNOWN, Reason, Step, reason_of
+from .value import Level
 
 __all__ = ["Level", "Reason", "Step", "why"]
 
@@ -28,12 +28,9 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     frame = Frame(function)
     try:
         if isinstance(condition, Condition):
-            value = decisions.of_condition(evaluator, condition, frame)
+            value = control.of_condition(evaluator, condition, frame)
         else:
             value = evaluator.value(condition, frame)
     except RecursionError:
         return UNKNOWN
-    if not value.differs:
-        return Reason(value.level)
-    steps = tuple(Step(link.file, link.line, f"`{link.subject}` {link.verb}") for link in value.chain)
-    return Reason(value.level, value.axes, value.source, steps, sentence(value), value.agreed)
+    return reason_of(value)

@@ -11,9 +11,8 @@ from rankandfile.source.registry.tables import is_pure
 
 from . import origins
 from .frame import Frame
-from .returned import body
+from .returned import body, by_arguments
 from .syntax import EACH, LEN, Path, argument, arguments, constant, text
-from .unknown import by_arguments
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:

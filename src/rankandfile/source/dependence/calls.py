@@ -22,9 +22,8 @@ from .builtin import builtin
 from .callers import is_static
 from .frame import Frame, called
 from .instances import instance
-from .returned import body
+from .returned import body, by_arguments, cautious
 from .syntax import EACH, LEN, Path, argument, arguments, constant, dotted, text
-from .unknown import by_arguments, cautious
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Control dependence: which of several assignments was made depends on the decisions between them."""
+"""Decisions: how the outcome of one differs between ranks, and which of several assignments it lets a use see."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,51 @@ from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.graph import Node
 
-from . import decisions
+from . import failures
 from .defined import Definition
 from .definitions import reaching
 from .frame import Frame
-from .syntax import Path
-from .value import UNIFORM, Link, Value, join
+from .syntax import EACH, LEN, Path
+from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 _ROUNDS = ("for", "while", "comprehension")
 MOST_GUARDS = 8
+
+
+def of_condition(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
+    """How the outcome of the condition differs between ranks."""
+    node = condition.node
+    if isinstance(node, ast.ExceptHandler):
+        return failures.handled(ev, node, frame)
+    if condition.kind == "with":
+        return failures.swallowed(ev, condition, frame)
+    if condition.kind == "call":
+        return failures.raised(ev, node, frame)
+    if isinstance(node, ast.match_case):
+        return failures.subject(ev, node, frame)
+    if condition.kind == "for" or "no more items" in (condition.here, condition.there):
+        return _rounds(ev, node, frame)
+    return ev.value(node, frame) if isinstance(node, ast.expr) else UNKNOWN
+
+
+def _rounds(ev: Evaluator, iterable: ast.AST, frame: Frame) -> Value:
+    """How often a loop goes round, and in which order."""
+    if not isinstance(iterable, ast.expr):
+        return UNKNOWN
+    length = ev.value(iterable, frame, (LEN,))
+    if length.differs:
+        return length
+    return join([length, _ordered(ev, iterable, frame)])
+
+
+def _ordered(ev: Evaluator, iterable: ast.expr, frame: Frame) -> Value:
+    """Only what is about the order of the items counts, not the items."""
+    items = ev.value(iterable, frame, (EACH,))
+    key = isinstance(iterable, ast.Call) and any(k.arg == "key" for k in iterable.keywords)
+    return items if items.source == "set_order" or (key and items.differs) else UNIFORM
 
 
 def choice(ev: Evaluator, found: list[Definition], frame: Frame, uses: list[Node]) -> Value:
@@ -77,7 +111,7 @@ def _guards(ev: Evaluator, conditions: Iterable[Condition], d: Definition, frame
     file = frame.function.module.path
     found = []
     for condition in list(conditions)[:MOST_GUARDS]:
-        value = decisions.of_condition(ev, condition, frame)
+        value = of_condition(ev, condition, frame)
         if value.differs:
             shown = condition.text
             words = f"is set at {file}:{d.line} or not, as `{shown}` decides ({file}:{condition.line})"

@@ -7,6 +7,7 @@ itself adds nothing to itself). Where a bound is met the value is unknown.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function, Module, Program
@@ -23,12 +24,13 @@ from .definitions import reaching
 from .frame import Frame
 from .index import index_of
 from .objects import Objects
-from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, loop_of, text
+from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, dotted, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
+_OF_RANK = ("rank_api", "environment")
 
 
 class Evaluator:
@@ -92,8 +94,8 @@ class Evaluator:
             return UNKNOWN
         if isinstance(e, ast.BoolOp):
             return self.all(e.values, frame)
-        if isinstance(e, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
-            return self._identity(e, frame)
+        if isinstance(e, ast.Compare):
+            return self._comparison(e, frame)
         if isinstance(e, ast.BinOp) and path and path[0] in (LEN, EACH):
             # `[None] * world_size`: its length is that of the parts.
             return self.all(_operands(e), frame, path)
@@ -184,6 +186,13 @@ class Evaluator:
         rest = path[1:] if path and path[0][0] in ("item", "each") else ()
         return self.value(value, frame, (*d.path[1:], *rest)).by(_set(frame.function.module.path, d, value))
 
+    def _comparison(self, e: ast.Compare, frame: Frame) -> Value:
+        if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
+            return self._identity(e, frame)
+        value = self.all([e.left, *e.comparators], frame)
+        number = _number_of_rank(e) if value.source in _OF_RANK else None
+        return value if number is None else replace(value, compared=frozenset({number}))
+
     def _identity(self, e: ast.Compare, frame: Frame) -> Value:
         """`x is None`: an object that is made right here is the same kind of thing on every rank."""
         found = []
@@ -193,6 +202,15 @@ class Evaluator:
                 continue
             found.append(self.value(part, frame))
         return join(found)
+
+
+def _number_of_rank(e: ast.Compare) -> int | None:
+    """2 of `rank == 2`, also of `self.rank` and `group.rank()`."""
+    match e:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=int() as number)]):
+            named = left.func if isinstance(left, ast.Call) and not left.args else left
+            return number if (dotted(named) or "").rpartition(".")[2] == "rank" else None
+    return None
 
 
 def _operands(e: ast.expr) -> list[ast.expr]:

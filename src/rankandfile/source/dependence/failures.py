@@ -18,7 +18,7 @@ from rankandfile.source.program.names import (
     resolve,
 )
 
-from . import decisions
+from . import control
 from .definitions import reaching
 from .frame import Frame, called
 from .syntax import ancestors, arguments, text
@@ -181,7 +181,7 @@ def _of_raise(ev: Evaluator, node: ast.Raise, caught: ast.expr | None, frame: Fr
     for condition in between_nodes(frame.function, here, {flow.graph.returns}, [flow.graph.entry]):
         if condition.kind == "call" or isinstance(condition.node, ast.ExceptHandler):
             continue
-        value = decisions.of_condition(ev, condition, frame)
+        value = control.of_condition(ev, condition, frame)
         place = f"{file}:{node.lineno}"
         words = f"is raised at {place} as `{condition.text}` decides ({file}:{condition.line})"
         found.append(value.by(Link(file, node.lineno, text(node.exc, 60), words, condition.text)))

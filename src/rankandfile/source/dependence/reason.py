@@ -1,11 +1,20 @@
-"""Why a decision can differ between ranks: the answer, with the chain that supports it."""
+"""Why a decision can differ between ranks: the answer, with the chain that supports it, and the chain in plain English.
+
+"`a` is set at f.py:3 from `b`, which is computed from this rank's batches only, and it is never reduced"
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-Level: TypeAlias = Literal["uniform", "axes", "varying", "unknown"]
+from .value import Level, Link, Value
+
+_ENDS = {
+    "local_data": "and it is never reduced",
+    "rank_api": "",
+    "shard_length": "",
+}
+_UNAGREED = "and the ranks never agree on it"
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,53 @@ class Reason:
     sentence: str = ""
     agreed: frozenset[str] = frozenset()
     """Groups over which the value was reduced or broadcast; it can still differ between them."""
+    compared: frozenset[int] = frozenset()
+    """The numbers that a test on the way holds the rank's own number against: 2 of `rank == 2`."""
 
 
 UNKNOWN = Reason("unknown")
+
+
+def reason_of(value: Value) -> Reason:
+    if not value.differs:
+        return Reason(value.level)
+    steps = tuple(Step(link.file, link.line, f"`{link.subject}` {link.verb}") for link in value.chain)
+    return Reason(
+        value.level, value.axes, value.source, steps, _sentence(value), value.agreed, value.compared
+    )
+
+
+def _sentence(value: Value) -> str:
+    """Empty if the value has no chain that supports a claim.
+
+    Three clauses at most: what is asked, what decides that, and where the difference begins. The rest is in the steps.
+    """
+    if not value.differs or not value.chain:
+        return ""
+    links = _to_own_data(value.chain)
+    words = f"{_subject(links[0])} {links[0].verb}"
+    if len(links) > 1:
+        words += _next(links[0], links[1])
+    if len(links) == 3:
+        words += _next(links[1], links[2])
+    elif len(links) > 3:
+        words += f"; that goes back to {_subject(links[-1])}, which {links[-1].verb}"
+    if value.agreed:
+        groups = " and ".join(f"`{group}`" for group in sorted(value.agreed))
+        return f"{words}, reduced over {groups} only"
+    end = _ENDS.get(value.source, _UNAGREED)
+    return f"{words}, {end}" if end else words
+
+
+def _to_own_data(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Whose data a loader holds says enough; how the loader came by it is in the steps."""
+    own = next((number for number, link in enumerate(links, 1) if "this rank" in link.verb), len(links))
+    return links[:own]
+
+
+def _next(before: Link, link: Link) -> str:
+    return f", which {link.verb}" if link.subject == before.mention else f"; {_subject(link)} {link.verb}"
+
+
+def _subject(link: Link) -> str:
+    return link.subject if link.subject == "the exception" else f"`{link.subject}`"

@@ -1,4 +1,4 @@
-"""What a function of the tree returns, or yields."""
+"""What a function returns, or yields: by its body where the tree has it, else by what it is given."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import own_nodes
 
-from . import decisions, origins
+from . import control, origins
 from .definitions import reaching
 from .frame import Frame
-from .syntax import EACH, Path, dotted, text
+from .syntax import EACH, Path, arguments, dotted, text
 from .value import UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _MAIN_ONLY = re.compile(
     r"(^|\.)(rank_zero_only|rank_zero|main_process_only|on_main_process|on_local_main_process)$"
+)
+_MAY_AGREE = re.compile(
+    r"reduce|gather|broadcast|bcast|sync|agree|vote|consensus|allred|barrier|all_ranks|any_rank"
 )
 MOST_RETURNS = 12
 
@@ -73,7 +76,7 @@ def _which_return(
         for condition in between_nodes(target, nodes, others, [flow.graph.entry]):
             if condition.kind == "call":
                 continue
-            value = decisions.of_condition(ev, condition, inside)
+            value = control.of_condition(ev, condition, inside)
             place = f"{file}:{condition.line}"
             words = f"returns one thing or another as `{condition.text}` decides ({place})"
             found.append(value.by(Link(file, condition.line, shown, words, condition.text)))
@@ -106,5 +109,14 @@ def _yielded(
             file = target.module.path
             words = f"yields as often as `{condition.text}` lets it ({file}:{condition.line})"
             link = Link(file, condition.line, f"{target.qualname}()", words, condition.text)
-            values.append(decisions.of_condition(ev, condition, inside).by(link))
+            values.append(control.of_condition(ev, condition, inside).by(link))
     return join(values)
+
+
+def by_arguments(ev: Evaluator, e: ast.Call, frame: Frame, name: str) -> Value:
+    """Of a function of which nothing is known: what goes in may come out, unless it may agree on it inside."""
+    return cautious(join([UNKNOWN, ev.all(arguments(e), frame)]), name)
+
+
+def cautious(value: Value, name: str) -> Value:
+    return UNKNOWN if value.differs and _MAY_AGREE.search(name) else value

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
-from .reason import Level
+Level: TypeAlias = Literal["uniform", "axes", "varying", "unknown"]
 
 _ORDER: dict[Level, int] = {"uniform": 0, "unknown": 1, "axes": 2, "varying": 3}
 LONGEST_CHAIN = 12
@@ -34,6 +35,8 @@ class Value:
     """Groups over which it was reduced or broadcast."""
     source: str = ""
     chain: tuple[Link, ...] = ()
+    compared: frozenset[int] = frozenset()
+    """The numbers that a test on the way holds the rank's own number against: 2 of `rank == 2`."""
 
     @property
     def differs(self) -> bool:
@@ -72,5 +75,5 @@ def _join(one: Value, other: Value) -> Value:
         return replace(one, axes=one.axes | other.axes)
     if one.level == other.level == "varying":
         better = one if len(one.chain) <= len(other.chain) else other
-        return replace(better, agreed=one.agreed & other.agreed)
+        return replace(better, agreed=one.agreed & other.agreed, compared=one.compared | other.compared)
     return one if _ORDER[one.level] >= _ORDER[other.level] else other

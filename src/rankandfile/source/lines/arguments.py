@@ -12,8 +12,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import Place, Places
 
-from .call_paths import Way
-from .forks import Stop
+from .call_paths import CallPath, Stop
 
 _ROOTS = {"src", "dst", "root", "group_src", "group_dst"}
 _FURTHEST = 4
@@ -31,19 +30,21 @@ class Origin:
     """Of the frame in which it stands; the outermost is 0."""
 
 
-def origin(places: Places, way: Way, cause: str) -> Origin | None:
+def origin(places: Places, path: CallPath, cause: str) -> Origin | None:
     """The line that made the argument, followed through the frames to where it was given its value."""
-    found = [_followed(places, way, depth, argument, cause) for depth, argument in _given(places, way, cause)]
+    found = [
+        _followed(places, path, depth, argument, cause) for depth, argument in _given(places, path, cause)
+    ]
     best = [one for one in found if one is not None]
     # Of two that vary, one is made from the other: the one further out, or the earlier one.
     return min(best, key=lambda one: (_LEVELS[one.reason.level], one.depth, one.line), default=None)
 
 
 @heuristic("order of a loop", "equal calls for different items are in the order of the loop around them")
-def loop_order(places: Places, way: Way) -> Origin | None:
+def loop_order(places: Places, path: CallPath) -> Origin | None:
     """Two ranks make the same call from the same line, for different items: the innermost loop around it that does
     not take the same items in the same order on every rank, or where what it goes over was made."""
-    for frame in reversed(way):
+    for frame in reversed(path):
         place = places.find(frame)
         if place is None or not place.known:
             continue
@@ -72,18 +73,18 @@ def _loops_around(place: Place) -> list[tuple[int, Kind, ast.expr]]:
     return [(line, kind, items) for _, line, kind, items in sorted(found, key=lambda one: -one[0])]
 
 
-def _given(places: Places, way: Way, cause: str) -> list[tuple[int, ast.expr]]:
+def _given(places: Places, path: CallPath, cause: str) -> list[tuple[int, ast.expr]]:
     """The arguments that the cause is about, of the calls on the innermost frame's line."""
-    depth = len(way) - 1
-    while depth >= 0 and places.find(way[depth]) is None:
+    depth = len(path) - 1
+    while depth >= 0 and places.find(path[depth]) is None:
         depth -= 1
     if depth < 0:
         return []
-    place = places.find(way[depth])
+    place = places.find(path[depth])
     if place is None or not place.known:
         return []
     found: list[tuple[int, ast.expr]] = []
-    for call in calls_on(place, Stop(way[depth].line)):
+    for call in calls_on(place, Stop(path[depth].line)):
         named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
         if cause == "root_mismatch":
             roots = [value for name, value in named.items() if name in _ROOTS] or call.args[1:2]
@@ -119,12 +120,12 @@ def called_name(call: ast.Call) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _followed(places: Places, way: Way, depth: int, value: ast.expr, cause: str) -> Origin | None:
+def _followed(places: Places, path: CallPath, depth: int, value: ast.expr, cause: str) -> Origin | None:
     for _ in range(_FURTHEST):
-        place = places.find(way[depth])
+        place = places.find(path[depth])
         if place is None or not place.known:
             return None
-        made = assigned(place.function, value, way[depth].line)
+        made = assigned(place.function, value, path[depth].line)
         if cause == "size_mismatch":
             made = _before_copies(place.function, made)
         elif made is None and cause == "group_mismatch":
@@ -136,7 +137,7 @@ def _followed(places: Places, way: Way, depth: int, value: ast.expr, cause: str)
                 return inside
             text = place.module.lines[made.lineno - 1].strip()
             return Origin(place, made.lineno, text, why(places.program, place.function, made.value), depth)
-        given = _from_caller(places, way, depth, value, place.function)
+        given = _from_caller(places, path, depth, value, place.function)
         if given is None:
             text = place.module.lines[value.lineno - 1].strip()
             return Origin(place, value.lineno, text, why(places.program, place.function, value), depth)
@@ -203,16 +204,16 @@ def _before_copies(function: Function, made: ast.Assign | None) -> ast.Assign | 
 
 
 def _from_caller(
-    places: Places, way: Way, depth: int, value: ast.expr, function: Function
+    places: Places, path: CallPath, depth: int, value: ast.expr, function: Function
 ) -> ast.expr | None:
     """What the frame around gave for the parameter that the value is."""
     if not isinstance(value, ast.Name) or value.id not in function.parameters or depth == 0:
         return None
-    caller = places.find(way[depth - 1])
+    caller = places.find(path[depth - 1])
     if caller is None or not caller.known:
         return None
     position = function.parameters.index(value.id) - (function.owner is not None)
-    for call in calls_on(caller, Stop(way[depth - 1].line)):
+    for call in calls_on(caller, Stop(path[depth - 1].line)):
         # Through `apply` of an autograd function, and through a module's call, the frames in between are torch's.
         for keyword in call.keywords:
             if keyword.arg == value.id:

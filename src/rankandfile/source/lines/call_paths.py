@@ -26,8 +26,15 @@ class Frame(NamedTuple):
     line: int
 
 
-Way: TypeAlias = tuple[Frame, ...]
+CallPath: TypeAlias = tuple[Frame, ...]
 """Frames that are not torch's own, outermost first."""
+
+
+class Stop(NamedTuple):
+    """A line in the function, and the function that was called from it, where one is known."""
+
+    line: int
+    call: str | None = None
 
 
 class Made(NamedTuple):
@@ -38,25 +45,25 @@ class Made(NamedTuple):
     group: int
     seq: int | None
     shape: int | None
-    way: Way
+    path: CallPath
     evidence: str
 
 
-class Ways:
-    """The ways of a case's ranks, looked up once each."""
+class CallPaths:
+    """The call paths of a case's ranks, looked up once each."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self._ways: dict[int, Way] = {}
+        self._paths: dict[int, CallPath] = {}
         self._made: dict[int, list[Made]] = {}
         self._called: dict[Frame, set[str]] = {}
 
-    def way(self, stack: int | None) -> Way:
+    def path(self, stack: int | None) -> CallPath:
         if stack is None:
             return ()
-        if stack not in self._ways:
+        if stack not in self._paths:
             self._load([stack])
-        return self._ways.get(stack, ())
+        return self._paths.get(stack, ())
 
     def called(self) -> dict[Frame, set[str]]:
         """Frames of the program, and the functions that each was seen to call with nothing of torch in between."""
@@ -71,7 +78,7 @@ class Ways:
                 self.case.calls.filter(pl.col("rank") == rank).select(columns).sort("record").tail(MOST_CALLS)
             )
             self._load(rows["stack"].drop_nulls().unique().to_list())
-            self._made[rank] = [_made(row, self.way(row["stack"])) for row in rows.iter_rows(named=True)]
+            self._made[rank] = [_made(row, self.path(row["stack"])) for row in rows.iter_rows(named=True)]
         return self._made[rank]
 
     def cited(self, evidence: list[str]) -> tuple[int, int] | None:
@@ -103,23 +110,27 @@ class Ways:
         ranks: list[int] = looked["rank"].drop_nulls().unique().sort().to_list()
         return ranks
 
-    def now(self, rank: int) -> Way:
+    def now(self, rank: int) -> CallPath:
         """Where the program's own thread of this rank was when someone looked, at the last look."""
         return self._shown(rank, "now")
 
-    def workers(self, rank: int) -> list[Way]:
+    def workers(self, rank: int) -> list[CallPath]:
         """Where the data-loading processes of this rank were when someone looked."""
         rows = self.case.snapshots.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "worker")
         )
-        return [self.way(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()]
+        return [
+            self.path(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()
+        ]
 
-    def others(self, rank: int) -> list[Way]:
+    def others(self, rank: int) -> list[CallPath]:
         """Where the threads were that the program itself started."""
         rows = self.case.snapshots.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "other")
         )
-        return [self.way(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()]
+        return [
+            self.path(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()
+        ]
 
     def waits_for_worker(self, rank: int) -> bool:
         """Its main thread waits for what a data-loading process makes, as torch's own frames tell."""
@@ -131,24 +142,24 @@ class Ways:
         waiting = pl.col("function").str.contains(r"(?:^|\.)_(?:try_)?get_data$") & pl.col("is_torch")
         return frames.filter(waiting).height > 0
 
-    def raised(self, rank: int) -> list[tuple[Way, str]]:
+    def raised(self, rank: int) -> list[tuple[CallPath, str]]:
         """Where exceptions of this rank came from, the latest last, with what they said."""
         rows = self.case.snapshots.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == "raised") & (pl.col("role") != "server")
         )
         return [
-            (self.way(row["stack"]), row["error"] or "")
+            (self.path(row["stack"]), row["error"] or "")
             for row in rows.sort("file", "line").iter_rows(named=True)
         ]
 
-    def _shown(self, rank: int, shows: str) -> Way:
+    def _shown(self, rank: int, shows: str) -> CallPath:
         rows = self.case.snapshots.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == shows) & (pl.col("role") == "main")
         )
         for row in rows.sort("ordinal", descending=True).iter_rows(named=True):
-            way = self.way(row["stack"])
-            if way:
-                return way
+            path = self.path(row["stack"])
+            if path:
+                return path
         return ()
 
     def _load(self, stacks: list[int]) -> None:
@@ -164,7 +175,7 @@ class Ways:
                 if not outer["is_torch"] and not inner["is_torch"]:
                     self._called.setdefault(_frame(outer), set()).add(_frame(inner).function)
             own = [row for row in whole if not row["is_torch"]]
-            self._ways[stack] = tuple(_merged([_frame(row) for row in own]))
+            self._paths[stack] = tuple(_merged([_frame(row) for row in own]))
 
 
 def _frame(row: dict[str, Any]) -> Frame:
@@ -183,6 +194,6 @@ def _merged(frames: list[Frame]) -> list[Frame]:
     return merged
 
 
-def _made(row: dict[str, Any], way: Way) -> Made:
+def _made(row: dict[str, Any], path: CallPath) -> Made:
     evidence = call_id(row["dump"], row["record"])
-    return Made(row["rank"], row["op"] or "", row["group"], row["seq"], row["shape"], way, evidence)
+    return Made(row["rank"], row["op"] or "", row["group"], row["seq"], row["shape"], path, evidence)

@@ -9,7 +9,7 @@ import msgspec
 from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks
 
-from .call_paths import Way, Ways
+from .call_paths import CallPath, CallPaths
 from .divergence import (
     MOST_WITNESSES,
     CodeDivergence,
@@ -23,49 +23,49 @@ _TRANSFERS = {"send", "recv", "coalesced"}
 _MOST_SEEN = 1024
 
 
-def partings(ways: Ways, verdict: Verdict) -> Iterator[CodeDivergence]:
-    """Where the evidence shows two ways, the best founded first."""
+def divergences(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
+    """Where the evidence shows two call paths, the best founded first."""
     culprits = [culprit.rank for culprit in verdict.culprits]
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
     guilty = [cohort for cohort in cohorts if set(culprits) & set(ranks_of(cohort.ranks))]
     normal = [cohort for cohort in cohorts if cohort not in guilty]
     if normal:
-        guilty = [_of_culprits(ways, cohort, culprits) for cohort in guilty]
-    found = list(_told(ways, normal, guilty, cohorts))
+        guilty = [_of_culprits(paths, cohort, culprits) for cohort in guilty]
+    found = list(_told(paths, normal, guilty, cohorts))
     if guilty and not found:
         witnesses = [Cohort(ranks=str(rank)) for rank in _witnesses(verdict, culprits)]
-        found = list(_pairs(ways, witnesses, guilty, True))
-    if not any(divergence.normal.way or divergence.culprit.way for divergence in found):
-        found = [*_own(ways, culprits, cohorts), *found]
+        found = list(_pairs(paths, witnesses, guilty, True))
+    if not any(divergence.normal.path or divergence.culprit.path for divergence in found):
+        found = [*_own(paths, culprits, cohorts), *found]
     if not cohorts:
-        found = list(_awaited(ways, verdict)) or list(_looked_at(ways))
+        found = list(_awaited(paths, verdict)) or list(_looked_at(paths))
     yield from sorted(found, key=lambda divergence: not (divergence.before and divergence.exact))
 
 
-def _own(ways: Ways, culprits: list[int], cohorts: list[Cohort]) -> Iterator[CodeDivergence]:
+def _own(paths: CallPaths, culprits: list[int], cohorts: list[Cohort]) -> Iterator[CodeDivergence]:
     """A rank whose calls nobody else makes, against itself in the round before."""
     calls = [cohort.call for cohort in cohorts if cohort.call is not None]
     at = {(call.file, call.line) for call in calls if call.file is not None and call.line is not None}
     for rank in culprits[:MOST_WITNESSES]:
-        found = left_out(ways.calls(rank), at)
+        found = left_out(paths.calls(rank), at)
         if found is not None:
             yield CodeDivergence(
-                before=found.before.way if found.before is not None else (),
-                normal=Side(str(rank), rank, found.missing.way, found.missing),
-                culprit=Side(str(rank), rank, found.next.way, found.next),
+                before=found.before.path if found.before is not None else (),
+                normal=Side(str(rank), rank, found.missing.path, found.missing),
+                culprit=Side(str(rank), rank, found.next.path, found.next),
                 settled=True,
                 own=True,
             )
 
 
-def _of_culprits(ways: Ways, cohort: Cohort, culprits: list[int]) -> Cohort:
+def _of_culprits(paths: CallPaths, cohort: Cohort, culprits: list[int]) -> Cohort:
     """What a cohort did is told by one of its ranks: by a culprit, where others are in it too."""
     ranks = [rank for rank in ranks_of(cohort.ranks) if rank in culprits]
-    told = ways.cited(cohort.call.evidence) if cohort.call is not None else None
+    told = paths.cited(cohort.call.evidence) if cohort.call is not None else None
     if cohort.call is None or told is None or told[0] in ranks:
         return cohort
-    made = ways.calls(told[0])[told[1]]
-    for own in ways.calls(ranks[0]):
+    made = paths.calls(told[0])[told[1]]
+    for own in paths.calls(ranks[0]):
         if (own.group, own.seq, own.op) == (made.group, made.seq, made.op) and own.seq is not None:
             call = msgspec.structs.replace(cohort.call, evidence=[own.evidence])
             return Cohort(ranks=format_ranks(ranks), call=call)
@@ -73,62 +73,64 @@ def _of_culprits(ways: Ways, cohort: Cohort, culprits: list[int]) -> Cohort:
 
 
 def _told(
-    ways: Ways, normal: list[Cohort], guilty: list[Cohort], cohorts: list[Cohort]
+    paths: CallPaths, normal: list[Cohort], guilty: list[Cohort], cohorts: list[Cohort]
 ) -> Iterator[CodeDivergence]:
     if guilty and normal:
-        yield from _pairs(ways, normal, guilty, True)
+        yield from _pairs(paths, normal, guilty, True)
     elif guilty:
-        # A circle: everyone in it is a culprit, and any two of them show where the ways part.
-        yield from _pairs(ways, guilty[:1], guilty[1:], False)
+        # A circle: everyone in it is a culprit, and any two of them show where the paths diverge.
+        yield from _pairs(paths, guilty[:1], guilty[1:], False)
     else:
-        yield from _pairs(ways, cohorts[:1], cohorts[1:], False)
+        yield from _pairs(paths, cohorts[:1], cohorts[1:], False)
 
 
-def _pairs(ways: Ways, normal: list[Cohort], guilty: list[Cohort], settled: bool) -> Iterator[CodeDivergence]:
+def _pairs(
+    paths: CallPaths, normal: list[Cohort], guilty: list[Cohort], settled: bool
+) -> Iterator[CodeDivergence]:
     for other in guilty[:MOST_WITNESSES]:
         for one in normal[:MOST_WITNESSES]:
-            found = compare(ways, one, other, settled)
-            if found is not None and _comparable(ways, found):
+            found = compare(paths, one, other, settled)
+            if found is not None and _comparable(paths, found):
                 yield found
 
 
-def _comparable(ways: Ways, found: CodeDivergence) -> bool:
+def _comparable(paths: CallPaths, found: CodeDivergence) -> bool:
     """Stages of a pipeline send and receive from different places: only those that do so alike can be compared."""
     sides = (found.normal, found.culprit)
     if not any(side.call is not None and side.call.op in _TRANSFERS for side in sides):
         return True
-    one, other = ({made.way for made in ways.calls(side.rank) if made.op in _TRANSFERS} for side in sides)
+    one, other = ({made.path for made in paths.calls(side.rank) if made.op in _TRANSFERS} for side in sides)
     return not one or not other or one == other
 
 
-def _awaited(ways: Ways, verdict: Verdict) -> Iterator[CodeDivergence]:
+def _awaited(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
     """Those who wait, against those for whom they wait."""
     for wait in verdict.waits[:MOST_WITNESSES]:
         for one in ranks_of(wait.ranks)[:2]:
             for other in ranks_of(wait.waits_for)[:2]:
                 if one != other:
-                    found = compare(ways, Cohort(ranks=str(one)), Cohort(ranks=str(other)), True)
-                    if found is not None and _late(ways, found):
+                    found = compare(paths, Cohort(ranks=str(one)), Cohort(ranks=str(other)), True)
+                    if found is not None and _late(paths, found):
                         yield found
 
 
-def _looked_at(ways: Ways) -> Iterator[CodeDivergence]:
+def _looked_at(paths: CallPaths) -> Iterator[CodeDivergence]:
     """Nobody's call shows it: those who were seen in different places, after like calls."""
-    seen: dict[Way, list[int]] = {}
-    for rank in ways.seen()[:_MOST_SEEN]:
-        seen.setdefault(ways.now(rank), []).append(rank)
-    cohorts = [Cohort(ranks=format_ranks(ranks)) for way, ranks in seen.items() if way]
+    seen: dict[CallPath, list[int]] = {}
+    for rank in paths.seen()[:_MOST_SEEN]:
+        seen.setdefault(paths.now(rank), []).append(rank)
+    cohorts = [Cohort(ranks=format_ranks(ranks)) for path, ranks in seen.items() if path]
     for number, one in enumerate(cohorts[:MOST_WITNESSES]):
         for other in cohorts[number + 1 : MOST_WITNESSES]:
-            found = compare(ways, one, other, False)
-            if found is not None and _late(ways, found):
+            found = compare(paths, one, other, False)
+            if found is not None and _late(paths, found):
                 yield found
 
 
-def _late(ways: Ways, found: CodeDivergence) -> bool:
-    """Both went their own ways only now. Ranks with different roles did so from the start, and that is no fault."""
+def _late(paths: CallPaths, found: CodeDivergence) -> bool:
+    """Both went their own paths only now. Ranks with different roles did so from the start, and that is no fault."""
     last = [
-        side.call is None or side.call is ways.calls(side.rank)[-1] for side in (found.normal, found.culprit)
+        side.call is None or side.call is paths.calls(side.rank)[-1] for side in (found.normal, found.culprit)
     ]
     return bool(found.before) and found.exact and all(last)
 

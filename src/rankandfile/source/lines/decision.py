@@ -1,4 +1,4 @@
-"""Of the places where the ranks can have parted, the decision that did it: the one that can differ between ranks."""
+"""Of the places where the ranks can have diverged, the decision that did it: the one that can differ between ranks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from rankandfile.source.flow import (
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import Place, Places
 
-from .forks import Fork, Stop
+from .branchings import Branching
+from .call_paths import Stop
 from .leaving import exits_in
 from .raising import raises_on
 
-MOST_FORKS = 40
-#: How much has to be supposed for a decision to have parted the ranks: that it can differ, where that is not shown;
+MOST_BRANCHINGS = 40
+#: How much has to be supposed for a decision to have led ranks apart: that it can differ, where that is not shown;
 #: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by.
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
 _LOOP, _ROUND, _GUESS = 2, 1, 1
@@ -33,23 +34,23 @@ MOST_ROUNDS = 2
 
 @dataclass(frozen=True)
 class Decision:
-    fork: Fork
+    branching: Branching
     place: Place
-    """Of the fork's frame: the function in which the decision stands."""
+    """Of the branching's frame: the function in which the decision stands."""
     condition: Condition
     reason: Reason
     weight: tuple[int, ...]
-    """The smaller, the better it explains the parting."""
+    """The smaller, the better it explains the divergence."""
 
 
-def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
-    """Every decision that leads to the two ways, the one that explains it best first."""
+def decisions(places: Places, branchings: list[Branching]) -> list[Decision]:
+    """Every decision that leads to the two sides of a branching, the one that explains it best first."""
     found: list[Decision] = []
-    for nth, fork in enumerate(forks[:MOST_FORKS]):
-        place = places.find(fork.frame)
-        if place is None or not place.known or fork.rounds > MOST_ROUNDS:
+    for nth, branching in enumerate(branchings[:MOST_BRANCHINGS]):
+        place = places.find(branching.frame)
+        if place is None or not place.known or branching.rounds > MOST_ROUNDS:
             continue
-        for distance, condition in enumerate(conditions_of(place.function, fork)):
+        for distance, condition in enumerate(conditions_of(place.function, branching)):
             reason = _why(places, place, condition)
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filling`.)
@@ -57,13 +58,13 @@ def decisions(places: Places, forks: list[Fork]) -> list[Decision]:
             supposed = (
                 _LEVELS[reason.level]
                 + _LOOP * (condition.kind == "for")
-                + _ROUND * fork.rounds
-                + _GUESS * fork.guessed
+                + _ROUND * branching.rounds
+                + _GUESS * branching.guessed
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
-            if supposed <= MOST_SUPPOSED and not (condition.kind == "for" and fork.rounds > 1):
+            if supposed <= MOST_SUPPOSED and not (condition.kind == "for" and branching.rounds > 1):
                 weight = (supposed, nth, distance)
-                found.append(Decision(fork, place, condition, reason, weight))
+                found.append(Decision(branching, place, condition, reason, weight))
     return sorted(found, key=lambda decision: decision.weight)
 
 
@@ -77,17 +78,17 @@ def _why(places: Places, place: Place, condition: Condition) -> Reason:
     return reason
 
 
-def conditions_of(function: Function, fork: Fork) -> Iterator[Condition]:
-    here, there = fork.normal, fork.culprit
+def conditions_of(function: Function, branching: Branching) -> Iterator[Condition]:
+    here, there = branching.normal, branching.culprit
     if here == "end":
         here, there = there, here
     if not isinstance(here, Stop) or not _inside(function, here):
         return
     if isinstance(there, Stop) and not _inside(function, there):
         return
-    if fork.after is not None and not _inside(function, fork.after):
+    if branching.after is not None and not _inside(function, branching.after):
         return
-    after = _point(fork.after) if fork.after is not None else None
+    after = _point(branching.after) if branching.after is not None else None
     ends: list[int | Point | Exit] = [_point(there)] if isinstance(there, Stop) else ["end"]
     if not isinstance(there, Stop):
         # To end the process is to leave the function too.
@@ -100,10 +101,10 @@ def conditions_of(function: Function, fork: Fork) -> Iterator[Condition]:
             if condition.kind != "call" and not _ends(condition) and id(condition.node) not in seen:
                 seen.add(id(condition.node))
                 yield condition
-    if fork.after is not None and fork.after.call is not None and not isinstance(there, Stop):
+    if branching.after is not None and branching.after.call is not None and not isinstance(there, Stop):
         # What the last call in common was made from can still have raised, on its way back.
         for condition in deciding(function, _point(here), "end"):
-            inside = condition.kind == "except" and _covers(function, condition.node, fork.after.line)
+            inside = condition.kind == "except" and _covers(function, condition.node, branching.after.line)
             if inside and not _ends(condition):
                 yield condition
 

@@ -1,6 +1,6 @@
-"""Where the ranks parted: the last call that two cohorts made alike, and where each went from there.
+"""Where the ranks diverged: the last call that two cohorts made alike, and where each went from there.
 
-Two ranks of one program make the same calls from the same places, until they part. The verdict names the call at
+Two ranks of one program make the same calls from the same places, until they diverge. The verdict names the call at
 which that shows; the places from which calls were made can show it earlier, as a call that is made from elsewhere
 may look the same to the other ranks.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rankandfile.model.diagnosis import Cohort
 from rankandfile.model.ranks import parse_ranks
 
-from .call_paths import Made, Way, Ways
+from .call_paths import CallPath, CallPaths, Made
 
 #: So many calls from like places, one after the other, are no coincidence of two that are out of step.
 _IN_STEP = 4
@@ -25,21 +25,21 @@ class Side:
 
     ranks: str
     rank: int
-    way: Way
+    path: CallPath
     """Where it went: its next call, or where it was seen. Empty: it went out of the program, or nothing tells."""
     call: Made | None = None
     seen: bool = False
-    """`way` is from a snapshot: it is there, and has made no further call."""
+    """`path` is from a snapshot: the rank is there, and has made no further call."""
 
 
 @dataclass(frozen=True)
 class CodeDivergence:
-    before: Way
+    before: CallPath
     """The last call that both made from the same place; empty: none is known."""
     normal: Side
     culprit: Side
     settled: bool
-    """Which of the two sides departed is known."""
+    """Which of the two sides is out of line is known."""
     exact: bool = True
     """The ranks were in step up to `before`, as far as the recordings tell."""
     own: bool = False
@@ -53,63 +53,63 @@ def ranks_of(ranks: str) -> list[int]:
         return []
 
 
-def compare(ways: Ways, normal: Cohort, guilty: Cohort, settled: bool) -> CodeDivergence | None:
-    one, other = _standing(ways, normal), _standing(ways, guilty)
+def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> CodeDivergence | None:
+    one, other = _standing(paths, normal), _standing(paths, guilty)
     if one is None or other is None:
         return None
     (rank, at), (odd, there) = one, other
-    ours, theirs = ways.calls(rank), ways.calls(odd)
-    if not theirs and not ways.now(odd):
+    ours, theirs = paths.calls(rank), paths.calls(odd)
+    if not theirs and not paths.now(odd):
         # It left nothing: what it did last is what the others did last.
-        before = ours[at - 1].way if 0 < at <= len(ours) else ()
+        before = ours[at - 1].path if 0 < at <= len(ours) else ()
         return CodeDivergence(
-            before, _side(ways, normal.ranks, rank, ours, at), Side(guilty.ranks, odd, ()), settled
+            before, _side(paths, normal.ranks, rank, ours, at), Side(guilty.ranks, odd, ()), settled
         )
     i, j, exact = _in_step(ours, theirs, at, there)
-    # From the last place in step forward: calls on other groups are part of the way too.
+    # From the last place in step forward: calls on other groups are on the path too.
     while i + 1 < min(at, len(ours)) and j + 1 < min(there, len(theirs)):
         if not _alike(ours[i + 1], theirs[j + 1]):
             break
         i, j = i + 1, j + 1
-    before = ours[i].way if i >= 0 and j >= 0 else ()
+    before = ours[i].path if i >= 0 and j >= 0 else ()
     return CodeDivergence(
         before=before,
-        normal=_side(ways, normal.ranks, rank, ours, i + 1 if exact else at),
-        culprit=_side(ways, guilty.ranks, odd, theirs, j + 1 if exact else there),
+        normal=_side(paths, normal.ranks, rank, ours, i + 1 if exact else at),
+        culprit=_side(paths, guilty.ranks, odd, theirs, j + 1 if exact else there),
         settled=settled,
         exact=exact,
     )
 
 
-def _standing(ways: Ways, cohort: Cohort) -> tuple[int, int] | None:
+def _standing(paths: CallPaths, cohort: Cohort) -> tuple[int, int] | None:
     """A rank of the cohort, and the position of its call at the divergence; past its last call if it made none."""
     if cohort.call is not None:
-        found = ways.cited(cohort.call.evidence)
+        found = paths.cited(cohort.call.evidence)
         if found is not None:
             return found
     for rank in ranks_of(cohort.ranks)[:MOST_WITNESSES]:
-        if ways.calls(rank):
-            return rank, len(ways.calls(rank))
+        if paths.calls(rank):
+            return rank, len(paths.calls(rank))
     ranks = ranks_of(cohort.ranks)
     return (ranks[0], 0) if ranks else None
 
 
-def _side(ways: Ways, ranks: str, rank: int, calls: list[Made], position: int) -> Side:
+def _side(paths: CallPaths, ranks: str, rank: int, calls: list[Made], position: int) -> Side:
     if 0 <= position < len(calls):
-        return Side(ranks, rank, calls[position].way, calls[position])
-    return Side(ranks, rank, ways.now(rank), None, seen=bool(ways.now(rank)))
+        return Side(ranks, rank, calls[position].path, calls[position])
+    return Side(ranks, rank, paths.now(rank), None, seen=bool(paths.now(rank)))
 
 
 def _alike(one: Made, other: Made) -> bool:
     same_number = one.group != other.group or one.seq == other.seq
-    return one.way == other.way and one.op == other.op and same_number
+    return one.path == other.path and one.op == other.op and same_number
 
 
 def _in_step(ours: list[Made], theirs: list[Made], at: int, there: int) -> tuple[int, int, bool]:
     """The latest calls before the divergence at which the two were in step; -1, -1 is before their first.
 
     Collectives of a common group pair by their number. Pairs that were made from different places are already past
-    the parting, and so are a few like ones among them.
+    the divergence, and so are a few like ones among them.
     """
     numbered = {
         (made.group, made.seq): place for place, made in enumerate(ours[: at + 1]) if made.seq is not None

@@ -34,7 +34,7 @@ def left_out(calls: list[Made], at: set[tuple[str, int]]) -> LeftOut | None:
     for before, round_ in _rounds(calls):
         if len(round_) < len(before) <= _LONGEST:
             found = _lacking(before, round_)
-            if found is not None and found.missing.way and found.missing.way[-1][1:] in at:
+            if found is not None and found.missing.path and found.missing.path[-1][1:] in at:
                 return found
     return None
 
@@ -60,7 +60,7 @@ def _lacking(whole: list[Made], part: list[Made]) -> LeftOut | None:
 
 
 def _what(made: Made) -> tuple[object, ...]:
-    return made.op, made.group, made.way
+    return made.op, made.group, made.path
 
 
 def _done(calls: list[Made]) -> list[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""The code around the parting, with the ways of the cohorts marked."""
+"""The code around the divergence, with the lines that each cohort went over marked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankandfile.model.diagnosis import Excerpt, ExcerptLine
 from rankandfile.source.program.modules import Module
 from rankandfile.source.program.places import Place
 
-from .forks import Stop
+from .call_paths import Stop
 from .found import Found
 
 _AROUND = 2
@@ -21,7 +21,7 @@ _WIDEST = 200
 
 
 def excerpts(found: Found) -> list[Excerpt]:
-    """The function where the ranks parted; and that of the handler, if one stands elsewhere."""
+    """The function where the ranks diverged; and that of the handler, if one stands elsewhere."""
     sides = _sides(found)
     if found.decision is None:
         return [
@@ -46,21 +46,21 @@ def _sides(found: Found) -> list[str]:
 
 def _fork(found: Found, sides: list[str]) -> Excerpt:
     assert found.decision is not None
-    fork, condition, place = found.decision.fork, found.decision.condition, found.decision.place
-    ways: dict[int, set[int]] = {condition.line: {0, 1}}
+    branching, condition, place = found.decision.branching, found.decision.condition, found.decision.place
+    paths: dict[int, set[int]] = {condition.line: {0, 1}}
     calls: set[int] = set()
-    if fork.after is not None:
-        ways.setdefault(fork.after.line, set()).update({0, 1})
-    for number, stop in enumerate((fork.normal, fork.culprit)):
+    if branching.after is not None:
+        paths.setdefault(branching.after.line, set()).update({0, 1})
+    for number, stop in enumerate((branching.normal, branching.culprit)):
         if isinstance(stop, Stop):
-            ways.setdefault(stop.line, set()).add(number)
+            paths.setdefault(stop.line, set()).add(number)
             calls.add(stop.line)
-    culprit = condition.there if fork.normal != "end" else condition.here
+    culprit = condition.there if branching.normal != "end" else condition.here
     taker = 1 if culprit == "taken" else 0
     for line in _branch(place, condition.node):
-        ways.setdefault(line, set()).add(taker)
+        paths.setdefault(line, set()).add(taker)
     marked = {found.line} if found.place is place else {condition.line}
-    return _excerpt(place, set(ways) | marked, ways, marked, calls, sides)
+    return _excerpt(place, set(paths) | marked, paths, marked, calls, sides)
 
 
 def _branch(place: Place, test: ast.AST) -> Iterable[int]:
@@ -74,7 +74,7 @@ def _branch(place: Place, test: ast.AST) -> Iterable[int]:
 def _excerpt(
     place: Place,
     lines: set[int],
-    ways: dict[int, set[int]],
+    paths: dict[int, set[int]],
     conditions: set[int],
     calls: set[int],
     sides: Sequence[str],
@@ -84,7 +84,7 @@ def _excerpt(
         ExcerptLine(
             number=number,
             text=module.lines[number - 1][:_WIDEST].rstrip(),
-            cohorts=sorted(ways.get(number, ())),
+            cohorts=sorted(paths.get(number, ())),
             mark="condition" if number in conditions else "call" if number in calls else "",
         )
         for number in _shown(module, lines | {place.function.first_line})

@@ -12,14 +12,14 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import Place, Places
 
 from .arguments import called_name
-from .call_paths import Way
+from .call_paths import CallPath
 
 _ADDS = {"append", "add", "update", "extend", "insert", "setdefault", "appendleft"}
 
 
 @heuristic("what filled the collection", "a test on what is in a collection was decided where it was filled")
 def filled_upon(
-    places: Places, outer: Way, place: Place, asked: ast.AST
+    places: Places, outer: CallPath, place: Place, asked: ast.AST
 ) -> tuple[Place, Condition, Reason] | None:
     """The nearest decision that differs between ranks, and adds to what `asked` goes over or tests.
 

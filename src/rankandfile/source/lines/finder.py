@@ -1,4 +1,4 @@
-"""The way to a location, by what the verdict says: who parted, who is held, who raised, who left, who differs."""
+"""From a verdict to a line: by its cause, where ranks diverged, where one is held, raised, left, or differs."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Program
 from rankandfile.source.program.places import Place, Places
 
-from .call_paths import Ways
+from .call_paths import CallPaths
 from .decision import Decision
 from .divergence import CodeDivergence
 
@@ -29,7 +29,7 @@ class Found:
     kind: str = "place"
     """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop."""
     raises: bool = False
-    """The decision raises on the ranks that parted, and nothing around it catches that."""
+    """The decision raises on the ranks that diverged, and nothing around it catches that."""
 
 
 class Search:
@@ -37,10 +37,10 @@ class Search:
 
     def __init__(self, case: Case, tree: SourceTree) -> None:
         self.case = case
-        self.ways = Ways(case)
+        self.paths = CallPaths(case)
         self.program = Program(tree)
         self.places = Places(tree, self.program)
-        self.places.compare(self.ways.called())
+        self.places.compare(self.paths.called())
 
     def why(self, place: Place, condition: Condition) -> Reason:
         return why(self.program, place.function, condition)

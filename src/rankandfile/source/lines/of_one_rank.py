@@ -17,11 +17,11 @@ from .standing import dead_holder, innermost, standing
 
 
 def held(search: Search, rank: int) -> Found | None:
-    found = standing(search.places, search.ways, rank)
+    found = standing(search.places, search.paths, rank)
     if found is None:
-        place = only_wait(search.program) if search.ways.waits_for_worker(rank) else None
+        place = only_wait(search.program) if search.paths.waits_for_worker(rank) else None
         return Found(place, place.line, kind="loading") if place is not None else None
-    dead = dead_holder(search.places, search.ways, rank, found.place)
+    dead = dead_holder(search.places, search.paths, rank, found.place)
     if dead is not None:
         return Found(dead, dead.line, kind="raised")
     return Found(found.place, found.line, found.condition, kind="held")
@@ -29,14 +29,16 @@ def held(search: Search, rank: int) -> Found | None:
 
 @heuristic("died with the lock", "a lock is held by a thread that has ended")
 def died_holding(search: Search, rank: int) -> Found | None:
-    found = standing(search.places, search.ways, rank)
-    dead = dead_holder(search.places, search.ways, rank, found.place) if found is not None else None
+    found = standing(search.places, search.paths, rank)
+    dead = dead_holder(search.places, search.paths, rank, found.place) if found is not None else None
     return Found(dead, dead.line, kind="raised") if dead is not None else None
 
 
 def remaining(search: Search, rank: int) -> Found | None:
     """What keeps a process that is done: a thread of the program's own that still runs."""
-    places = {(p.path, p.line): p for way in search.ways.others(rank) if (p := innermost(search.places, way))}
+    places = {
+        (p.path, p.line): p for path in search.paths.others(rank) if (p := innermost(search.places, path))
+    }
     if len(places) != 1:
         return None
     place = next(iter(places.values()))
@@ -46,7 +48,7 @@ def remaining(search: Search, rank: int) -> Found | None:
 def raised(search: Search, verdict: Verdict, rank: int) -> Found | None:
     """Of exceptions one after the other, the first is the cause: where the dump's reader placed it, or the last
     traceback that ends in the program's own source."""
-    shown = [innermost(search.places, way) for way, _ in search.ways.raised(rank)]
+    shown = [innermost(search.places, path) for path, _ in search.paths.raised(rank)]
     place = said(search, verdict)
     known = [p for p in shown if p is not None]
     if place is None and known:

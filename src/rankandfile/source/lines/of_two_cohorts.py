@@ -1,4 +1,4 @@
-"""Lines that the ways of two cohorts lead to: the decision between them, or what made the difference in one call."""
+"""Lines that two cohorts' call paths lead to: the decision between them, or what made the difference in one call."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from .arguments import (
     loop_order,
     origin,
 )
-from .call_paths import Way
-from .compared_ranks import partings
+from .branchings import Branching, End, branchings
+from .call_paths import CallPath, Stop
+from .compared_ranks import divergences
 from .decision import (
     MOST_ROUNDS,
     MOST_SUPPOSED,
@@ -29,15 +30,9 @@ from .decision import (
 )
 from .divergence import CodeDivergence
 from .filling import filled_upon
-from .forks import (
-    Fork,
-    Left,
-    Stop,
-    forks,
-)
 from .found import Found, Search
-from .passable import ground_of
 from .raising import catcher, handler_around, raised_below
+from .reachability import Reachability
 from .standing import innermost
 
 #: Where nobody saw the ranks in step before, nothing more may be supposed of how they came to where they are.
@@ -48,7 +43,7 @@ _RECEIVES = {"recv", "irecv", "recv_object_list"}
 
 
 def diverged(search: Search, verdict: Verdict) -> Found | None:
-    found = list(partings(search.ways, verdict))
+    found = list(divergences(search.paths, verdict))
     first = found[0] if found else None
     same = first if first is not None and _from_one_place(first) else None
     if same is None and verdict.divergence is not None and verdict.divergence.kind == "cycle":
@@ -56,14 +51,14 @@ def diverged(search: Search, verdict: Verdict) -> Found | None:
         same = next((divergence for divergence in found if _from_one_place(divergence)), None)
     if same is not None and verdict.family == "arguments":
         return argument(search, verdict, same)
-    if same is not None and (ordered := loop_order(search.places, same.culprit.way)) is not None:
+    if same is not None and (ordered := loop_order(search.places, same.culprit.path)) is not None:
         return Found(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
         return argument(search, verdict, same)
     best: Decision | None = None
     chosen: CodeDivergence | None = None
     for divergence in found:
-        for decision in decisions(search.places, _ways_apart(search, divergence))[:1]:
+        for decision in decisions(search.places, _branchings(search, divergence))[:1]:
             most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
             if decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN)):
                 continue
@@ -81,12 +76,12 @@ def diverged(search: Search, verdict: Verdict) -> Found | None:
 
 
 def _from_one_place(divergence: CodeDivergence) -> bool:
-    return bool(divergence.normal.way) and divergence.normal.way == divergence.culprit.way
+    return bool(divergence.normal.path) and divergence.normal.path == divergence.culprit.path
 
 
 def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
     """One line makes the calls on both sides, in two orders, and nothing written before it chooses one."""
-    place = innermost(search.places, divergence.culprit.way)
+    place = innermost(search.places, divergence.culprit.path)
     if place is None or verdict.divergence is None or verdict.divergence.kind != "swapped":
         return None
     return Found(place, place.line, divergence=divergence)
@@ -94,12 +89,12 @@ def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -
 
 def filled(search: Search, divergence: CodeDivergence) -> Found | None:
     """What a loop goes over, or a test asks for, was filled by a decision that differs."""
-    for fork in _ways_apart(search, divergence):
-        place = search.places.find(fork.frame)
-        if place is None or not place.known or fork.guessed or fork.rounds > MOST_ROUNDS:
+    for branching in _branchings(search, divergence):
+        place = search.places.find(branching.frame)
+        if place is None or not place.known or branching.guessed or branching.rounds > MOST_ROUNDS:
             continue
-        for condition in conditions_of(place.function, fork):
-            decider = filled_upon(search.places, fork.outer, place, condition.node)
+        for condition in conditions_of(place.function, branching):
+            decider = filled_upon(search.places, branching.outer, place, condition.node)
             if decider is not None:
                 where, upon, reason = decider
                 return Found(where, upon.line, without_comment(upon.text), reason, divergence, kind="filled")
@@ -108,14 +103,18 @@ def filled(search: Search, divergence: CodeDivergence) -> Found | None:
 
 def caught_outside(search: Search, divergence: CodeDivergence) -> Found | None:
     """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
-    forks = [fork for fork in _ways_apart(search, divergence) if not fork.guessed]
-    for fork in forks:
-        place = search.places.find(fork.frame)
-        if fork.rounds > min(MOST_ROUNDS, forks[0].rounds) or fork.after is None or fork.culprit != "end":
+    sure = [branching for branching in _branchings(search, divergence) if not branching.guessed]
+    for branching in sure:
+        place = search.places.find(branching.frame)
+        if (
+            branching.rounds > min(MOST_ROUNDS, sure[0].rounds)
+            or branching.after is None
+            or branching.culprit != "end"
+        ):
             continue
-        if place is None or not place.known or any(True for _ in conditions_of(place.function, fork)):
+        if place is None or not place.known or any(True for _ in conditions_of(place.function, branching)):
             continue
-        caught = catcher(search.places, fork.outer, None)
+        caught = catcher(search.places, branching.outer, None)
         if caught is None:
             continue
         where, handler = caught
@@ -129,13 +128,13 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> Found | None:
 
 def together(search: Search, verdict: Verdict) -> Found | None:
     """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
-    ranks = search.ways.seen()
-    places = {(p.path, p.line): p for r in ranks if (p := innermost(search.places, search.ways.now(r)))}
-    if len(ranks) < 2 or len(places) != 1 or not all(search.ways.now(rank) for rank in ranks):
+    ranks = search.paths.seen()
+    places = {(p.path, p.line): p for r in ranks if (p := innermost(search.places, search.paths.now(r)))}
+    if len(ranks) < 2 or len(places) != 1 or not all(search.paths.now(rank) for rank in ranks):
         return None
     place = next(iter(places.values()))
     if verdict.family == "arguments":
-        made = origin(search.places, search.ways.now(ranks[0]), verdict.cause)
+        made = origin(search.places, search.paths.now(ranks[0]), verdict.cause)
         return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
     if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
         return None
@@ -144,16 +143,16 @@ def together(search: Search, verdict: Verdict) -> Found | None:
 
 def cited_argument(search: Search, verdict: Verdict) -> Found | None:
     """Nothing tells whose argument is another one, but the verdict names the call."""
-    cited = search.ways.cited(verdict.evidence) if verdict.family == "arguments" else None
+    cited = search.paths.cited(verdict.evidence) if verdict.family == "arguments" else None
     if cited is None:
         return None
     rank, position = cited
-    made = origin(search.places, search.ways.calls(rank)[position].way, verdict.cause)
+    made = origin(search.places, search.paths.calls(rank)[position].path, verdict.cause)
     return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
 
 
 def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
-    found = origin(search.places, divergence.culprit.way, verdict.cause)
+    found = origin(search.places, divergence.culprit.path, verdict.cause)
     if found is None:
         return None
     return Found(found.place, found.line, found.text, found.reason, divergence, kind="argument")
@@ -189,30 +188,32 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
         return found
     # The nearest handler may stand in the function itself, or in one further out.
     inside = handler_around(replace(place, line=raised.lineno), raised)
-    caught = (place, inside) if inside is not None else catcher(search.places, decision.fork.outer, raised)
+    caught = (
+        (place, inside) if inside is not None else catcher(search.places, decision.branching.outer, raised)
+    )
     if caught is None:
-        outer = [search.places.find(frame) for frame in decision.fork.outer]
+        outer = [search.places.find(frame) for frame in decision.branching.outer]
         seen = all(frame is not None and frame.known for frame in outer)
-        return replace(found, raises=seen and decision.fork.culprit == "end")
+        return replace(found, raises=seen and decision.branching.culprit == "end")
     where, handler = caught
     text = without_comment(where.module.lines[handler.lineno - 1].strip())
     return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
 
 
-def _ways_apart(search: Search, divergence: CodeDivergence) -> list[Fork]:
+def _branchings(search: Search, divergence: CodeDivergence) -> list[Branching]:
     for side in (divergence.normal, divergence.culprit):
-        if not side.way and not search.ways.left(side.rank):
+        if not side.path and not search.paths.left(side.rank):
             # It made no further call, and nobody saw where it was: it may be anywhere.
             return []
-    normal: Way | Left = qualified(search, divergence.normal.way) or "end"
-    culprit: Way | Left = qualified(search, divergence.culprit.way) or "end"
-    return forks(qualified(search, divergence.before), normal, culprit, ground_of(search.places))
+    normal: CallPath | End = qualified(search, divergence.normal.path) or "end"
+    culprit: CallPath | End = qualified(search, divergence.culprit.path) or "end"
+    return branchings(qualified(search, divergence.before), normal, culprit, Reachability(search.places))
 
 
-def qualified(search: Search, way: Way) -> Way:
+def qualified(search: Search, path: CallPath) -> CallPath:
     """Functions by their full names: two classes of a file may each have a `forward`."""
-    places = [search.places.find(frame) for frame in way]
+    places = [search.places.find(frame) for frame in path]
     return tuple(
         frame._replace(function=place.function.qualname) if place is not None and place.known else frame
-        for frame, place in zip(way, places, strict=True)
+        for frame, place in zip(path, places, strict=True)
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rankandfile.source.flow import Condition, deciding
 from rankandfile.source.program.places import Place, Places
 
-from .call_paths import Way
+from .call_paths import CallPath
 
 
 def condition_of_raise(place: Place) -> Condition | None:
@@ -33,7 +33,9 @@ def raised_below(place: Place, condition: Condition) -> ast.Raise | None:
     return None
 
 
-def catcher(places: Places, outer: Way, raised: ast.Raise | None) -> tuple[Place, ast.ExceptHandler] | None:
+def catcher(
+    places: Places, outer: CallPath, raised: ast.Raise | None
+) -> tuple[Place, ast.ExceptHandler] | None:
     """The nearest handler around the frames, from the innermost, that catches what was raised."""
     for frame in reversed(outer):
         place = places.find(frame)

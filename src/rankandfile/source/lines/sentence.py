@@ -6,8 +6,8 @@ from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.program.places import Place, Places
 
 from .arguments import called_name, calls_on
+from .call_paths import Stop
 from .divergence import CodeDivergence, Side
-from .forks import Stop
 from .found import Found
 from .implied import implicit
 
@@ -74,7 +74,7 @@ def _decided(found: Found) -> str:
     decision, divergence = found.decision, found.divergence
     condition = decision.condition
     ours, theirs = condition.here, condition.there
-    if decision.fork.normal == "end":
+    if decision.branching.normal == "end":
         ours, theirs = theirs, ours
     place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
     one, other = _ranks(divergence.normal), _ranks(divergence.culprit)
@@ -82,10 +82,10 @@ def _decided(found: Found) -> str:
         return (
             f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
         )
-    ways = f"({theirs} on {other}, {ours} on {one})"
+    paths = f"({theirs} on {other}, {ours} on {one})"
     if not divergence.settled:
-        return f"{_upper(one)} and {other} parted {place} {ways}."
-    return f"{_upper(other)} parted from {one} {place} {ways}."
+        return f"{_upper(one)} and {other} parted {place} {paths}."
+    return f"{_upper(other)} parted from {one} {place} {paths}."
 
 
 def _caught(found: Found) -> str:
@@ -114,9 +114,9 @@ def _unwritten(divergence: CodeDivergence, places: Places) -> str:
     """Where a line makes a collective that it does not name, what makes it."""
     told = []
     for side in (divergence.culprit, divergence.normal):
-        implied = _implied(side, places) if side.way and side.call is not None else ""
+        implied = _implied(side, places) if side.path and side.call is not None else ""
         if implied and side.call is not None:
-            inner = side.way[-1]
+            inner = side.path[-1]
             name = inner.file.replace("\\", "/").rsplit("/", 1)[-1]
             told.append(f"The {side.call.op} at {name}:{inner.line} is not written there: {implied}.")
     return " ".join(told)
@@ -124,7 +124,7 @@ def _unwritten(divergence: CodeDivergence, places: Places) -> str:
 
 def _implied(side: Side, places: Places) -> str:
     """What makes the collective, where the line does not name it."""
-    place = places.find(side.way[-1])
+    place = places.find(side.path[-1])
     if place is None or not place.known or side.call is None:
         return ""
     for call in calls_on(place, Stop(place.line)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rankandfile.source.program.places import Place, Places
 
-from .call_paths import Way, Ways
+from .call_paths import CallPath, CallPaths
 
 _SLEEPS = {"sleep", "wait", "wait_for"}
 
@@ -20,23 +20,23 @@ class Standing:
     condition: str | None = None
 
 
-def innermost(places: Places, way: Way) -> Place | None:
-    """The innermost frame of the way whose source the tree has."""
-    for frame in reversed(way):
+def innermost(places: Places, path: CallPath) -> Place | None:
+    """The innermost frame of the path whose source the tree has."""
+    for frame in reversed(path):
         place = places.find(frame)
         if place is not None:
             return place if place.known else None
     return None
 
 
-def standing(places: Places, ways: Ways, rank: int) -> Standing | None:
+def standing(places: Places, paths: CallPaths, rank: int) -> Standing | None:
     """Where the rank was when someone looked; None if nobody did, or it was in nobody's source."""
-    place = innermost(places, ways.now(rank))
+    place = innermost(places, paths.now(rank))
     if place is None:
         return None
-    if ways.waits_for_worker(rank):
+    if paths.waits_for_worker(rank):
         # The line in the program is not where it is held: that is in a process that makes the next item.
-        worker = _held_worker(places, ways, rank)
+        worker = _held_worker(places, paths, rank)
         return _polling(worker) if worker is not None else None
     return _polling(place)
 
@@ -81,18 +81,18 @@ def _pauses(loop: ast.While, place: Place) -> bool:
     return False
 
 
-def _held_worker(places: Places, ways: Ways, rank: int) -> Place | None:
+def _held_worker(places: Places, paths: CallPaths, rank: int) -> Place | None:
     """Where a data-loading process of this rank is, if one is in the program's own source."""
-    found = {place for way in ways.workers(rank) if (place := innermost(places, way)) is not None}
+    found = {place for path in paths.workers(rank) if (place := innermost(places, path)) is not None}
     lines = {(place.path, place.line): place for place in found}
     return next(iter(lines.values())) if len(lines) == 1 else None
 
 
-def dead_holder(places: Places, ways: Ways, rank: int, place: Place) -> Place | None:
+def dead_holder(places: Places, paths: CallPaths, rank: int, place: Place) -> Place | None:
     """Where another thread of the rank died that had taken the lock which the rank now waits for."""
     wanted = _locks(place, place.line)
-    for way, _ in ways.raised(rank):
-        died = innermost(places, way)
+    for path, _ in paths.raised(rank):
+        died = innermost(places, path)
         if died is None or not wanted:
             continue
         if wanted & {

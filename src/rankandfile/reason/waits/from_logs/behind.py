@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Culprit, Divergence, Verdict
+from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
 from rankandfile.reason.facts import Facts
@@ -14,6 +13,7 @@ from rankandfile.reason.ranks.did_instead import (
     location_of,
     world_of,
 )
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -24,7 +24,7 @@ from .waits import Logged
 _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer")
 
 
-def behind(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Verdict:
+def behind(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Finding:
     proved = wait_end.kind == "absent"
     stories = {
         r: story for r in wait_end.ranks if (story := story_of(facts, Subject(r, proved, call.waiting)))
@@ -39,7 +39,7 @@ def behind(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Ve
     else:
         what = f"{upper(ranks_words(wait_end.ranks))} never spoke of it"
     told = "; ".join(f"{ranks_words([rank])}: {story.doing}" for rank, story in stories.items())
-    return _document(
+    return _finding(
         facts,
         logged,
         wait_end,
@@ -75,7 +75,7 @@ def _lost(facts: Facts, wait_end: WaitEnd) -> list[str]:
     return [i for error in echoes if any(w in error.words for w in _LOST_A_PEER) for i in error.evidence]
 
 
-def _lost_peer(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Verdict:
+def _lost_peer(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Finding:
     lines = tuple(_lost(facts, wait_end))
     story = Story(
         cause="killed",
@@ -96,7 +96,7 @@ def _lost_peer(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -
             )
         ),
     )
-    return _document(
+    return _finding(
         facts,
         logged,
         wait_end,
@@ -110,7 +110,7 @@ def _lost_peer(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -
     )
 
 
-def _document(
+def _finding(
     facts: Facts,
     logged: Logged,
     wait_end: WaitEnd,
@@ -121,21 +121,18 @@ def _document(
     what: str,
     culprits: tuple[int, ...],
     stories: dict[int, Story],
-) -> Verdict:
+) -> Finding:
     reports = logged.of_call(call)
     behind = [r.evidence for rank in wait_end.ranks[:4] for r in facts.accounts.of_rank.get(rank, ())[:1]]
     first = next(iter(stories.values()), None)
     claim = next((c for r in reports if (c := of_report(r))), None)
-    return Verdict(
-        hang=True,
+    return Finding(
         cause=cause,
-        family=CAUSES[cause].family,
         confidence=confidence,
         sentence=f"{waiting(logged, call)}. {what}.",
-        culprits=[
-            Culprit(rank=rank, doing=stories[rank].doing if rank in stories else None) for rank in culprits
-        ],
-        victims=format_ranks({*wait_end.victims} - set(culprits)),
+        culprits=culprits,
+        doing={rank: stories[rank].doing for rank in culprits if rank in stories},
+        victims=tuple(sorted({*wait_end.victims} - set(culprits))),
         divergence=Divergence(
             group=logged.groups[call.group].words,
             members=format_ranks(logged.groups[call.group].members),
@@ -149,26 +146,21 @@ def _document(
         ),
         location=(first.location if first else None) or location_of(claim.place if claim else None),
         waits=wait_list(logged, wait_end),
-        evidence=list(
-            dict.fromkeys(
-                [reports[0].evidence, *behind, *(i for story in stories.values() for i in story.evidence)]
-            )
-        ),
-        alternatives=list(first.alternatives) if first else _silent(wait_end),
-        remedies=list(CAUSES[cause].remedies),
-        anti_advice=list(CAUSES[cause].anti_advice),
-        missing_evidence=list(SETTINGS),
+        evidence=(reports[0].evidence, *behind, *(i for story in stories.values() for i in story.evidence)),
+        alternatives=first.alternatives if first else _silent(wait_end),
+        missing=SETTINGS,
+        unadvised=("probes",),
     )
 
 
-def _silent(wait_end: WaitEnd) -> list[Alternative]:
+def _silent(wait_end: WaitEnd) -> tuple[Alternative, ...]:
     """Silence is no proof, and still the best place to look."""
-    return [
+    return (
         Alternative(
             cause="host_blocked",
             confidence="hypothesis",
             sentence=f"{upper(ranks_words(wait_end.ranks))} may be held up on the host, or gone.",
             culprits=format_ranks(wait_end.ranks),
             decided_by="its stack, its exit code, or the end of its log",
-        )
-    ]
+        ),
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Alternative, Call, Cohort, Culprit, Divergence, Verdict
+from rankandfile.model.diagnosis import Alternative, Call, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -16,7 +16,7 @@ from .waits import Logged
 _MOST_CALLS = 4
 
 
-def circle(logged: Logged, wait_end: WaitEnd) -> Verdict:
+def circle(logged: Logged, wait_end: WaitEnd) -> Finding:
     calls = [logged.waits.pending[i] for i in wait_end.pending]
     first, out_of_line = _centre(logged, wait_end, calls)
     # Each of them says itself that it had not come to what the others wait in.
@@ -32,14 +32,12 @@ def circle(logged: Logged, wait_end: WaitEnd) -> Verdict:
     )
     cohorts = [Cohort(ranks=format_ranks(first.waiting), call=_asked_in(logged, first))]
     rest = out_of_line or tuple(sorted(set(_awaited(first)) & set(wait_end.ranks)))
-    return Verdict(
-        hang=True,
+    return Finding(
         cause=cause,
-        family=CAUSES[cause].family,
         confidence="supported" if named else "hypothesis",
         sentence=f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}.{said}",
-        culprits=[Culprit(rank=rank) for rank in named],
-        victims=format_ranks({*wait_end.victims, *wait_end.ranks} - set(named)),
+        culprits=named,
+        victims=tuple(sorted({*wait_end.victims, *wait_end.ranks} - set(named))),
         divergence=Divergence(
             group=logged.groups[first.group].words,
             members=format_ranks(logged.groups[first.group].members),
@@ -49,11 +47,10 @@ def circle(logged: Logged, wait_end: WaitEnd) -> Verdict:
             exact=False,
         ),
         waits=wait_list(logged, wait_end),
-        evidence=[r.evidence for c in shown for r in logged.of_call(c)[:1]],
-        missing_evidence=list(SETTINGS),
-        remedies=list(CAUSES[cause].remedies),
-        anti_advice=list(CAUSES[cause].anti_advice),
-        alternatives=[
+        evidence=tuple(r.evidence for c in shown for r in logged.of_call(c)[:1]),
+        missing=SETTINGS,
+        unadvised=("probes",),
+        alternatives=tuple(
             Alternative(
                 cause=other,
                 confidence="hypothesis",
@@ -66,7 +63,7 @@ def circle(logged: Logged, wait_end: WaitEnd) -> Verdict:
                 ("skipped_collective", "Some of the ranks may have left out a call before."),
             )
             if other != cause
-        ],
+        ),
     )
 
 

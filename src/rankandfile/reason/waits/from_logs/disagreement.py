@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Cohort, Culprit, Divergence, Verdict
+from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import (
     Request,
@@ -14,44 +13,52 @@ from rankandfile.reason.calls.requests import (
     relation,
 )
 from rankandfile.reason.ranks.did_instead import location_of
-from rankandfile.reason.waits.graph import Pending
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words
 
-from .in_words import waiting
+from .in_words import wait_list, waiting
+from .settings import SETTINGS
 from .waits import Logged
 
 
-def disagreement(logged: Logged, call: Pending, parts: list[list[Request]], base: Verdict) -> Verdict:
+def disagreement(logged: Logged, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]) -> Finding:
+    """`parts`: the requests of the call, those that asked for the same thing together, the usual ones first."""
     others = [claim for side in parts[1:] for claim in side]
     known = majority(parts)
     said = "; ".join(f"{ranks_words([c.rank for c in side])}: {asked(side[0])}" for side in parts)
-    cause = "undetermined"
-    if known:
-        later = [claim for key in sorted(logged.reports) if key[0] == call.group for r in logged.reports[key]
-                 if (claim := of_report(r)) and claim.rank not in {o.rank for o in others}]  # fmt: skip
-        one_op = parts[0][0].asked[0] == others[0].asked[0]
-        skipped = relation(later, parts[0][0], others[0]) == "skipped"
-        cause = "skipped_collective" if skipped else "size_mismatch" if one_op else "different_collective"
-    base.cause, base.family = cause, CAUSES[cause].family
-    base.confidence = "supported" if known else "hypothesis"
-    base.sentence = f"{waiting(logged, call)}, but asked for different things: {said}."
-    if not known:
-        base.sentence += " Who of them is out of line, the logs alone do not say."
-    base.culprits = [
-        Culprit(rank=claim.rank, doing=f"is in {asked(claim)} instead") for claim in others if known
-    ]
-    base.victims = format_ranks({*call.waiting} - {c.rank for c in base.culprits})
-    base.location = location_of(others[0].place) if known else None
-    base.divergence = Divergence(
-        group=logged.groups[call.group].words,
-        seq=call.slot,
-        kind="substituted",
-        cohorts=[
-            Cohort(ranks=format_ranks(c.rank for c in side), call=as_call(side[0], call.slot))
-            for side in parts
-        ],
-        exact=False,
+    unsaid = "" if known else " Who of them is out of line, the logs alone do not say."
+    culprits = tuple(claim.rank for claim in others) if known else ()
+    return Finding(
+        cause=_cause(logged, call, parts[0][0], others) if known else "undetermined",
+        confidence="supported" if known else "hypothesis",
+        sentence=f"{waiting(logged, call)}, but asked for different things: {said}.{unsaid}",
+        culprits=culprits,
+        doing={claim.rank: f"is in {asked(claim)} instead" for claim in others if known},
+        victims=tuple(sorted({*call.waiting} - set(culprits))),
+        location=location_of(others[0].place) if known else None,
+        divergence=Divergence(
+            group=logged.groups[call.group].words,
+            seq=call.slot,
+            kind="substituted",
+            cohorts=[
+                Cohort(ranks=format_ranks(c.rank for c in side), call=as_call(side[0], call.slot))
+                for side in parts
+            ],
+            exact=False,
+        ),
+        waits=wait_list(logged, wait_end),
+        evidence=tuple(report.evidence for report in logged.of_call(call)[:4]),
+        missing=SETTINGS,
+        unadvised=("probes",),
     )
-    base.alternatives = []
-    base.remedies, base.anti_advice = list(CAUSES[cause].remedies), list(CAUSES[cause].anti_advice)
-    return base
+
+
+def _cause(logged: Logged, call: Pending, usual: Request, others: list[Request]) -> str:
+    """By what the usual ranks asked for later: what the others ask for already now, or never."""
+    odd = {other.rank for other in others}
+    reports = [r for key in sorted(logged.reports) if key[0] == call.group for r in logged.reports[key]]
+    later = [claim for r in reports if (claim := of_report(r)) and claim.rank not in odd]
+    if relation(later, usual, others[0]) == "skipped":
+        return "skipped_collective"
+    return "size_mismatch" if usual.asked[0] == others[0].asked[0] else "different_collective"

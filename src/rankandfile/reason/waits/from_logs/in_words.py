@@ -13,10 +13,10 @@ from .waits import Logged
 _MOST_WAITS = 8
 
 
-def wait_list(logged: Logged, wait_end: WaitEnd) -> list[Wait]:
+def wait_list(logged: Logged, wait_end: WaitEnd) -> tuple[Wait, ...]:
     chosen = [logged.waits.pending[i] for i in wait_end.pending]
     calls = chosen + [call for call in logged.waits.pending if call not in chosen]
-    return [
+    return tuple(
         Wait(
             ranks=format_ranks(call.waiting),
             waits_for=format_ranks(call.lacking or call.busy or call.unknown),
@@ -26,7 +26,7 @@ def wait_list(logged: Logged, wait_end: WaitEnd) -> list[Wait]:
             evidence=[r.evidence for r in logged.of_call(call)[:1]],
         )
         for call in calls[:_MOST_WAITS]
-    ]
+    )
 
 
 def op(logged: Logged, call: Pending) -> str | None:

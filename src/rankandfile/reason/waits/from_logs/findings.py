@@ -1,17 +1,18 @@
-"""The verdict where there is not one dump: what the watchdogs' lines of all ranks say together.
+"""What the watchdogs' lines of all ranks say together, where there is not one dump.
 
 Which group, which collective, who is behind and who never spoke can be had from counters; what led there cannot.
 """
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Alternative, Verdict
-from rankandfile.model.ranks import format_ranks
+from dataclasses import replace
+
+from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason.calls.requests import of_report, sides
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.silence import silence
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 
 from .behind import behind
@@ -22,23 +23,27 @@ from .settings import SETTINGS
 from .transfers import gave_up
 from .waits import Logged, logged_waits
 
-_MOST_VERDICTS = 3
+_MOST_FINDINGS = 3
 
 
-def logs_only(facts: Facts) -> list[Verdict]:
-    """At most a few verdicts; none if dumps tell of all ranks that wait, or if no watchdog gave up on anything."""
+def watchdogs_together(facts: Facts) -> list[Finding]:
+    """A few that name somebody, else one that names nobody, with how many ranks left no line.
+
+    None if dumps tell of all ranks that wait, or if no watchdog gave up on anything.
+    """
     if not (facts.accounts.gave_up | gave_up(facts.case)) - set(facts.case.ranks_seen):
         return []
     logged = logged_waits(facts.case, facts.accounts, world_of(facts))
     order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}
     wait_ends = sorted(logged.waits.wait_ends, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
-    # Of a root that no call of the log hangs on, no watchdog has said anything.
+    # Of an end that no call of the log hangs on, no watchdog has said anything.
     told = [wait_end for wait_end in _together(wait_ends) if wait_end.pending]
-    found = [_verdict(facts, logged, wait_end) for wait_end in told]
-    named = [v for v in found if v.culprits]
-    for verdict in found[:1] if not named else ():
-        verdict.sentence = f"{verdict.sentence} {silence(facts.case, world_of(facts))}".strip()
-    return named[:_MOST_VERDICTS] or found[:1]
+    found = [_finding(facts, logged, wait_end) for wait_end in told]
+    named = [finding for finding in found if finding.culprits]
+    if named:
+        return named[:_MOST_FINDINGS]
+    silent = silence(facts.case, world_of(facts)) if found else ""
+    return [replace(finding, sentence=f"{finding.sentence} {silent}".strip()) for finding in found[:1]]
 
 
 def _together(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
@@ -58,7 +63,7 @@ def _together(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
     return out
 
 
-def _verdict(facts: Facts, logged: Logged, wait_end: WaitEnd) -> Verdict:
+def _finding(facts: Facts, logged: Logged, wait_end: WaitEnd) -> Finding:
     call = _first(logged, wait_end)
     if wait_end.kind == "cycle":
         return circle(logged, wait_end)
@@ -82,30 +87,28 @@ def _first(logged: Logged, wait_end: WaitEnd) -> Pending:
     return logged.waits.pending[min(wait_end.pending, key=order)]
 
 
-def _all_came(logged: Logged, wait_end: WaitEnd, call: Pending) -> Verdict:
+def _all_came(logged: Logged, wait_end: WaitEnd, call: Pending) -> Finding:
     reports = logged.of_call(call)
     parts = sides([claim for report in reports if (claim := of_report(report))])
-    base = Verdict(
-        hang=True,
+    if len(parts) > 1:
+        return disagreement(logged, wait_end, call, parts)
+    return Finding(
         cause="undetermined",
-        family=CAUSES["undetermined"].family,
         confidence="hypothesis",
         sentence=(
             f"{waiting(logged, call)}. No watchdog says that anyone is behind: a device or the network may be at "
             "fault, or a rank that left no line."
         ),
-        victims=format_ranks(wait_end.victims or call.waiting),
+        victims=wait_end.victims or call.waiting,
         waits=wait_list(logged, wait_end),
-        evidence=[r.evidence for r in reports[:4]],
-        missing_evidence=list(SETTINGS),
-        alternatives=[
+        evidence=tuple(r.evidence for r in reports[:4]),
+        missing=SETTINGS,
+        alternatives=tuple(
             Alternative(cause=cause, confidence="hypothesis", sentence=words, decided_by="dumps of all ranks")
             for cause, words in (
                 ("network_stalled", "All have begun it, and the network does not carry it."),
                 ("gpu_stuck", "One member's device has not come to it."),
             )
-        ],
+        ),
+        unadvised=("anti_advice", "probes"),
     )
-    if len(parts) < 2:
-        return base
-    return disagreement(logged, call, parts, base)

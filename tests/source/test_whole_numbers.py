@@ -8,7 +8,7 @@ import textwrap
 import pytest
 from support.source.toy_runs import tree
 
-from rankandfile.source.culprits.whole_numbers import Possible, Values
+from rankandfile.source.culprits.whole_numbers import Values, WholeNumbers
 from rankandfile.source.program.modules import Program
 
 LAYOUT = """
@@ -62,7 +62,7 @@ def values(expression: str, rank: int, world: int = 4) -> Values:
     ask = next(function for function in module.functions if function.name == "ask")
     returned = next(node for node in ast.walk(ask.node) if isinstance(node, ast.Return))
     assert returned.value is not None
-    return Possible(program, rank, world).of(returned.value, ask)
+    return WholeNumbers(program, rank, world).of(returned.value, ask)
 
 
 @pytest.mark.parametrize(

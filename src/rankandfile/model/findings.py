@@ -1,0 +1,41 @@
+"""What the source adds to verdicts: the noun that `source` hands over, and that the table of precedence merges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnosis import Excerpt, Location
+from .ledger import Note
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedByCode:
+    """Whom the code names where the evidence names nobody: `rank == 2` gives one rank another root."""
+
+    ranks: tuple[int, ...]
+    doing: str
+    """What each of them did, as a person would say it: 'took itself for the root'."""
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFinding:
+    """What the source says of one verdict: the line, whom it names, and the cause that it shows."""
+
+    location: Location
+    excerpts: tuple[Excerpt, ...] = ()
+    sentence: str = ""
+    """Of the line, and why the ranks can differ there; empty where the evidence has said it all."""
+    named: NamedByCode | None = None
+    causes: tuple[str, ...] = ()
+    """What evidence and code agree on as the cause, each more exact than the one before; none: the verdict's stays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFindings:
+    """What the source says of a diagnosis."""
+
+    of_verdicts: tuple[SourceFinding | None, ...]
+    """One per verdict, in their order; None: the source was asked, and supports no answer."""
+    notes: tuple[Note, ...] = ()
+    """What of the source does not match what ran, or could not be told apart."""

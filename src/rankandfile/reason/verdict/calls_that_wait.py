@@ -1,0 +1,117 @@
+"""What is found of each end of the waits: what its causes say of it, the best first, and what the facts add to that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from rankandfile.model.diagnosis import Alternative, Divergence
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason import lookup
+from rankandfile.reason.causes import finders
+from rankandfile.reason.divergence.point import place_of
+from rankandfile.reason.facts import MOST_WAIT_ENDS, Facts
+from rankandfile.reason.finder import Finder
+from rankandfile.reason.ranks.missing_dumps import absent_ranks, missing_dumps
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import first_pending, pending_row, wait_list
+from rankandfile.reason.waits.like_groups import family_words
+
+from .finding import Finding
+
+_SURE = {"established": 0, "supported": 1, "hypothesis": 2}
+
+
+def calls_that_wait(facts: Facts) -> list[Finding]:
+    """The best finding of each end of the waits; where two ends lead to the same claim, it is one finding."""
+    out: list[Finding] = []
+    for wait_end in facts.wait_ends[:MOST_WAIT_ENDS]:
+        found = of_wait_end(facts, wait_end)
+        if not found:
+            continue
+        candidate = completed(facts, wait_end, *found)
+        twin = next((i for i, other in enumerate(out) if _same(candidate, other)), None)
+        if twin is None:
+            out.append(candidate)
+        elif candidate.sentence == out[twin].sentence:
+            # Two sides of one transfer wait for each other, and are two ends of what is said once.
+            victims = {*out[twin].victims, *candidate.victims}
+            out[twin] = replace(out[twin], victims=tuple(sorted(victims)))
+    return out
+
+
+def of_wait_end(facts: Facts, wait_end: WaitEnd) -> list[Finding]:
+    """What the causes say of it, best first: surest, a named cause before an open one, most explained."""
+    found = _asked(finders(), facts, wait_end) or _asked(finders("open wait"), facts, wait_end)
+    contained = {finding.instead_of for finding in found}
+    found = [finding for finding in found if finding.cause not in contained]
+    return sorted(found, key=lambda f: (f.cause == "undetermined", _SURE[f.confidence], -f.explains))
+
+
+def _asked(finders: tuple[Finder, ...], facts: Facts, wait_end: WaitEnd) -> list[Finding]:
+    return [finding for find in finders if (finding := find(facts, wait_end)) is not None]
+
+
+def of_whole_job(facts: Facts, finding: Finding) -> Finding:
+    """A finding that no recorded call is about: all ranks that it does not name are victims."""
+    others = tuple(sorted(set(range(facts.case.world_size or 0)) - set(finding.culprits)))
+    victims = others if finding.cause != "teardown_only" else ()
+    return completed(facts, WaitEnd(finding.culprits, (), "absent", victims), finding)
+
+
+def completed(facts: Facts, wait_end: WaitEnd, best: Finding, *rest: Finding) -> Finding:
+    """The best finding with its victims, waits and missing dumps, and with the next best among its alternatives."""
+    victims = sorted((set(wait_end.victims) | set(wait_end.ranks)) - set(best.culprits))
+    missing, ids = missing_dumps(facts, _awaited_unseen(facts, wait_end)) if best.hang else ([], [])
+    return replace(
+        best,
+        sentence=" ".join(filter(None, (best.sentence, family_words(facts, wait_end, best.divergence)))),
+        victims=tuple(victims) if best.hang else (),
+        divergence=_placed(facts, wait_end, best.divergence),
+        waits=tuple(wait_list(facts, wait_end)) if best.hang else (),
+        evidence=(*best.evidence, *ids),
+        alternatives=(*best.alternatives, *_runner_up(best, rest)),
+        missing=(*missing, *best.missing),
+    )
+
+
+def _runner_up(best: Finding, rest: tuple[Finding, ...]) -> list[Alternative]:
+    known = {alternative.cause for alternative in best.alternatives} | {best.cause, "undetermined"}
+    return [
+        Alternative(
+            cause=other.cause,
+            confidence="hypothesis",
+            sentence=other.sentence,
+            culprits=format_ranks(other.culprits),
+            decided_by=other.contradicted_by,
+        )
+        for other in rest[:1]
+        if other.cause not in known
+    ]
+
+
+def _same(one: Finding, other: Finding) -> bool:
+    """Two ends of waits that lead to the same claim about the same ranks are one finding."""
+    alike = one.cause == other.cause and one.culprits == other.culprits
+    return alike and (bool(one.culprits) or one.sentence == other.sentence)
+
+
+def _placed(facts: Facts, wait_end: WaitEnd, divergence: Divergence | None) -> Divergence | None:
+    """With its place in the loop, where the cause only knows the call that some did not come to."""
+    call = first_pending(facts, wait_end)
+    if divergence is None or divergence.place or call is None or call.slot is None:
+        return divergence
+    row = pending_row(facts, call)
+    if row is None or (divergence.seq, divergence.group) != (
+        row["seq"],
+        lookup.group_words(facts, call.group),
+    ):
+        return divergence
+    return msgspec.structs.replace(divergence, place=place_of(facts, call.group, call.slot))
+
+
+def _awaited_unseen(facts: Facts, wait_end: WaitEnd) -> list[int]:
+    """Ranks without a whole dump that the wait ends in, or that its calls lack."""
+    concerned = set(wait_end.ranks) | {r for i in wait_end.pending for r in facts.waits.pending[i].unknown}
+    return sorted(concerned & set(absent_ranks(facts)))

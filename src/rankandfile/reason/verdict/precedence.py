@@ -1,0 +1,193 @@
+"""Where a verdict comes from: every source adds findings, and one table says which of them are believed.
+
+This is the only place that makes a verdict. What the source code adds comes second, as it needs a verdict to look at:
+the line, whom the code names where the evidence names nobody, and a more exact cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
+from rankandfile.model.findings import SourceFinding, SourceFindings
+from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.reason.causes import finders
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import Question
+from rankandfile.reason.waits.from_logs.findings import watchdogs_together
+from rankandfile.reason.waits.graph import NO_WAIT
+
+from .calls_that_wait import calls_that_wait, of_whole_job
+from .finding import Finding
+from .named_by_checks import checked
+from .nothing_waits import nothing_waits
+from .ras_agrees import said_by_ras
+
+Findings: TypeAlias = Mapping[str, tuple[Finding, ...]]
+"""By the source that they are of, the best first."""
+
+BROKE_OFF = "the job broke off"
+CALLS_THAT_WAIT = "calls that wait"
+WITHOUT_CALLS = "what stacks, logs and exits alone say"
+WATCHDOGS = "the watchdogs' lines of all ranks together"
+CHECKS = "torch's own checks"
+NOTHING_WAITS = "nothing waits"
+
+#: What each source finds, whatever the others say.
+SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
+    BROKE_OFF: lambda facts: _asked("ended job", facts),
+    CALLS_THAT_WAIT: calls_that_wait,
+    WITHOUT_CALLS: lambda facts: _asked("job", facts),
+    WATCHDOGS: watchdogs_together,
+    CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
+    NOTHING_WAITS: lambda facts: [nothing_waits(facts)],
+}
+
+
+class Row(NamedTuple):
+    source: str
+    only: Callable[[Finding], bool] | None = None
+    """Which of its findings are believed; None: all."""
+    several: bool = False
+    """Each of them becomes a verdict; else the first alone."""
+
+
+def _hangs(finding: Finding) -> bool:
+    return finding.hang
+
+
+def _names_ranks(finding: Finding) -> bool:
+    return bool(finding.culprits)
+
+
+#: The first row with a finding that is believed gives the verdicts.
+PRECEDENCE = (
+    Row(BROKE_OFF),
+    Row(CALLS_THAT_WAIT, only=_hangs, several=True),
+    Row(WITHOUT_CALLS),
+    Row(WATCHDOGS, only=_names_ranks, several=True),
+    Row(CHECKS),
+    Row(WATCHDOGS),
+    Row(CALLS_THAT_WAIT),
+    Row(NOTHING_WAITS),
+)
+
+
+def findings(facts: Facts) -> Findings:
+    return {name: tuple(find(facts)) for name, find in SOURCES.items()}
+
+
+def verdicts(facts: Facts, found: Findings) -> list[Verdict]:
+    """Those of the first row that has any."""
+    for row in PRECEDENCE:
+        believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
+        if believed:
+            return [_verdict(facts, finding) for finding in (believed if row.several else believed[:1])]
+    return []
+
+
+def with_source(diagnosis: Diagnosis, found: SourceFindings) -> Diagnosis:
+    """The diagnosis with what the source code adds to its verdicts.
+
+    A location that only repeats a call of the dumps is taken away where the source was asked and had no answer: it
+    is in the divergence already, and is not where the ranks went different ways.
+    """
+    pairs = zip(diagnosis.verdicts, found.of_verdicts, strict=True)
+    verdicts = [_with_code(verdict, said) for verdict, said in pairs]
+    return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=[*diagnosis.notes, *found.notes])
+
+
+def _asked(question: Question, facts: Facts) -> list[Finding]:
+    """What is found where no recorded call is in question: who is asked first is believed first."""
+    return _of_whole_job(facts, *(find(facts, NO_WAIT) for find in finders(question)))
+
+
+def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:
+    return [of_whole_job(facts, finding) for finding in found if finding is not None]
+
+
+def _verdict(facts: Facts, finding: Finding) -> Verdict:
+    also, ids = said_by_ras(facts, finding)
+    cause, unadvised = finding.cause, finding.unadvised
+    return Verdict(
+        hang=finding.hang,
+        cause=cause,
+        family=CAUSES[cause].family,
+        confidence=finding.confidence,
+        sentence=f"{finding.sentence} {also}".rstrip(),
+        culprits=[
+            Culprit(rank=r, host=facts.accounts.hosts.get(r), doing=finding.doing.get(r))
+            for r in finding.culprits
+        ],
+        victims=format_ranks(finding.victims),
+        divergence=finding.divergence,
+        location=finding.location,
+        waits=list(finding.waits),
+        evidence=list(dict.fromkeys([*finding.evidence, *ids])),
+        alternatives=list(finding.alternatives),
+        remedies=list(CAUSES[cause].remedies),
+        anti_advice=[] if "anti_advice" in unadvised else list(CAUSES[cause].anti_advice),
+        probes=[] if "probes" in unadvised else list(CAUSES[cause].probes),
+        missing_evidence=list(finding.missing),
+    )
+
+
+def _whom_it_names(verdict: Verdict, said: SourceFinding) -> Verdict:
+    named = said.named
+    if named is None:
+        return verdict
+    own = format_ranks(named.ranks)
+    return msgspec.structs.replace(
+        verdict,
+        confidence="supported",
+        culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
+        victims=format_ranks([rank for rank in parse_ranks(verdict.victims) if rank not in named.ranks]),
+        sentence=f"{verdict.sentence} {named.sentence}",
+        alternatives=[other for other in verdict.alternatives if other.culprits != own],
+    )
+
+
+def _which_exact_cause(verdict: Verdict, said: SourceFinding) -> Verdict:
+    for cause in said.causes:
+        verdict = _of_cause(verdict, cause)
+    return verdict
+
+
+def _at_which_line(verdict: Verdict, said: SourceFinding) -> Verdict:
+    return msgspec.structs.replace(
+        verdict,
+        location=said.location,
+        excerpts=list(said.excerpts),
+        sentence=f"{verdict.sentence} {said.sentence}".strip(),
+    )
+
+
+#: What the code adds, each to what was added before it.
+ADDED_BY_CODE = (_whom_it_names, _which_exact_cause, _at_which_line)
+
+
+def _with_code(verdict: Verdict, said: SourceFinding | None) -> Verdict:
+    if said is None:
+        return msgspec.structs.replace(verdict, location=None)
+    for add in ADDED_BY_CODE:
+        verdict = add(verdict, said)
+    return verdict
+
+
+def _of_cause(verdict: Verdict, cause: str) -> Verdict:
+    alternatives = [other for other in verdict.alternatives if other.cause != cause]
+    if cause == verdict.cause:
+        return msgspec.structs.replace(verdict, alternatives=alternatives)
+    return msgspec.structs.replace(
+        verdict,
+        cause=cause,
+        family=CAUSES[cause].family,
+        alternatives=alternatives,
+        remedies=list(CAUSES[cause].remedies),
+        anti_advice=list(CAUSES[cause].anti_advice),
+        probes=list(CAUSES[cause].probes),
+    )

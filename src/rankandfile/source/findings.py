@@ -1,0 +1,66 @@
+"""What the source says of verdicts: the line where the ranks went different ways, on which condition, whom it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Location, Verdict
+from rankandfile.model.findings import SourceFinding, SourceFindings
+from rankandfile.model.ledger import Note
+
+from .culprits.by_code import named_by_code
+from .culprits.exact_cause import exact_cause
+from .files.tree import SourceTree
+from .lines.excerpt import excerpts
+from .lines.finder import find
+from .lines.found import Found, Search
+from .lines.sentence import sentence
+from .program.places import Places
+
+
+def source_findings(case: Case, verdicts: Sequence[Verdict], tree: SourceTree) -> SourceFindings:
+    """The locations, excerpts and sentences that the source supports, and the causes and culprits that it shows."""
+    search = Search(case, tree)
+    of_verdicts = tuple(_finding(search, verdict) for verdict in verdicts)
+    return SourceFindings(of_verdicts=of_verdicts, notes=(*tree.notes, *_notes(search.places)))
+
+
+def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
+    found = find(search, verdict)
+    if found is None:
+        return None
+    named = named_by_code(verdict, found, search)
+    # Where the code has somebody to name, the cause is no longer open.
+    cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
+    exact = exact_cause(cause, found)
+    return SourceFinding(
+        location=_location(found),
+        excerpts=tuple(excerpts(found)),
+        sentence=sentence(found, search.places),
+        named=named,
+        causes=(*([cause] if named else []), *([exact] if exact else [])),
+    )
+
+
+def _location(found: Found) -> Location:
+    return Location(
+        file=found.place.path,
+        line=found.line,
+        function=found.place.function.name,
+        condition=found.condition,
+        condition_line=found.line if found.condition else None,
+        why_it_can_differ=(found.reason.sentence or None) if found.reason else None,
+    )
+
+
+def _notes(places: Places) -> list[Note]:
+    """What of the source does not match what ran, or could not be told apart."""
+    notes = [
+        Note(file=path, where="", what=f"the file changed after the run, or is another one: {doubt}")
+        for path, doubt in places.doubts.items()
+    ]
+    for file, paths in places.ambiguous.items():
+        several = ", ".join(paths[:4])
+        notes.append(Note(file=file, where="", what=f"could be any of {several}; nothing tells which"))
+    return notes

@@ -1,0 +1,168 @@
+"""Where two call paths can have branched: in which function, and between which of its lines.
+
+Two ranks made a call from `main:5 > train:12`; the next of one comes from `main:5 > train:20`, of the other from
+`main:9`: in `train`, after line 12, one went on to line 20, and the other left the function. Which functions a rank
+left is not always told: one at the same line may still be in the same round, or have been left and entered again by a
+loop further out. So there can be several branchings; the decisions that stand at each tell which it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .call_paths import CallPath, Frame, Stop
+from .reachability import Reachability
+
+End: TypeAlias = Literal["end"]
+
+
+@dataclass(frozen=True)
+class Branching:
+    """In this function, coming from `after`, one side went to `normal`, and the other to `culprit`."""
+
+    frame: Frame
+    after: Stop | None
+    """None: from its beginning."""
+    normal: Stop | End
+    culprit: Stop | End
+    rounds: int
+    """Loops further out that must have come round for it: fewer is simpler."""
+    depth: int
+    outer: CallPath
+    """The frames around it, outermost first."""
+    guessed: bool = False
+    """That the side which is not seen in this function came into it at all is only possible."""
+
+
+def branchings(
+    before: CallPath, normal: CallPath | End, culprit: CallPath | End, reachability: Reachability
+) -> list[Branching]:
+    """Those by which two ranks can have come from one call path to two others; the simplest first."""
+    found: dict[Branching, None] = {}
+    if not before:
+        if normal != "end" and culprit != "end":
+            found.update(dict.fromkeys(_entered(normal, culprit, 0, 0)))
+            found.update(dict.fromkeys(_inside(normal, culprit, reachability)))
+        return list(found)
+    for one, rounds_one in _moves(before, normal, reachability):
+        for other, rounds_other in _moves(before, culprit, reachability):
+            rounds = rounds_one + rounds_other
+            for branching in _between(before, normal, culprit, one, other, rounds, reachability):
+                found.setdefault(branching)
+    return sorted(found, key=lambda branching: (branching.guessed, branching.rounds, -branching.depth))
+
+
+def _moves(before: CallPath, to: CallPath | End, reachability: Reachability) -> Iterator[tuple[int, int]]:
+    """At which depth the rank moved on, and how many loops came round for it. -1: it left everything."""
+    if to == "end":
+        yield -1, 0
+        return
+    depth = next((d for d, (a, b) in enumerate(zip(before, to, strict=False)) if a != b), None)
+    if depth is not None and before[depth][:2] == to[depth][:2]:
+        yield depth, 0
+        rest = depth - 1
+    else:
+        # One runs into another function from the same line, or it is the same call again.
+        rest = (depth if depth is not None else min(len(before), len(to))) - 1
+        if depth is not None and rest >= 0:
+            yield rest, 0
+            rest -= 1
+    rounds = 1
+    for outer in range(rest, -1, -1):
+        anew = reachability.loops(to[outer], _called(to, outer))
+        if anew and _entered_without(before, to, outer + 1, reachability):
+            yield outer, rounds
+            rounds += 1
+
+
+def _entered_without(before: CallPath, to: CallPath, depth: int, reachability: Reachability) -> bool:
+    """Entering the functions anew, the rank can have come to where it is without making the earlier call again."""
+    for one, other in zip(before[depth:], to[depth:], strict=False):
+        if one[:2] != other[:2]:
+            return True
+        if one.line != other.line:
+            return reachability.avoids(other, one.line)
+    return True
+
+
+def _between(
+    before: CallPath,
+    normal: CallPath | End,
+    culprit: CallPath | End,
+    one: int,
+    other: int,
+    rounds: int,
+    reachability: Reachability,
+) -> Iterator[Branching]:
+    depth = max(one, other)
+    if depth < 0:
+        return
+    frame = before[depth]
+    after = _stop(before, depth)
+    ours: Stop | End = _stop(normal, depth) if one == depth and normal != "end" else "end"
+    theirs: Stop | End = _stop(culprit, depth) if other == depth and culprit != "end" else "end"
+    if ours != theirs:
+        yield Branching(frame, after, ours, theirs, rounds, depth, before[:depth])
+    if one == other and ours == theirs and normal != "end" and culprit != "end":
+        yield from _entered(normal, culprit, depth + 1, rounds)
+        yield from _inside(normal, culprit, reachability, depth, rounds)
+        return
+    # A side that went into another function may be the only one that got so far in it.
+    if one == depth and normal != "end" and _can_pass(reachability, frame, after, normal, theirs):
+        yield from _passed(normal, depth + 1, rounds, culprit_left=True)
+    if other == depth and culprit != "end" and _can_pass(reachability, frame, after, culprit, ours):
+        yield from _passed(culprit, depth + 1, rounds, culprit_left=False)
+
+
+def _passed(path: CallPath, depth: int, rounds: int, culprit_left: bool) -> Iterator[Branching]:
+    """The other side entered this function too, and left it without coming to this line."""
+    for deeper in range(depth, len(path)):
+        stop = _stop(path, deeper)
+        here, there = (stop, "end") if culprit_left else ("end", stop)
+        yield Branching(path[deeper], None, here, there, rounds, deeper, path[:deeper], True)  # type: ignore[arg-type]
+
+
+def _entered(normal: CallPath, culprit: CallPath, depth: int, rounds: int) -> Iterator[Branching]:
+    """Both entered the functions from `depth` on anew: the first in which they stand at different lines."""
+    for deeper in range(depth, min(len(normal), len(culprit))):
+        ours, theirs = _stop(normal, deeper), _stop(culprit, deeper)
+        if normal[deeper][:2] != culprit[deeper][:2]:
+            return
+        if ours != theirs:
+            yield Branching(normal[deeper], None, ours, theirs, rounds, deeper, normal[:deeper])
+            return
+
+
+def _inside(
+    normal: CallPath, culprit: CallPath, reachability: Reachability, common: int = -1, rounds: int = 0
+) -> Iterator[Branching]:
+    """Both entered the functions below `common` anew, and one of the two may have gone by where the other went."""
+    apart = (d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if d > common and a != b)
+    depth = next(apart, None)
+    if depth is None or normal[depth][:2] != culprit[depth][:2]:
+        return
+    frame = normal[depth]
+    if _can_pass(reachability, frame, None, normal, _stop(culprit, depth)):
+        yield from _passed(normal, depth + 1, rounds, culprit_left=True)
+    if _can_pass(reachability, frame, None, culprit, _stop(normal, depth)):
+        yield from _passed(culprit, depth + 1, rounds, culprit_left=False)
+
+
+def _can_pass(
+    reachability: Reachability, frame: Frame, after: Stop | None, path: CallPath, to: Stop | End
+) -> bool:
+    """The side that went to `to` can have come by the line of `frame`'s function that `path` leads over."""
+    here = next(f.line for f in path if f[:2] == frame[:2])
+    return reachability.passes(
+        frame, after.line if after else None, here, to.line if isinstance(to, Stop) else None
+    )
+
+
+def _stop(path: CallPath, depth: int) -> Stop:
+    return Stop(path[depth].line, _called(path, depth))
+
+
+def _called(path: CallPath, depth: int) -> str | None:
+    return path[depth + 1].function.rsplit(".", 1)[-1] if depth + 1 < len(path) else None

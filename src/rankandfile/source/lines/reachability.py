@@ -1,0 +1,78 @@
+"""Which lines a rank can have come by, as the source of the functions on its call path has them.
+
+A rank that was at `train.py:12` and is at `train.py:20` of one function can have passed line 15 if control can go from
+12 over 15 to 20. What a function is not known of, can be: only the source rules a line out.
+"""
+
+from __future__ import annotations
+
+from rankandfile.source.flow.build import graph_of
+from rankandfile.source.flow.graph import Graph, Node
+from rankandfile.source.flow.reach import between
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.places import Place, Places, in_loop
+
+from .arguments import called_name, calls_on
+from .call_paths import Frame, Stop
+
+
+class Reachability:
+    """Answers for the frames of call paths, by the functions of the program that they stand in."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def loops(self, frame: Frame, called: str | None) -> bool:
+        """Whether a loop goes over the frame's line: its own, or a library's that calls `called` from there."""
+        place = self._known(frame)
+        if place is None:
+            return False
+        if in_loop(place):
+            return True
+        # A function that the line does not name is called by a library in between, as often as that likes.
+        names = {called_name(call) for call in calls_on(place, Stop(frame.line))}
+        return called is not None and bool(names) and not names & {called, "apply"}
+
+    def avoids(self, frame: Frame, line: int) -> bool:
+        """Whether control can come from the beginning of the function to the frame's line without passing `line`."""
+        place = self._known(frame)
+        return place is None or _reaches(place.function, frame.line, line)
+
+    def passes(self, frame: Frame, after: int | None, via: int, to: int | None) -> bool:
+        """Whether control coming from line `after` of the frame's function (None: its start) can pass `via` on its way
+        to `to` (None: any end), without coming by `after` again."""
+        place = self._known(frame)
+        return place is None or _passes(place.function, after, via, to)
+
+    def _known(self, frame: Frame) -> Place | None:
+        place = self._places.find(frame)
+        return place if place is not None and place.known else None
+
+
+def _reaches(function: Function, line: int, without: int) -> bool:
+    graph = graph_of(function)
+    goal = graph.on(line)
+    walls = graph.on(without) - goal
+    return not goal or not walls or bool(_reached([graph.entry], walls) & goal)
+
+
+def _passes(function: Function, after: int | None, via: int, to: int | None) -> bool:
+    graph = graph_of(function)
+    middle, target = graph.on(via), graph.on(to) if to is not None else {graph.returns, graph.raises}
+    again = graph.on(after) if after is not None else set()
+    if not middle or not target or via in (after, to):
+        return True
+    first = _reached(_after(graph, after), again | target) & middle
+    beyond = [follower for node in middle for follower in node.next()]
+    return bool(first) and bool(_reached(beyond, again - target) & target)
+
+
+def _after(graph: Graph, line: int | None) -> list[Node]:
+    if line is None:
+        return [graph.entry]
+    nodes = graph.on(line)
+    return [follower for node in nodes for follower in node.next() if follower not in nodes]
+
+
+def _reached(starts: list[Node], walls: set[Node]) -> set[Node]:
+    return set(between(starts, walls))

@@ -1,0 +1,169 @@
+"""Where a verdict comes from: every row of the table can win, and nothing else makes a verdict."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
+from support.reason.broke_off import broken_off
+from support.reason.building import Call, Job, Step, Stop, case_of
+from support.reason.no_dumps import all_gave_up
+from support.reason.witnesses import IN_INIT, Witnesses, at
+
+import rankandfile
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Alternative, Culprit, Diagnosis, Location, to_json
+from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
+from rankandfile.reason import diagnose, findings, gather, with_source
+from rankandfile.reason.verdict import precedence
+from rankandfile.reason.verdict.precedence import ADDED_BY_CODE, PRECEDENCE, SOURCES, Row
+
+PACKAGE = Path(rankandfile.__file__).parent
+
+
+def one_is_missing(waited_s: float = 600) -> Case:
+    """Ranks 0, 1 and 3 have waited so long for rank 2."""
+    made: list[Step] = [Call("0", "all_reduce", 64, "train.py:9")]
+    programs = dict.fromkeys(range(4), made * 2)
+    job = Job({"0": [0, 1, 2, 3]}, {**programs, 2: [*made, Stop()]})
+    return case_of(job, waited_s=waited_s)
+
+
+def all_done() -> Case:
+    made = [Call("0", "all_reduce", 64, "train.py:9")]
+    return case_of(Job({"0": [0, 1]}, {rank: list(made) for rank in range(2)}))
+
+
+def before_the_first_group() -> Case:
+    """Rank 1 has not come to the setup that the others sit in."""
+    witnesses = Witnesses(Case(world_size=3)).stack(0, IN_INIT).stack(2, IN_INIT)
+    return witnesses.stack(1, at(17, "fetch", "/workspace/prepare.py")).case
+
+
+def one_compared_another_size() -> Case:
+    """By the wrapper's lines, each rank about itself and one other: rank 1 is about to make a smaller call."""
+    witnesses = Witnesses(Case(world_size=8))
+    sizes = {rank: "32" if rank == 1 else "64" for rank in range(8)}
+    for rank in range(8):
+        witnesses.log(rank, rank)
+        peer, usual = (rank + 1) % 8, {"seq": 217, "op": "ALLREDUCE", "dtype": "Float"}
+        witnesses.event(
+            "wrapper_mismatch", "messenger", rank, group_rank=rank, about=[peer], about_in="group", **usual,
+            sizes=sizes[rank], peer_sizes=sizes[peer], **{f"peer_{name}": value for name, value in usual.items()},
+        )  # fmt: skip
+    return witnesses.case
+
+
+#: Per row of the table, a case in which it is the first that is believed.
+WINS: dict[str, Callable[[], Case]] = {
+    "the job broke off": lambda: broken_off().exit(1, "SIGKILL").case,
+    "calls that wait, long enough to hang": one_is_missing,
+    "what stacks, logs and exits alone say": before_the_first_group,
+    "the watchdogs' lines of all ranks together, with a name": lambda: (
+        all_gave_up(besides=(1,)).answered(1, 8, group="default_pg").case
+    ),
+    "torch's own checks": one_compared_another_size,
+    "the watchdogs' lines of all ranks together": lambda: all_gave_up().case,
+    "calls that wait": lambda: one_is_missing(waited_s=0.2),
+    "nothing waits": all_done,
+}
+
+
+def winner(case: Case) -> tuple[Row, str]:
+    """The row that the verdict is of, and the sentence that it begins with."""
+    found = findings(gather(case))
+    assert found.keys() == SOURCES.keys()
+    for row in PRECEDENCE:
+        for finding in found[row.source]:
+            if row.only is None or row.only(finding):
+                return row, finding.sentence
+    raise AssertionError("no row of the table has anything to say")
+
+
+@pytest.mark.parametrize(("row", "name"), list(zip(PRECEDENCE, WINS, strict=True)), ids=WINS)
+def test_every_row_can_win(row: Row, name: str) -> None:
+    case = WINS[name]()
+    won, sentence = winner(case)
+    assert won == row
+    assert name.startswith(row.source)
+    assert diagnose(case).verdicts[0].sentence.startswith(sentence)
+
+
+def test_every_source_is_in_the_table_and_the_last_row_takes_what_is_left() -> None:
+    assert {row.source for row in PRECEDENCE} == SOURCES.keys()
+    assert PRECEDENCE[-1].only is None
+    assert findings(gather(Case(world_size=1)))[PRECEDENCE[-1].source]
+
+
+def open_ended() -> Diagnosis:
+    """Nobody is named, and the one alternative is what the code will show."""
+    diagnosis = diagnose(all_gave_up().case)
+    other = Alternative(cause="skipped_collective", confidence="hypothesis", sentence="One left a call out.")
+    diagnosis.verdicts[0].alternatives = [other]
+    return diagnosis
+
+
+LINE = SourceFinding(location=Location(file="train.py", line=7), sentence="Rank 1 parted there.")
+NAMED = NamedByCode(ranks=(1,), doing="went another way", sentence="It is 1.")
+
+
+def test_the_code_adds_a_line() -> None:
+    before = open_ended()
+    (verdict,) = with_source(before, SourceFindings(of_verdicts=(LINE,))).verdicts
+    assert verdict.location == LINE.location
+    assert verdict.sentence == f"{before.verdicts[0].sentence} Rank 1 parted there."
+    assert (verdict.cause, verdict.culprits) == ("undetermined", [])
+
+
+def test_the_code_names_a_rank_and_then_shows_the_exact_cause() -> None:
+    said = SourceFinding(
+        location=LINE.location, named=NAMED, causes=("skipped_collective", "rank_conditional")
+    )
+    (verdict,) = with_source(open_ended(), SourceFindings(of_verdicts=(said,))).verdicts
+    assert verdict.culprits == [Culprit(rank=1, doing="went another way")]
+    assert (verdict.victims, verdict.cause, verdict.family) == ("0,2,3", "rank_conditional", "paths")
+    assert verdict.alternatives == []
+    assert verdict.remedies == list(REMEDIES["rank_conditional"])
+    assert verdict.anti_advice == list(ANTI_ADVICE["rank_conditional"])
+    assert verdict.probes == list(PROBES.get("rank_conditional", ()))
+
+
+def test_what_the_code_adds_is_added_in_one_order() -> None:
+    names = [add.__name__.strip("_") for add in ADDED_BY_CODE]
+    assert names == ["whom_it_names", "which_exact_cause", "at_which_line"]
+
+
+def test_a_verdict_stays_as_it_was_where_the_source_has_no_answer() -> None:
+    before = diagnose(one_is_missing())
+    after = with_source(before, SourceFindings(of_verdicts=(None,)))
+    assert before.verdicts[0].location is not None
+    assert after.verdicts[0].location is None
+    after.verdicts[0].location = before.verdicts[0].location
+    assert to_json(after) == to_json(before)
+
+
+def verdicts_made(path: Path) -> int:
+    """How often the module makes the document's verdict."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").endswith("diagnosis")
+        and any(alias.name == "Verdict" for alias in node.names)
+        for node in ast.walk(tree)
+    )
+    called = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and name(node.func) == "Verdict"]
+    return len(called) if imported else 0
+
+
+def name(function: ast.expr) -> str:
+    return getattr(function, "id", "") or getattr(function, "attr", "")
+
+
+def test_one_place_makes_verdicts() -> None:
+    made = {
+        path: n for path in PACKAGE.rglob("*.py") if "lab" not in path.parts and (n := verdicts_made(path))
+    }
+    assert made == {Path(precedence.__file__): 1}
