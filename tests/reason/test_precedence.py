@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from building import Call, Job, Step, Stop, case_of
 from test_broke_off import broken_off
-from test_checks import compared, logs
 from test_evidence_alone import all_gave_up
 from witnesses import IN_INIT, Witnesses, at
 
@@ -44,6 +43,20 @@ def before_the_first_group() -> Case:
     return witnesses.stack(1, at(17, "fetch", "/workspace/prepare.py")).case
 
 
+def one_compared_another_size() -> Case:
+    """By the wrapper's lines, each rank about itself and one other: rank 1 is about to make a smaller call."""
+    witnesses = Witnesses(Case(world_size=8))
+    sizes = {rank: "32" if rank == 1 else "64" for rank in range(8)}
+    for rank in range(8):
+        witnesses.log(rank, rank)
+        peer, usual = (rank + 1) % 8, {"seq": 217, "op": "ALLREDUCE", "dtype": "Float"}
+        witnesses.event(
+            "wrapper_mismatch", "messenger", rank, group_rank=rank, about=[peer], about_in="group", **usual,
+            sizes=sizes[rank], peer_sizes=sizes[peer], **{f"peer_{name}": value for name, value in usual.items()},
+        )  # fmt: skip
+    return witnesses.case
+
+
 #: Per row of the table, a case in which it is the first that is believed.
 WINS: dict[str, Callable[[], Case]] = {
     "the job broke off": lambda: broken_off().exit(1, "SIGKILL").case,
@@ -52,7 +65,7 @@ WINS: dict[str, Callable[[], Case]] = {
     "the watchdogs' lines of all ranks together, with a name": lambda: (
         all_gave_up(besides=(1,)).answered(1, 8, group="default_pg").case
     ),
-    "torch's own checks": lambda: compared(logs(), {5: {"sizes": "32"}}).case,
+    "torch's own checks": one_compared_another_size,
     "the watchdogs' lines of all ranks together": lambda: all_gave_up().case,
     "calls that wait": lambda: one_is_missing(waited_s=0.2),
     "nothing waits": all_done,
