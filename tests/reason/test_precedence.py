@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rankandfile.reason.verdict.remedies import ANTI_ADVICE, PROBES, REMEDIES
 from support.reason.broke_off import broken_off
 from support.reason.building import Call, Job, Step, Stop, case_of
 from support.reason.no_dumps import all_gave_up
@@ -15,6 +14,7 @@ from support.reason.witnesses import IN_INIT, Witnesses, at
 
 import rankandfile
 from rankandfile.model.case import Case
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Alternative, Culprit, Diagnosis, Location, to_json
 from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
 from rankandfile.reason import diagnose, findings, gather, with_source
@@ -126,9 +126,9 @@ def test_the_code_names_a_rank_and_then_shows_the_exact_cause() -> None:
     assert verdict.culprits == [Culprit(rank=1, doing="went another way")]
     assert (verdict.victims, verdict.cause, verdict.family) == ("0,2,3", "rank_conditional", "paths")
     assert verdict.alternatives == []
-    assert verdict.remedies == list(REMEDIES["rank_conditional"])
-    assert verdict.anti_advice == list(ANTI_ADVICE["rank_conditional"])
-    assert verdict.probes == list(PROBES.get("rank_conditional", ()))
+    assert verdict.remedies == list(CAUSES["rank_conditional"].remedies)
+    assert verdict.anti_advice == list(CAUSES["rank_conditional"].anti_advice)
+    assert verdict.probes == list(CAUSES["rank_conditional"].probes)
 
 
 def test_what_the_code_adds_is_added_in_one_order() -> None:
