@@ -9,7 +9,7 @@ All finders are asked. Of what they find, the surest is believed, then what expl
 what the finder of the lowest precedence says.
 
 A teller is asked about one rank that others wait for, and returns what that did instead of joining them. Those are
-put together to one finding, by `findings/did_instead.py`:
+put together to one finding, by `finders/did_instead.py`:
 
     @teller(precedence=10)
     def by_a_signal(facts: Facts, subject: Subject) -> Story | None: ...
@@ -38,7 +38,7 @@ Question = Literal["wait", "open wait", "job", "ended job"]
 recorded call hangs; a job of which every process is gone. Where no wait is in question, its end is one without ranks
 or calls, of the kind `none`."""
 
-_FOLDERS = ("rankandfile.reason.causes", "rankandfile.reason.findings")
+_FOLDERS = ("rankandfile.reason.causes", "rankandfile.reason.finders")
 
 Kind = TypeVar("Kind", "Finder", "Teller")
 

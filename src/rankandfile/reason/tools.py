@@ -18,9 +18,9 @@ from rankandfile.reason.divergence.habits import changed_their_order
 from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.findings.did_instead import story_of
-from rankandfile.reason.findings.other_arguments import other_arguments
-from rankandfile.reason.findings.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
+from rankandfile.reason.finders.did_instead import story_of
+from rankandfile.reason.finders.other_arguments import other_arguments
+from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
 from rankandfile.reason.ranks.accounts import Error, fields_of
 from rankandfile.reason.ranks.did_instead import Story, Subject, location_of, world_of
 from rankandfile.reason.ranks.host import Stand

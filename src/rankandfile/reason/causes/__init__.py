@@ -13,7 +13,7 @@ documentation. Below stand the ways in which it is found, as `rankandfile.reason
         return Finding(cause=CAUSE.word, confidence="supported", sentence="Rank 3 left the loop early.", ...)
 
 Its tools come from `rankandfile.reason.toolbox`. Ways that lead to one of several causes, or to none that has a name,
-are in `rankandfile.reason.findings`.
+are in `rankandfile.reason.finders`.
 """
 
 from rankandfile.reason.finder import finders, tellers

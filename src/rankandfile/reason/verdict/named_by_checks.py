@@ -17,7 +17,7 @@ from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.findings.did_instead import story_of
+from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.accounts import fields_of
 from rankandfile.reason.ranks.did_instead import Subject, world_of
 from rankandfile.reason.ranks.ras_counts import launches

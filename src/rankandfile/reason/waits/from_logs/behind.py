@@ -6,7 +6,7 @@ from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Diverge
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.findings.did_instead import story_of
+from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import (
     Story,
     Subject,

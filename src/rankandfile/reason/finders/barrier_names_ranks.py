@@ -7,7 +7,7 @@ import polars as pl
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.findings.did_instead import story_of
+from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import Subject
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd

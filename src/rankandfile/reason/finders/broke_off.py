@@ -12,7 +12,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.findings.did_instead import story_of
+from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import Story, Subject
 from rankandfile.reason.ranks.dump_times import written_ns
 from rankandfile.reason.verdict.finding import Finding
