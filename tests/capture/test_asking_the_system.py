@@ -14,14 +14,17 @@ from pathlib import Path
 import pytest
 from support.capture.waiting import until
 
-from rankandfile.capture import asking, collect, processes, stacks
-from rankandfile.capture import kernel as kernel_module
 from rankandfile.capture.diagnose import diagnose
-from rankandfile.capture.endings import Endings
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.rings import with_stops
-from rankandfile.capture.together import LOG_TAIL, pack
-from rankandfile.capture.unrecorded import rank_of, without_ring
+from rankandfile.capture.gather import evidence as collect
+from rankandfile.capture.gather import stacks
+from rankandfile.capture.gather import worker_server as asking
+from rankandfile.capture.meet.together import LOG_TAIL, pack
+from rankandfile.capture.watch import kernel as kernel_module
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.endings import Endings
+from rankandfile.capture.watch.kernel import Kernel
+from rankandfile.capture.watch.rings import with_stops
+from rankandfile.capture.watch.unrecorded import rank_of, without_ring
 from rankandfile.evidence.exits.documents import from_document
 from rankandfile.evidence.files import sniff
 

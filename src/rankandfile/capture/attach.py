@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rankandfile.capture import debug_server
 from rankandfile.capture.case import Case, Wishes
-from rankandfile.capture.places import home
-from rankandfile.capture.processes import descendants, environment
-from rankandfile.capture.rings import Seen, look, with_stops
-from rankandfile.capture.unrecorded import NO_RING, unrecorded, without_ring
+
+from .gather import debug_server
+from .launch.places import home
+from .watch.processes import descendants, environment
+from .watch.rings import Seen, look, with_stops
+from .watch.unrecorded import NO_RING, unrecorded, without_ring
 
 
 def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> bool | None:

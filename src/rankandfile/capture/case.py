@@ -9,10 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import collect, debug_server, fr_trace, stacks
 from rankandfile.capture.diagnose import Answer, diagnose
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.rings import Seen
+
+from .gather import (
+    debug_server,
+    fr_trace,
+    stacks,
+)
+from .gather import (
+    evidence as collect,
+)
+from .watch.kernel import Kernel
+from .watch.rings import Seen
 
 #: Between the two looks at the stacks: what is the same in both stands still.
 APART_S = 2.0

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from rankandfile.capture.case import Case
 from rankandfile.capture.diagnose import Answer
-from rankandfile.capture.job import Job
-from rankandfile.capture.nodes import Nodes
-from rankandfile.capture.roster import Roster
-from rankandfile.capture.stall import Stall
-from rankandfile.capture.together import Told, confer
+
+from .launch.job import Job
+from .meet.nodes import Nodes
+from .meet.together import Told, confer
+from .watch.roster import Roster
+from .watch.stall import Stall
 
 Say = Callable[[str], None]
 

@@ -11,19 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import processes
 from rankandfile.capture.case import Case, Wishes
-from rankandfile.capture.environment import cannot_inject, job_environment
-from rankandfile.capture.job import Job
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.nodes import Nodes
-from rankandfile.capture.output import Output
-from rankandfile.capture.places import folder_for_rings
 from rankandfile.capture.response import Response
-from rankandfile.capture.rings import look
-from rankandfile.capture.roster import Roster
-from rankandfile.capture.stall import Stall
-from rankandfile.capture.where_to_meet import Meeting, place
+
+from .launch.environment import cannot_inject, job_environment
+from .launch.job import Job
+from .launch.output import Output
+from .launch.places import folder_for_rings
+from .meet.nodes import Nodes
+from .meet.where_to_meet import Meeting, place
+from .watch import processes
+from .watch.kernel import Kernel
+from .watch.rings import look
+from .watch.roster import Roster
+from .watch.stall import Stall
 
 POLL_S = 0.2
 

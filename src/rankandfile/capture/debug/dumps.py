@@ -14,8 +14,8 @@ from rankandfile.capture.debug import stacks, store, tables
 from rankandfile.capture.debug.job import Rank, ask, ranks, share
 from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.debug.verdict import Diagnosing
-from rankandfile.capture.fr_trace import dumps as dumps_of
-from rankandfile.capture.fr_trace import pickles
+from rankandfile.capture.gather.fr_trace import dumps as dumps_of
+from rankandfile.capture.gather.fr_trace import pickles
 
 _STAMP = "%Y%m%d_%H%M%S"
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankandfile.capture import asking, fr_trace
 from rankandfile.capture.debug.settings import Settings
-from rankandfile.capture.rings import Seen, look
+from rankandfile.capture.gather import fr_trace
+from rankandfile.capture.gather import worker_server as asking
+from rankandfile.capture.watch.rings import Seen, look
 
 #: Where the nodes of a job put their rings for each other, in a dump folder that they share.
 SHARED = "rings"

@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from rankandfile.capture import stacks
 from rankandfile.capture.debug.job import Rank, ask
 from rankandfile.capture.debug.settings import Settings
+from rankandfile.capture.gather import stacks
 
 
 def text(settings: Settings, ranks: Sequence[Rank]) -> str:

@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.capture import collect, stacks
 from rankandfile.capture.debug.job import ranks
 from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.diagnose import diagnose
+from rankandfile.capture.gather import evidence as collect
+from rankandfile.capture.gather import stacks
 
 #: A verdict this young is given again.
 FRESH_S = 5.0

@@ -17,7 +17,7 @@ from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 
 if TYPE_CHECKING:
-    from rankandfile.capture.where_to_meet import Meeting
+    from rankandfile.capture.meet.where_to_meet import Meeting
 
 ORDER = 20
 EXAMPLES = examples(

@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from rankandfile.capture.processes import status
-from rankandfile.capture.rings import Seen
+from .processes import status
+from .rings import Seen
 
 NO_RING = Path("/nonexistent/none.ring")
 #: Under which names launchers tell a process its rank; the first that is there counts.

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.capture.processes import alive, own_address, stopped
 from rankandfile.wire import layout
 from rankandfile.wire.layout import Header, Record
+
+from .processes import alive, own_address, stopped
 
 #: Newest records that are looked at; a completion that is seen later than this many calls is no progress.
 NEWEST = 64

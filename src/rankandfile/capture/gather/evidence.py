@@ -14,11 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from rankandfile.capture import asking, processes
-from rankandfile.capture.places import home
-from rankandfile.capture.rings import Seen
-from rankandfile.capture.stall import AT_FIRST
-from rankandfile.capture.unrecorded import NO_RING
+from rankandfile.capture.launch.places import home
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.rings import Seen
+from rankandfile.capture.watch.stall import AT_FIRST
+from rankandfile.capture.watch.unrecorded import NO_RING
+
+from . import worker_server as asking
 
 #: Variables that matter to a diagnosis. Others may be secrets.
 _PREFIXES = (

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from rankandfile.capture.processes import alive, status
+from rankandfile.capture.watch.processes import alive, status
 
 
 def folder_for_rings(environment: Mapping[str, str]) -> Path:
@@ -32,7 +32,7 @@ def home(environment: Mapping[str, str]) -> Path:
 
 def _sweep(whole: Path) -> None:
     """Remove what runs have left whose watcher was killed, and whose ranks are gone too."""
-    from rankandfile.capture.rings import look
+    from rankandfile.capture.watch.rings import look
 
     for old in whole.glob("run-*-*"):
         words = old.name.split("-")

@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rankandfile.capture import processes
-from rankandfile.capture.endings import Endings
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.rings import Seen, look, with_stops
-from rankandfile.capture.unrecorded import attempt_of, rank_of, unrecorded
+from . import processes
+from .endings import Endings
+from .kernel import Kernel
+from .rings import Seen, look, with_stops
+from .unrecorded import attempt_of, rank_of, unrecorded
 
 #: How often processes without a ring are looked for, while there may be any.
 SEARCH_S = 2.0

@@ -14,9 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import asking, processes
-from rankandfile.capture.asking import Address
-from rankandfile.capture.unrecorded import rank_of
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.unrecorded import rank_of
+
+from . import worker_server as asking
+from .worker_server import Address
 
 #: The page asks all ranks itself; one that is frozen costs it its own limit.
 PAGE_S, STACK_S = 75.0, 10.0

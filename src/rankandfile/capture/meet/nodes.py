@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from rankandfile.capture.muster import Muster
 from rankandfile.model.ranks import format_ranks
+
+from .muster import Muster
 
 #: Between two beats; who has not beaten for so long is lost; how often everybody is looked at while all is well.
 BEAT_S, LOST_S, LOOK_S = 2.0, 12.0, 20.0

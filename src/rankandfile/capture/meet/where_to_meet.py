@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from rankandfile.capture.job_store import JobStore
-from rankandfile.capture.muster import Muster
-from rankandfile.capture.shared_folder import SharedFolder
+from .job_store import JobStore
+from .muster import Muster
+from .shared_folder import SharedFolder
 
 #: A shared folder, the job's own store, or nowhere.
 Meeting = Path | Literal["store"] | None
