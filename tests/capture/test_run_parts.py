@@ -139,7 +139,7 @@ STUBBORN = """
 import os, sys, time
 from pathlib import Path
 import rankandfile.capture.launch.job as capture
-from rankandfile.capture import processes
+from rankandfile.capture.watch import processes
 from rankandfile.capture.launch.output import Output
 capture.KILL_AFTER_S = 0.3
 folder = Path(sys.argv[1])

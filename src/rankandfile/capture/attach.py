@@ -10,10 +10,9 @@ from pathlib import Path
 from rankandfile.capture.case import Case, Wishes
 
 from .gather import debug_server
-from .launch.places import home
+from .launch.environment import home
 from .watch.processes import descendants, environment
-from .watch.rings import Seen, look, with_stops
-from .watch.unrecorded import NO_RING, unrecorded, without_ring
+from .watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
 
 
 def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> bool | None:

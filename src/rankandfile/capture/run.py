@@ -14,10 +14,9 @@ from pathlib import Path
 from rankandfile.capture.case import Case, Wishes
 from rankandfile.capture.response import Response
 
-from .launch.environment import cannot_inject, job_environment
+from .launch.environment import cannot_inject, folder_for_rings, job_environment
 from .launch.job import Job
 from .launch.output import Output
-from .launch.places import folder_for_rings
 from .meet.nodes import Nodes
 from .meet.where_to_meet import Meeting, place
 from .watch import processes

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.agent.bench import Bench
-from rankandfile.agent.llm.answers import Answers
 from rankandfile.agent.llm.discipline import DISCIPLINE, opening
+from rankandfile.agent.llm.replies import Answers
 from rankandfile.agent.playbook import draft
 from support.agent.model_runs import investigated
 from support.agent.model_server import Plays, Turn, anthropic, openai

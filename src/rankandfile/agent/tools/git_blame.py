@@ -21,6 +21,7 @@ class Blame(Arguments, frozen=True):
 
 
 def git_blame(bench: Bench, asked: Blame) -> Iterator[Line]:
+    """Who changed these lines last, and when, as the repository of the source has it."""
     path, _ = file_of(bench, asked.file)
     last = asked.last if asked.last is not None else asked.first
     if not 1 <= asked.first <= last:
@@ -36,9 +37,4 @@ def git_blame(bench: Bench, asked: Blame) -> Iterator[Line]:
 
 
 ORDER = 160
-TOOL = Tool(
-    "git_blame",
-    "Who changed these lines last, and when, as the repository of the source has it.",
-    Blame,
-    git_blame,
-)
+TOOL = Tool(git_blame, Blame)

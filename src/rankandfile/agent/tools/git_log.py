@@ -20,6 +20,7 @@ class Log(Arguments, frozen=True):
 
 
 def git_log(bench: Bench, asked: Log) -> Iterator[Line]:
+    """The last commits of a file, as the repository of the source has it."""
     path, _ = file_of(bench, asked.file)
     file = tracked(bench, path)
     count = min(max(asked.count, 1), _MOST)
@@ -34,4 +35,4 @@ def git_log(bench: Bench, asked: Log) -> Iterator[Line]:
 
 
 ORDER = 170
-TOOL = Tool("git_log", "The last commits of a file, as the repository of the source has it.", Log, git_log)
+TOOL = Tool(git_log, Log)

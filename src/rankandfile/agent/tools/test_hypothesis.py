@@ -47,6 +47,7 @@ class Outcome(NamedTuple):
 
 
 def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
+    """Checks a structured claim against the case: holds, refuted (with the evidence against it), or undecided."""
     ranks = ranks_of(asked.ranks)
     if not ranks:
         raise ToolError("ranks: name at least one")
@@ -275,9 +276,4 @@ _CHECKS: dict[str, Callable[[Bench, Claim, list[int]], Outcome]] = {
 }
 
 ORDER = 190
-TOOL = Tool(
-    "test_hypothesis",
-    "Checks a structured claim against the case: holds, refuted (with the evidence against it), or undecided.",
-    Claim,
-    test_hypothesis,
-)
+TOOL = Tool(test_hypothesis, Claim)

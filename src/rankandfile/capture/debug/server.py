@@ -9,11 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from rankandfile.capture.debug import dumps, stacks, store
+from rankandfile.capture.debug import texts
 from rankandfile.capture.debug.access import COOKIE, is_loopback, refused
-from rankandfile.capture.debug.job import ask, dump, ranks
+from rankandfile.capture.debug.job import Settings, ask, dump, ranks
 from rankandfile.capture.debug.page import front, page
-from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.debug.verdict import Diagnosing
 from rankandfile.wire import flight
 
@@ -41,16 +40,16 @@ class Pages:
             "/verdict": lambda _: _text(self._verdicts.now().text),
             "/verdict.json": lambda _: Reply((self._verdicts.now().document or "null").encode(), _JSON),
             "/report": self._report,
-            "/stacks": lambda query: self._shown(query, "Stacks", stacks.text(settings, ranks(settings))),
-            "/fr_trace": lambda query: self._shown(query, "Calls", dumps.fr_trace(ranks(settings))),
+            "/stacks": lambda query: self._shown(
+                query, "Stacks", texts.where_they_stand(settings, ranks(settings))
+            ),
+            "/fr_trace": lambda query: self._shown(query, "Calls", texts.calls(ranks(settings))),
             "/fr_trace_json": self._json,
             "/pickle": self._pickle,
             "/wait_counters": lambda query: self._shown(
-                query,
-                "Wait counters",
-                dumps.from_workers(settings, ranks(settings), "wait_counter_values"),
+                query, "Wait counters", texts.from_workers(settings, ranks(settings), "wait_counter_values")
             ),
-            "/tcpstore": lambda query: self._shown(query, "TCPStore", store.text(settings)),
+            "/tcpstore": lambda query: self._shown(query, "TCPStore", texts.in_the_store(settings)),
             "/profile": self._profile,
         }
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankandfile.capture.watch import processes
-from rankandfile.capture.watch.unrecorded import rank_of
+from rankandfile.capture.watch.rings import rank_of
 
-from . import worker_server as asking
+from . import worker_server
 from .worker_server import Address
 
 #: The page asks all ranks itself; one that is frozen costs it its own limit.
@@ -40,10 +40,10 @@ class Server:
 
     def ask(self, handler: str, page: str, seconds: float) -> Answers:
         if not self.workers:
-            body = asking.fetch(self.address, "GET", f"/{page}", PAGE_S)
+            body = worker_server.fetch(self.address, "GET", f"/{page}", PAGE_S)
             return {} if body is None else dict(_of_page(body.decode("utf-8", "replace")))
         with ThreadPoolExecutor(min(len(self.workers), 16)) as pool:
-            found = pool.map(lambda one: asking.handler(one, handler, seconds), self.workers.values())
+            found = pool.map(lambda one: worker_server.handler(one, handler, seconds), self.workers.values())
         return {rank: data for rank, data in zip(self.workers, found, strict=True) if data}
 
 
@@ -55,9 +55,9 @@ def find(addresses: Sequence[str]) -> tuple[list[Server], list[str]]:
     wrong: list[str] = []
     for number, text in enumerate(addresses):
         address: Address = Path(text) if text.startswith("/") else text
-        if asking.handlers(address):
+        if worker_server.handlers(address):
             workers[_rank(address, number)] = address
-        elif not isinstance(address, Path) and asking.fetch(address, "GET", "/") is not None:
+        elif not isinstance(address, Path) and worker_server.fetch(address, "GET", "/") is not None:
             servers.append(Server(address, {}))
         else:
             wrong.append(f"{text}: no debug server answers there{_why(address)}")
@@ -114,10 +114,10 @@ def _recorders(servers: Sequence[Server], folder: Path) -> dict[int, bytes]:
     """What torch's recorders say, by rank; with the counters of waits, written below the folder."""
     found: dict[int, bytes] = {}
     for number, server in enumerate(servers):
-        for rank, data in server.ask("fr_trace_json", "fr_trace_json", asking.ANSWER_S).items():
+        for rank, data in server.ask("fr_trace_json", "fr_trace_json", worker_server.ANSWER_S).items():
             _write(folder / "dumps" / f"fr_trace_rank_{rank}.json", data)
             found[rank] = data
-        counters = server.ask("wait_counter_values", "wait_counters", asking.ANSWER_S)
+        counters = server.ask("wait_counter_values", "wait_counters", worker_server.ANSWER_S)
         if counters:
             words = {rank: ("wait_counter_values", data) for rank, data in counters.items()}
             _write(folder / f"wait_counters_{number}.txt", _joined(words))

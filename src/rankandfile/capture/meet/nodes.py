@@ -14,7 +14,7 @@ from typing import Any
 
 from rankandfile.model.ranks import format_ranks
 
-from .muster import Muster
+from .where_to_meet import Muster
 
 #: Between two beats; who has not beaten for so long is lost; how often everybody is looked at while all is well.
 BEAT_S, LOST_S, LOOK_S = 2.0, 12.0, 20.0

@@ -9,8 +9,7 @@ from pathlib import Path
 from . import processes
 from .endings import Endings
 from .kernel import Kernel
-from .rings import Seen, look, with_stops
-from .unrecorded import attempt_of, rank_of, unrecorded
+from .rings import Seen, attempt_of, look, rank_of, unrecorded, with_stops
 
 #: How often processes without a ring are looked for, while there may be any.
 SEARCH_S = 2.0

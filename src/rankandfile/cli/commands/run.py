@@ -97,7 +97,7 @@ def run(
             raise UserError("--model investigates: add --investigate")
         choice_of(model, need_key=True)
     from rankandfile.capture.case import Wishes
-    from rankandfile.capture.investigate import Investigations
+    from rankandfile.capture.diagnose import Investigations
     from rankandfile.capture.run import Options, run
 
     symbols = unicode and (err.encoding or "").lower().startswith("utf")

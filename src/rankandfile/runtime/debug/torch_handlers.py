@@ -13,7 +13,7 @@ from torch.distributed.debug._frontend import DebugHandler, NavLink, Route
 
 from rankandfile.runtime.recorder.current import ring_folder
 
-_ONCE = "import sys; sys.path[:] = {path!r}; from rankandfile.capture.debug.once import main; main()"
+_ONCE = "import sys; sys.path[:] = {path!r}; from rankandfile.capture.debug.main import once; once()"
 _PATIENCE_S = 120.0
 _TEMPLATE = """
 {% extends "base.html" %}

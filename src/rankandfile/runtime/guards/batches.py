@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.guards import arrival, blocks
+from rankandfile.runtime.guards import arrival, place
 from rankandfile.runtime.guards.guard import Guard, next_use
 from rankandfile.runtime.guards.meeting import meet
 from rankandfile.runtime.guards.membership import Members, members
@@ -53,7 +53,7 @@ def _rounds(
     loader: Iterable[T], end: str, fill: Callable[[T | None], T] | None, loop: Guard, group: Members
 ) -> Iterator[T]:
     number, last, ended = 0, None, False
-    blocks.enter(loop.at.key)
+    place.enter_block(loop.at.key)
     try:
         batches: Iterator[Any] = iter(())
         while True:
@@ -77,7 +77,7 @@ def _rounds(
             number += 1
             yield batch
     finally:
-        blocks.leave(loop.at.key)
+        place.leave_block(loop.at.key)
         if not ended:
             _tell_left(loop, number)
 

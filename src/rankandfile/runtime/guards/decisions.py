@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypeVar
 
 from rankandfile.runtime import watchers
 from rankandfile.runtime.guards import differing, values
 from rankandfile.runtime.guards.guard import next_use
-from rankandfile.runtime.guards.meeting import meet, vote_bits
+from rankandfile.runtime.guards.meeting import hear, meet, publish, vote_bits
 from rankandfile.runtime.guards.membership import members
-from rankandfile.runtime.guards.place import NoStep, Step
-from rankandfile.runtime.guards.publishing import hear, publish
+from rankandfile.runtime.guards.place import Step
 from rankandfile.runtime.switch import guards_on
 
 T = TypeVar("T")
-_OFF = NoStep()
 
 
 def agree(
@@ -119,7 +118,7 @@ def _local(value: T | Callable[[], T]) -> T:
     return value() if callable(value) else value
 
 
-def step(n: object) -> Step | NoStep:
+def step(n: object) -> AbstractContextManager[object]:
     """Say that the job is at step `n`: guards, their errors and the recorder name it.
 
     As a statement it holds until the next one; as a context, to the end of the block, and steps nest:
@@ -133,4 +132,4 @@ def step(n: object) -> Step | NoStep:
 
     Off: does nothing.
     """
-    return Step(n) if guards_on() else _OFF
+    return Step(n) if guards_on() else nullcontext()

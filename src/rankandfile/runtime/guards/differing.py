@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 
-from rankandfile.runtime.guards import farewell
 from rankandfile.runtime.guards.errors import Disagreement, Facts, GuardError
-from rankandfile.runtime.guards.guard import Guard
+from rankandfile.runtime.guards.guard import Guard, heard
 from rankandfile.runtime.guards.membership import spelled
 
 #: The outcome that makes every rank say what it voted for.
@@ -26,7 +25,7 @@ def explain(guard: Guard, mine: str) -> None:
         members.store.set(guard.key(f"value/{members.me}"), mine)
         until = time.monotonic() + _PATIENCE_S
         values = {rank: _value(guard, rank, until) for rank in members.ranks}
-        farewell.heard(members, guard.key("heard"), len(members.ranks))
+        heard(members, guard.key("heard"), len(members.ranks))
     guard.leave(*(guard.key(f"value/{rank}") for rank in members.ranks))
     raise disagreement(guard, values)
 

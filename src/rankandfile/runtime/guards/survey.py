@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 
-from rankandfile.runtime.guards import arrival, blocks
+from rankandfile.runtime.guards import arrival, place
 from rankandfile.runtime.guards.arrival import Arrival
 from rankandfile.runtime.guards.errors import GuardError, GuardTimeout, Parted, PeerFailed
 from rankandfile.runtime.guards.guard import Guard
@@ -76,7 +76,7 @@ def _is_here(guard: Guard, arrivals: list[Arrival]) -> bool:
 def _ended(arrivals: list[Arrival]) -> tuple[Arrival, str] | None:
     """A block that the rank failed in, or left, and that this rank is still in."""
     for at in arrivals:
-        if at.how != "waiting" and at.how != "working" and blocks.is_open(at.key):
+        if at.how != "waiting" and at.how != "working" and place.is_in_block(at.key):
             return at, at.how.replace("failed:", "failed with", 1)
     return None
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.guards import arrival, blocks
+from rankandfile.runtime.guards import arrival, place
 from rankandfile.runtime.guards.guard import next_use
-from rankandfile.runtime.guards.meeting import meet
+from rankandfile.runtime.guards.meeting import hear, meet, publish
 from rankandfile.runtime.guards.membership import members
-from rankandfile.runtime.guards.publishing import hear, publish
 from rankandfile.runtime.switch import guards_on
 
 
@@ -82,7 +81,7 @@ def collective_finally(
         return
     guard = next_use(group_members, "collective_finally", name, timeout)
     key = guard.at.key
-    blocks.enter(key)
+    place.enter_block(key)
     try:
         yield
     except BaseException as error:
@@ -93,4 +92,4 @@ def collective_finally(
         meet(guard, 0)
         watchers.decided(guard.at.kind, guard.at.name, "all came through")
     finally:
-        blocks.leave(key)
+        place.leave_block(key)

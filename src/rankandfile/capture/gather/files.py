@@ -14,13 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from rankandfile.capture.launch.places import home
+from rankandfile.capture.launch.environment import home
 from rankandfile.capture.watch import processes
-from rankandfile.capture.watch.rings import Seen
+from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.stall import AT_FIRST
-from rankandfile.capture.watch.unrecorded import NO_RING
 
-from . import worker_server as asking
+from . import worker_server
 
 #: Variables that matter to a diagnosis. Others may be secrets.
 _PREFIXES = (
@@ -62,8 +61,8 @@ def answers(seen: Sequence[Seen], folder: Path) -> None:
     served = {one.rank: path for one in seen if one.lives and (path := _socket(one)).exists()}
     silent = {one.rank for one in seen if one.path == NO_RING} & served.keys()
     with ThreadPoolExecutor(max(1, min(len(served), 16))) as pool:
-        found = dict(zip(served, pool.map(asking.flight, served.values()), strict=True))
-        counters = pool.map(lambda path: asking.handler(path, "wait_counter_values"), served.values())
+        found = dict(zip(served, pool.map(worker_server.flight, served.values()), strict=True))
+        counters = pool.map(lambda path: worker_server.handler(path, "wait_counter_values"), served.values())
         waits = dict(zip(served, counters, strict=True))
     stands = time.time() - max((_newest(dump) for dump in found.values()), default=0.0) > AT_FIRST
     for rank, dump in found.items():
