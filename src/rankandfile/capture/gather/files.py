@@ -21,19 +21,8 @@ from rankandfile.capture.watch.stall import AT_FIRST
 
 from . import worker_server
 
-#: Variables that matter to a diagnosis. Others may be secrets.
-_PREFIXES = (
-    "TORCH_",
-    "NCCL_",
-    "GLOO_",
-    "OMP_",
-    "CUDA_",
-    "MASTER_",
-    "WORLD_SIZE",
-    "LOCAL_WORLD",
-    "PET_",
-    "SLURM_N",
-)
+#: Beginnings of the variables that matter to a diagnosis. Others may be secrets.
+TELLING = ("TORCH_", "NCCL_", "GLOO_", "OMP_", "CUDA_", "MASTER_", "WORLD_SIZE", "LOCAL_WORLD")
 _MADE = re.compile(rb'"time_created_ns": ?(\d{1,19})')
 
 
@@ -138,5 +127,6 @@ def dumps(made: Path, folder: Path) -> None:
 
 
 def environment(variables: Mapping[str, str], path: Path) -> None:
-    kept = sorted(f"{name}={value}" for name, value in variables.items() if name.startswith(_PREFIXES))
+    wanted = (*TELLING, "PET_", "SLURM_N")
+    kept = sorted(f"{name}={value}" for name, value in variables.items() if name.startswith(wanted))
     path.write_text("\n".join(kept) + "\n")

@@ -5,7 +5,6 @@ those that have none, of a job that does not record, or that have not come to ma
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -101,17 +100,10 @@ def _newest(fd: int, header: Header) -> list[tuple[Record, int, int]]:
         at = header.header_size + (last + 1 - count) * layout.RECORD_SIZE
         block = os.pread(fd, count * layout.RECORD_SIZE, at)
         for place in range(len(block) // layout.RECORD_SIZE - 1, -1, -1):
-            data = block[place * layout.RECORD_SIZE : (place + 1) * layout.RECORD_SIZE]
-            if data[layout.KIND_AT] == layout.PULSE:
-                continue
-            body = data[: layout.BODY_SIZE]
-            record = Record(*layout.BODY.unpack(body))
-            check = layout.U32.unpack_from(data, layout.CHECK_AT)[0]
-            if record.number != number - count + place + 1 or zlib.crc32(body) != check:
-                continue
-            (left,) = layout.U32.unpack_from(data, layout.LEFT_AT)
-            (done,) = layout.U32.unpack_from(data, layout.DONE_AT)
-            found.append((record, left, done))
+            one = layout.record_in(block, place * layout.RECORD_SIZE)
+            expected = number - count + place + 1
+            if one is not None and one[0].kind != layout.PULSE and one[0].number == expected:
+                found.append(one)
         number -= count
     return found[:NEWEST]
 

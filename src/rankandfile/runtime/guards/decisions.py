@@ -11,7 +11,6 @@ from rankandfile.runtime import watchers
 from rankandfile.runtime.guards import differing, values
 from rankandfile.runtime.guards.guard import next_use
 from rankandfile.runtime.guards.meeting import hear, meet, publish, vote_bits
-from rankandfile.runtime.guards.membership import members
 from rankandfile.runtime.guards.place import Step
 from rankandfile.runtime.switch import guards_on
 
@@ -40,10 +39,9 @@ def agree(
     Off, or without a group: returns the local flag.
     """
     wanted = bool(flag)
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use(f"agree {how}", name, group, timeout)) is None:
         return wanted
-    guard = next_use(group_members, f"agree {how}", name, timeout)
-    ranks = len(group_members.ranks)
+    ranks = len(guard.members.ranks)
     if how == "same":
         outcome = meet(guard, int(wanted), lambda votes: "0" if votes in (0, ranks) else differing.DIFFER)
         if outcome == differing.DIFFER:
@@ -68,11 +66,10 @@ def same(value: T, name: str | None = None, group: Any = None, *, timeout: float
 
     Off, or without a group: returns the value unseen.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("same", name, group, timeout)) is None:
         return value
-    guard = next_use(group_members, "same", name, timeout)
-    mine = values.digest(value, vote_bits(group_members))
-    whole = mine * len(group_members.ranks)
+    mine = values.digest(value, vote_bits(guard.members))
+    whole = mine * len(guard.members.ranks)
     if meet(guard, mine, lambda votes: "0" if votes == whole else differing.DIFFER) == differing.DIFFER:
         watchers.decided("same", guard.at.name, "Disagreement")
         differing.explain(guard, values.text(value))
@@ -97,10 +94,9 @@ def share(
 
     `src` does not wait for the others. Off, or without a group: the local value, the function called.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("share", name, group, timeout)) is None:
         return _local(value)
-    guard = next_use(group_members, "share", name, timeout)
-    if group_members.me != src:
+    if guard.members.me != src:
         found: T = json.loads(hear(guard, src))
     else:
         try:

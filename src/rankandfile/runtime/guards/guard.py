@@ -10,13 +10,14 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.guards import arrival, place
+from rankandfile.runtime.guards import arrival, membership, place
 from rankandfile.runtime.guards.arrival import Arrival
 from rankandfile.runtime.guards.errors import Facts, GuardError, PeerFailed, StoreLost, rebuilt
 from rankandfile.runtime.guards.membership import Members
-from rankandfile.runtime.switch import guards_timeout
+from rankandfile.runtime.switch import guards_on, guards_timeout
 
 #: Seconds that the serving rank gives the others to read what it is about to raise.
 LINGER_S = 1.5
@@ -34,9 +35,15 @@ class Guard:
     def key(self, what: str) -> str:
         return f"{self.at.key}/{what}"
 
-    def facts(self, missing: tuple[int, ...] = (), odd: tuple[int, ...] = ()) -> Facts:
+    @property
+    def title(self) -> str:
+        return f"{self.at.words()}, on {self.at.group}"
+
+    def facts(
+        self, missing: tuple[int, ...] = (), odd: tuple[int, ...] = (), values: dict[int, str] | None = None
+    ) -> Facts:
         at = self.at
-        return Facts(at.name, at.site, at.group, at.step, missing, odd)
+        return Facts(at.name, at.site, at.group, at.step, missing, odd, values or {})
 
     def settle(self, text: str) -> str:
         """Settle how this guard ends, unless it is settled: returns what holds."""
@@ -90,8 +97,7 @@ class Guard:
             if not type(error).__name__.startswith("Dist") and "store" not in str(error).lower():
                 raise
             what = f"the job's store, which rank 0 or its agent serves, does not answer ({str(error)[:120]})"
-            message = f"{self.at.words()}, on {self.at.group}: {what}"
-            raise StoreLost(message, self.facts()) from error
+            raise StoreLost(f"{self.title}: {what}", self.facts()) from error
         finally:
             arrival.gone_on()
 
@@ -106,8 +112,11 @@ class Guard:
         self.members.previous[threading.get_ident()] = keys
 
 
-def next_use(members: Members, kind: str, name: str | None, timeout: float | None) -> Guard:
-    """This rank's next use of a guard, which is told by its kind, its name (or line), and the step."""
+def next_use(kind: str, name: str | None, group: Any, timeout: float | None) -> Guard | None:
+    """This rank's next use of a guard, which is told by its kind, its name (or line), and the step; None where guards
+    are off, or there is nobody to agree with."""
+    if not guards_on() or (members := membership.members(group)) is None:
+        return None
     site = place.site()
     called = name or site
     step = place.current_step()

@@ -11,8 +11,6 @@ from rankandfile.runtime import watchers
 from rankandfile.runtime.guards import arrival, place
 from rankandfile.runtime.guards.guard import next_use
 from rankandfile.runtime.guards.meeting import hear, meet, publish
-from rankandfile.runtime.guards.membership import members
-from rankandfile.runtime.switch import guards_on
 
 
 @contextmanager
@@ -30,15 +28,14 @@ def solo(
 
     Off, or without a group: true on `rank` (everywhere without a group), and nobody waits.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("solo", name, group, timeout)) is None:
         yield _is_rank(rank)
         return
-    guard = next_use(group_members, "solo", name, timeout)
-    if group_members.me != rank:
+    if guard.members.me != rank:
         yield False
         hear(guard, rank)
         return
-    arrival.arrive(group_members, replace(guard.at, how="working"))
+    arrival.arrive(guard.members, replace(guard.at, how="working"))
     try:
         yield True
     except BaseException as error:
@@ -76,10 +73,9 @@ def collective_finally(
 
     Off, or without a group: does nothing.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("collective_finally", name, group, timeout)) is None:
         yield
         return
-    guard = next_use(group_members, "collective_finally", name, timeout)
     key = guard.at.key
     place.enter_block(key)
     try:
