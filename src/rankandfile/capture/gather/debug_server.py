@@ -130,9 +130,7 @@ def _stacks(server: Server) -> dict[int, tuple[str, bytes]]:
         for rank, data in server.ask("pyspy_dump", "pyspy_dump", STACK_S).items()
         if b"Thread" in data
     }
-    if server.workers and found.keys() == server.workers.keys():
-        return found
-    if found and not server.workers:
+    if found and (not server.workers or found.keys() == server.workers.keys()):
         return found
     for rank, data in server.ask("dump_traceback", "stacks", STACK_S).items():
         found.setdefault(rank, ("dump_traceback", data))
