@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rankandfile.capture.case import Case, Wishes
-
-from .gather import debug_server
-from .launch.environment import home
-from .watch.processes import descendants, environment
-from .watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
+from rankandfile.capture.gather import debug_server
+from rankandfile.capture.launch.environment import home
+from rankandfile.capture.watch.processes import descendants, environment
+from rankandfile.capture.watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
 
 
 def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> bool | None:

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankandfile.capture.diagnose import Answer, diagnose
-
-from .gather import (
+from rankandfile.capture.gather import (
     debug_server,
     files,
     fr_trace,
     stacks,
 )
-from .watch.kernel import Kernel
-from .watch.rings import Seen
+from rankandfile.capture.watch.kernel import Kernel
+from rankandfile.capture.watch.rings import Seen
 
 #: Between the two looks at the stacks: what is the same in both stands still.
 APART_S = 2.0

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from rankandfile.capture.case import Case
 from rankandfile.capture.diagnose import Answer
-
-from .launch.job import Job
-from .meet.nodes import Nodes
-from .meet.together import Told, confer
-from .watch.roster import Roster
-from .watch.stall import Stall
+from rankandfile.capture.launch.job import Job
+from rankandfile.capture.meet.nodes import Nodes
+from rankandfile.capture.meet.together import Told, confer
+from rankandfile.capture.watch.roster import Roster
+from rankandfile.capture.watch.stall import Stall
 
 Say = Callable[[str], None]
 

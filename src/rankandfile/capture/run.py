@@ -12,18 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankandfile.capture.case import Case, Wishes
+from rankandfile.capture.launch.environment import cannot_inject, folder_for_rings, job_environment
+from rankandfile.capture.launch.job import Job
+from rankandfile.capture.launch.output import Output
+from rankandfile.capture.meet.nodes import Nodes
+from rankandfile.capture.meet.where_to_meet import Meeting, place
 from rankandfile.capture.response import Response
-
-from .launch.environment import cannot_inject, folder_for_rings, job_environment
-from .launch.job import Job
-from .launch.output import Output
-from .meet.nodes import Nodes
-from .meet.where_to_meet import Meeting, place
-from .watch import processes
-from .watch.kernel import Kernel
-from .watch.rings import look
-from .watch.roster import Roster
-from .watch.stall import Stall
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.kernel import Kernel
+from rankandfile.capture.watch.rings import look
+from rankandfile.capture.watch.roster import Roster
+from rankandfile.capture.watch.stall import Stall
 
 POLL_S = 0.2
 

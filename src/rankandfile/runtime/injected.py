@@ -43,14 +43,10 @@ def _rank(arguments: tuple[Any, ...], named: dict[str, Any]) -> int | None:
 
 def begin(rank: int | None) -> None:
     """Raises nothing. `rank`: where it is known, and not only in the environment."""
-    with contextlib.suppress(Exception):
-        own_streams.take(os.environ, rank)
-    with contextlib.suppress(Exception):
-        _allow_stacks()
-    with contextlib.suppress(Exception):
-        _settings_of_this_torch()
-    with contextlib.suppress(Exception):
-        _let_itself_be_asked()
+    own_streams.take(os.environ, rank)
+    for prepare in (_allow_stacks, _settings_of_this_torch, _let_itself_be_asked):
+        with contextlib.suppress(Exception):
+            prepare()
     try:
         from rankandfile.runtime.recorder.start import start
 

@@ -14,11 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankandfile.capture.gather import worker_server
+from rankandfile.capture.gather.worker_server import Address
 from rankandfile.capture.watch import processes
 from rankandfile.capture.watch.rings import rank_of
-
-from . import worker_server
-from .worker_server import Address
 
 #: The page asks all ranks itself; one that is frozen costs it its own limit.
 PAGE_S, STACK_S = 75.0, 10.0

@@ -14,12 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from rankandfile.capture.gather import worker_server
 from rankandfile.capture.launch.environment import home
 from rankandfile.capture.watch import processes
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.stall import AT_FIRST
-
-from . import worker_server
 
 #: Beginnings of the variables that matter to a diagnosis. Others may be secrets.
 TELLING = ("TORCH_", "NCCL_", "GLOO_", "OMP_", "CUDA_", "MASTER_", "WORLD_SIZE", "LOCAL_WORLD")

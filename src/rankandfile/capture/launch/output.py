@@ -9,10 +9,9 @@ import threading
 import time
 from pathlib import Path
 
+from rankandfile.capture.launch.streams import Stream
 from rankandfile.wire import streams
 from rankandfile.wire.streams import ERR, OUT, Wish
-
-from .streams import Stream
 
 #: Who asks has something to say at once.
 ASKS_S = 1.0

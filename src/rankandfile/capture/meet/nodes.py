@@ -13,9 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from rankandfile.capture.meet.where_to_meet import Muster
 from rankandfile.model.ranks import format_ranks
-
-from .where_to_meet import Muster
 
 #: Between two beats; who has not beaten for so long is lost; how often everybody is looked at while all is well.
 BEAT_S, LOST_S, LOOK_S = 2.0, 12.0, 20.0
