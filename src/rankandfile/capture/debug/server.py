@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -128,8 +128,10 @@ class _Handler(BaseHTTPRequestHandler):
             # Out of the address, which browsers keep and show.
             self._send(
                 Reply(b"", _TEXT, 303),
-                Location=f"{parts.path}?{urlencode(query)}".rstrip("?"),
-                **_cookie(given),
+                {
+                    "Location": f"{parts.path}?{urlencode(query)}".rstrip("?"),
+                    "Set-Cookie": f"{COOKIE}={given}; HttpOnly; SameSite=Strict; Path=/",
+                },
             )
         else:
             try:
@@ -138,27 +140,21 @@ class _Handler(BaseHTTPRequestHandler):
                 reply = Reply(f"{type(error).__name__}: {error}".encode(), _TEXT, 500)
             self._send(reply)
 
-    def _send(self, reply: Reply, **headers: str) -> None:
+    def _send(self, reply: Reply, more: Mapping[str, str] = {}) -> None:
         self.send_response(reply.status)
-        fixed = {
+        headers = {
             "Content-Type": reply.kind,
             "Content-Length": str(len(reply.body)),
             "Cache-Control": "no-store",
             "Content-Security-Policy": _POLICY,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
+            **more,
         }
-        for name, value in {
-            **fixed,
-            **{key.replace("_", "-"): value for key, value in headers.items()},
-        }.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(reply.body)
 
     def log_message(self, format: str, *args: object) -> None:
         """The log would hold tokens."""
-
-
-def _cookie(token: str) -> dict[str, str]:
-    return {"Set_Cookie": f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"}
