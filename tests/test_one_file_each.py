@@ -75,13 +75,11 @@ TOOL = '''
 from rankandfile.agent.result import line
 from rankandfile.agent.tool import Arguments, Tool
 
-class Weather(Arguments, frozen=True):
-    pass
-
 def weather(bench, asked):
+    """What the weather was like when the job hung."""
     yield line("It rained.")
 
-TOOL = Tool("weather", "What the weather was like when the job hung.", Weather, weather)
+TOOL = Tool(weather, Arguments)
 '''
 
 LIST_TOOLS = """\

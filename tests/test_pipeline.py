@@ -69,9 +69,9 @@ def test_every_door_gives_the_same_answer(
 
 def test_a_case_that_an_agent_opens_is_diagnosed_in_the_same_way(lost_times: Path) -> None:
     pytest.importorskip("mcp")
+    from rankandfile.agent.mcp.answers import OpenCase, open_case
     from rankandfile.agent.mcp.cases import OpenCases
     from rankandfile.agent.mcp.confine import Roots
-    from rankandfile.agent.mcp.opening import OpenCase, open_case
     from rankandfile.cli.commands.mcp import _read
 
     cases = OpenCases(Roots([lost_times]), _read)

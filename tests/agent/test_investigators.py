@@ -12,7 +12,7 @@ from support.agent.model_runs import command, environment
 from support.agent.model_server import Turn, serving
 from support.places import EARLY_STOP
 
-from rankandfile.capture.investigate import Investigations
+from rankandfile.capture.diagnose import Investigations
 from rankandfile.cli.errors import UserError
 
 pytestmark = pytest.mark.slow

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from support.capture.waiting import until
 
-from rankandfile.capture import asking, collect, processes, stacks
-from rankandfile.capture import kernel as kernel_module
 from rankandfile.capture.diagnose import diagnose
-from rankandfile.capture.endings import Endings
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.rings import with_stops
-from rankandfile.capture.together import LOG_TAIL, pack
-from rankandfile.capture.unrecorded import rank_of, without_ring
+from rankandfile.capture.gather import files, stacks, worker_server
+from rankandfile.capture.meet.together import LOG_TAIL, pack
+from rankandfile.capture.watch import kernel as kernel_module
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.endings import Endings
+from rankandfile.capture.watch.kernel import Kernel
+from rankandfile.capture.watch.rings import rank_of, with_stops, without_ring
 from rankandfile.evidence.exits.documents import from_document
 from rankandfile.evidence.files import sniff
 
@@ -57,7 +57,7 @@ def test_a_stopped_process_is_called_one_and_left_alone(tmp_path: Path) -> None:
         (first,) = with_stops([ring], [], 1000.0)
         (later,) = with_stops([ring], [first], 2000.0)
         assert (first.stopped, later.stopped) == (1000.0, 1000.0)
-        collect.exits([later], {}, tmp_path / "exits.json")
+        files.exits([later], {}, tmp_path / "exits.json")
         data = (tmp_path / "exits.json").read_bytes()
         assert sniff.kind(data, "exits.json") == "exit_list"
         (told,) = from_document(data, "exits.json")[0]
@@ -85,8 +85,8 @@ def test_a_rank_that_cannot_record_is_known_by_torchs_recorder(
 ) -> None:
     """Unless it may be moving: nobody has watched whether it does."""
     dump = json.dumps({"entries": [{"time_created_ns": int((time.time() - age) * 1e9)}]}).encode()
-    monkeypatch.setattr(asking, "flight", lambda _: ("json", dump))
-    monkeypatch.setattr(asking, "handler", lambda *_: None)
+    monkeypatch.setattr(worker_server, "flight", lambda _: ("json", dump))
+    monkeypatch.setattr(worker_server, "handler", lambda *_: None)
     rings = tmp_path / "rings"
     rings.mkdir()
     env = {**os.environ, "RAF_RING_DIR": str(rings), "RANK": "3"}
@@ -95,7 +95,7 @@ def test_a_rank_that_cannot_record_is_known_by_torchs_recorder(
     ) as rank:
         assert rank.stdout is not None and rank.stdout.readline() == b"\n"
         (rings / f"rank-{rank.pid}.sock").touch()
-        collect.answers([without_ring(rank.pid, 3)], tmp_path)
+        files.answers([without_ring(rank.pid, 3)], tmp_path)
         rank.kill()
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json")] == [
         f"{told_in}/fr_trace_rank_3.json"
@@ -103,10 +103,10 @@ def test_a_rank_that_cannot_record_is_known_by_torchs_recorder(
 
 
 def test_nobody_answers(tmp_path: Path) -> None:
-    assert asking.handlers(tmp_path / "none.sock") == [] and asking.flight("ftp://x") is None
+    assert worker_server.handlers(tmp_path / "none.sock") == [] and worker_server.flight("ftp://x") is None
     with socket.create_server(("127.0.0.1", 0)) as mute:
         began = time.monotonic()
-        assert asking.fetch(f"127.0.0.1:{mute.getsockname()[1]}", "GET", "/", 0.3) is None
+        assert worker_server.fetch(f"127.0.0.1:{mute.getsockname()[1]}", "GET", "/", 0.3) is None
         assert time.monotonic() - began < 10
 
 

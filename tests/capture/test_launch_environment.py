@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.capture.environment import job_environment
+from rankandfile.capture.launch.environment import job_environment
 
 pytestmark = pytest.mark.slow
 

@@ -85,7 +85,7 @@ def test_ranks_of_any_launcher_are_watched_and_none_outlives_an_interrupt(
 
 
 def _below(pid: int) -> list[int]:
-    from rankandfile.capture.processes import descendants
+    from rankandfile.capture.watch.processes import descendants
 
     assert pid != os.getpid()
     return descendants(pid)

@@ -9,10 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-from rankandfile.capture.endings import Endings
-from rankandfile.capture.processes import status
-from rankandfile.capture.rings import NEWEST, look
-from rankandfile.capture.stall import Stall
+from rankandfile.capture.watch.endings import Endings
+from rankandfile.capture.watch.processes import status
+from rankandfile.capture.watch.rings import NEWEST, look
+from rankandfile.capture.watch.stall import Stall
 from rankandfile.runtime.recorder.completion import is_pulse
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import layout

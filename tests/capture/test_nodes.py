@@ -16,9 +16,9 @@ from support.capture.waiting import until
 from support.capture.watched_jobs import Watched, alive
 from support.selected import asked_for, in_lab
 
-from rankandfile.capture.nodes import Nodes, Word
-from rankandfile.capture.shared_folder import SharedFolder
-from rankandfile.capture.where_to_meet import place
+from rankandfile.capture.meet.nodes import Nodes, Word
+from rankandfile.capture.meet.shared_folder import SharedFolder
+from rankandfile.capture.meet.where_to_meet import place
 
 TRAIN = """
 import os, time

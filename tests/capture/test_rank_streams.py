@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.capture.environment import job_environment
-from rankandfile.capture.output import Output
+from rankandfile.capture.launch.environment import job_environment
+from rankandfile.capture.launch.output import Output
 
 #: Writes as Python, as C and by a child, and dies without a chance to flush anything.
 SPEAKS = """

@@ -12,8 +12,8 @@ import pytest
 
 from rankandfile.capture.diagnose import Answer
 from rankandfile.capture.response import Response
-from rankandfile.capture.rings import Seen
-from rankandfile.capture.stall import Stall
+from rankandfile.capture.watch.rings import Seen
+from rankandfile.capture.watch.stall import Stall
 
 pytestmark = pytest.mark.slow
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.capture.environment import INJECT, cannot_inject, job_environment
-from rankandfile.capture.rings import Seen
-from rankandfile.capture.stall import AT_FIRST, Stall
-from rankandfile.capture.streams import Kept
+from rankandfile.capture.launch.environment import INJECT, cannot_inject, job_environment
+from rankandfile.capture.launch.streams import Kept
+from rankandfile.capture.watch.rings import Seen
+from rankandfile.capture.watch.stall import AT_FIRST, Stall
 
 pytestmark = pytest.mark.slow
 
@@ -138,9 +138,9 @@ def test_exit_codes_pass_through(tmp_path: Path, script: str, code: int) -> None
 STUBBORN = """
 import os, sys, time
 from pathlib import Path
-import rankandfile.capture.job as capture
-from rankandfile.capture import processes
-from rankandfile.capture.output import Output
+import rankandfile.capture.launch.job as capture
+from rankandfile.capture.watch import processes
+from rankandfile.capture.launch.output import Output
 capture.KILL_AFTER_S = 0.3
 folder = Path(sys.argv[1])
 output = Output(folder, folder)

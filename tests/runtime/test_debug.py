@@ -22,8 +22,8 @@ from support.runtime import debug_programs as programs
 from support.runtime.gloo_ranks import Ranks, free_port
 
 from rankandfile.capture.debug import job
-from rankandfile.capture.debug.settings import Settings
-from rankandfile.capture.rings import look
+from rankandfile.capture.debug.job import Settings
+from rankandfile.capture.watch.rings import look
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import flight
 

@@ -20,7 +20,7 @@ from support.capture.waiting import until
 from support.runtime import recorder_programs as programs
 from support.runtime.gloo_ranks import Ranks
 
-from rankandfile.capture.rings import Seen, look
+from rankandfile.capture.watch.rings import Seen, look
 from rankandfile.evidence.raw import unpack_repeats
 from rankandfile.evidence.ring import as_ring
 from rankandfile.evidence.ring.journal import read as read_journal

@@ -40,11 +40,7 @@ def _files(lines: list[str]) -> Iterator[tuple[str, list[tuple[int, list[str]]]]
             hunks[-1][1].append(line or " ")
             left[0] -= line[:1] != "+"
             left[1] -= line[:1] != "-"
-        elif (
-            line.startswith("--- ")
-            and lines[number + 1 : number + 2]
-            and lines[number + 1].startswith("+++ ")
-        ):
+        elif line.startswith("--- ") and "".join(lines[number + 1 : number + 2]).startswith("+++ "):
             if name and hunks:
                 yield name, hunks
             name, hunks = line[4:].split("\t")[0].strip().removeprefix("a/"), []

@@ -31,22 +31,15 @@ class Investigation:
 
 @dataclass(frozen=True)
 class Draft:
-    """What the playbook found, open for more sections."""
+    """What the playbook finds, open for more sections."""
 
     bench: Bench
-    document: Document
     journal: Journal
+    document: Document = field(default_factory=Document)
 
     def close(self) -> Investigation:
         self.document.close(self.bench, self.journal)
         return Investigation(self.document.markdown(), self.journal)
-
-
-@dataclass
-class _Playbook:
-    bench: Bench
-    journal: Journal
-    document: Document = field(default_factory=Document)
 
     def ask(self, tool: str, **arguments: object) -> tuple[str, tuple[Line, ...]]:
         """What cannot be asked of this case (no source, no repository) is left out."""
@@ -67,7 +60,7 @@ def investigate(bench: Bench) -> Investigation:
 
 
 def draft(bench: Bench) -> Draft:
-    play = _Playbook(bench, Journal(bench))
+    play = Draft(bench, Journal(bench))
     verdicts = bench.diagnosis.verdicts[:_MOST_VERDICTS]
     short = play.document.section("In short")
     saw = play.document.section("What we saw")
@@ -87,10 +80,10 @@ def draft(bench: Bench) -> Draft:
         _tests(play, out, verdict)
     _conclude(play, short, verdicts)
     _remedies(play)
-    return Draft(bench, play.document, play.journal)
+    return play
 
 
-def _stands(play: _Playbook, section: Section, verdict: Verdict) -> None:
+def _stands(play: Draft, section: Section, verdict: Verdict) -> None:
     """Where the blamed and one of those who wait for them stand, and why the one is blamed and the other is not."""
     culprits = [culprit.rank for culprit in verdict.culprits]
     victims = parse_ranks(verdict.victims)
@@ -103,7 +96,7 @@ def _stands(play: _Playbook, section: Section, verdict: Verdict) -> None:
         play.tell(section, "logs", 3, ranks=format_ranks(culprits[:8]), role="origin")
 
 
-def _code(play: _Playbook, section: Section, verdict: Verdict) -> None:
+def _code(play: Draft, section: Section, verdict: Verdict) -> None:
     where = verdict.location
     if where is None or where.line is None:
         return
@@ -128,7 +121,7 @@ def _code(play: _Playbook, section: Section, verdict: Verdict) -> None:
         section.say(f"The line was changed last so: `{one.text.replace('`', ' ')}`.", (at, step))
 
 
-def _tests(play: _Playbook, section: Section, verdict: Verdict) -> None:
+def _tests(play: Draft, section: Section, verdict: Verdict) -> None:
     """Questions that could have refuted the verdict, and what came of them."""
     culprits = [culprit.rank for culprit in verdict.culprits]
     ranks, victims = format_ranks(culprits), verdict.victims
@@ -152,7 +145,7 @@ def _tests(play: _Playbook, section: Section, verdict: Verdict) -> None:
         )
 
 
-def _ends(play: _Playbook, section: Section, ranks: str) -> None:
+def _ends(play: Draft, section: Section, ranks: str) -> None:
     step, lines = play.ask("test_hypothesis", kind="ended", ranks=ranks)
     if lines and lines[0].text.startswith("refuted") and lines[0].ids:
         section.say(
@@ -161,7 +154,7 @@ def _ends(play: _Playbook, section: Section, ranks: str) -> None:
         )
 
 
-def _failures(play: _Playbook, section: Section, verdict: Verdict) -> None:
+def _failures(play: Draft, section: Section, verdict: Verdict) -> None:
     """Whose timer ran out first is no clue; a failure of a rank's own would be one."""
     step, lines = play.ask("logs", role="origin")
     if lines and not lines[0].ids and play.bench.case.events.height:
@@ -176,7 +169,7 @@ def _failures(play: _Playbook, section: Section, verdict: Verdict) -> None:
         )
 
 
-def _conclude(play: _Playbook, short: Section, verdicts: list[Verdict]) -> None:
+def _conclude(play: Draft, short: Section, verdicts: list[Verdict]) -> None:
     step, _ = play.ask("hypotheses")
     section = play.document.section("The verdict")
     for verdict in verdicts:
@@ -210,7 +203,7 @@ def _witnesses(bench: Bench, verdict: Verdict) -> list[str]:
     return ids
 
 
-def _remedies(play: _Playbook) -> None:
+def _remedies(play: Draft) -> None:
     step, lines = play.ask("remedies")
     sections = {
         "Fix: ": play.document.section("The fix"),

@@ -43,15 +43,8 @@ def write(copy: Path, path: str, data: bytes) -> None:
 
 def _without_special(folder: str, names: list[str]) -> set[str]:
     """Pipes and sockets cannot be copied, and hold up whoever tries."""
-    special = {
-        name
-        for name in names
-        if not (
-            stat.S_ISREG(mode := (Path(folder) / name).lstat().st_mode)
-            or stat.S_ISDIR(mode)
-            or stat.S_ISLNK(mode)
-        )
-    }
+    plain = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+    special = {name for name in names if stat.S_IFMT((Path(folder) / name).lstat().st_mode) not in plain}
     return special | _LEFT_OUT(folder, names)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 
-from .bench import Bench
-from .field_docs import field_docs
-from .result import Line, Page, page
+from rankandfile.agent.bench import Bench
+from rankandfile.agent.result import Line, Page, page
 
 
 class ToolError(ValueError):
@@ -38,10 +42,17 @@ def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Tool:
-    name: str
-    description: str
-    arguments: type[Arguments]
     answer: Callable[[Bench, Any], Iterable[Line]]
+    """Its name is the tool's, and its docstring says what the tool is for."""
+    arguments: type[Arguments]
+
+    @property
+    def name(self) -> str:
+        return self.answer.__name__
+
+    @property
+    def description(self) -> str:
+        return " ".join((self.answer.__doc__ or "").split())
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, on one level."""
@@ -56,3 +67,26 @@ class Tool:
         if asked.cursor < 0:
             raise ToolError(f"{self.name}: a cursor is the number that an answer ended with")
         return page(self.answer(bench, asked), asked.cursor)
+
+
+@cache
+def field_docs(owner: type) -> dict[str, str]:
+    """Field -> what it means, as the string below it says, which Python itself keeps nowhere. Inherited ones
+    too; empty where the program came without its source."""
+    found: dict[str, str] = {}
+    for one in reversed(owner.__mro__):
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(one)))
+        except (OSError, TypeError, SyntaxError):
+            continue
+        body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+        for before, after in pairwise(body):
+            if (
+                isinstance(before, ast.AnnAssign)
+                and isinstance(before.target, ast.Name)
+                and isinstance(after, ast.Expr)
+                and isinstance(after.value, ast.Constant)
+                and isinstance(after.value.value, str)
+            ):
+                found[before.target.id] = " ".join(after.value.value.split())
+    return found

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rankandfile.capture import debug_server
 from rankandfile.capture.case import Case, Wishes
-from rankandfile.capture.places import home
-from rankandfile.capture.processes import descendants, environment
-from rankandfile.capture.rings import Seen, look, with_stops
-from rankandfile.capture.unrecorded import NO_RING, unrecorded, without_ring
+from rankandfile.capture.gather import debug_server
+from rankandfile.capture.launch.environment import home
+from rankandfile.capture.watch.processes import descendants, environment
+from rankandfile.capture.watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
 
 
 def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> bool | None:

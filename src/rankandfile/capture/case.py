@@ -9,10 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import collect, debug_server, fr_trace, stacks
 from rankandfile.capture.diagnose import Answer, diagnose
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.rings import Seen
+from rankandfile.capture.gather import (
+    debug_server,
+    files,
+    fr_trace,
+    stacks,
+)
+from rankandfile.capture.watch.kernel import Kernel
+from rankandfile.capture.watch.rings import Seen
 
 #: Between the two looks at the stacks: what is the same in both stands still.
 APART_S = 2.0
@@ -64,7 +69,7 @@ class Case:
         if stacks:
             self._stacks = folder / "evidence" / "stacks"
             self._take_stacks(seen, self._stacks)
-            collect.answers(seen, folder)
+            files.answers(seen, folder)
             # Once more: how long the calls have been waiting tells a hang from a pause.
             self._collect(folder, *look())
         return folder
@@ -97,11 +102,11 @@ class Case:
     def _collect(self, folder: Path, seen: Sequence[Seen], codes: Mapping[int, int]) -> None:
         evidence = folder / "evidence"
         evidence.mkdir(parents=True, exist_ok=True)
-        collect.rings(seen, evidence / "rings")
-        collect.exits(seen, codes, evidence / "exits.json")
-        collect.logs(self._logs(), evidence / "logs")
-        collect.dumps(self._dumps, evidence / "dumps")
-        collect.environment(self._env, evidence / "env.txt")
+        files.rings(seen, evidence / "rings")
+        files.exits(seen, codes, evidence / "exits.json")
+        files.logs(self._logs(), evidence / "logs")
+        files.dumps(self._dumps, evidence / "dumps")
+        files.environment(self._env, evidence / "env.txt")
         readable = self._kernel is None or self._kernel.collect(evidence / "kernel")
         if not readable and not self._said_open and any(codes.get(one.pid) == -9 for one in seen):
             self._said_open = True

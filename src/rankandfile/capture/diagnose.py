@@ -1,17 +1,21 @@
-"""The diagnosis in a process of its own: whatever happens in it, the job and its watcher go on."""
+"""A case's diagnosis and investigation in processes of their own: whatever they do, the job and its watcher go on."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-#: Long beyond any case of one node.
-LONGEST_S = 300.0
+#: Long beyond any case of one node; a model's own limit, and what the playbook takes; an interrupted one's last words.
+DIAGNOSIS_S, INVESTIGATION_S, GRACE_S = 300.0, 1_200.0, 30.0
 
 
 class Answer(NamedTuple):
@@ -37,28 +41,21 @@ class Answer(NamedTuple):
 
 def diagnose(case: Path, source: Path | None, unicode: bool, width: int) -> Answer:
     """Diagnose `case/evidence`, writing `diagnosis.json` and `report.html` beside it."""
-    command = [sys.executable, "-m", "rankandfile", "diagnose", str(case / "evidence"), "--jobs", "1"]
+    command = ["diagnose", str(case / "evidence"), "--jobs", "1"]
     command += ["--output", str(case / "diagnosis.json"), "--report", str(case / "report.html")]
     command += ["--src", str(source)] if source is not None else []
     command += ["--unicode" if unicode else "--no-unicode"]
-    # Not from the current folder, which holds the job's files, nor with the job's settings.
-    start = f"import sys; sys.path[:] = {sys.path!r}; from rankandfile.cli.main import main; main()"
-    command[1:3] = ["-c", start]
     env = {**os.environ, "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"}
     try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
-        )
+        process = _start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     except OSError as error:
         return Answer(2, "", f"the diagnosis does not start: {error.strerror or error}")
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, process.pid, 5)  # the job comes first
     try:
-        out, told = process.communicate(timeout=LONGEST_S)
+        out, told = process.communicate(timeout=DIAGNOSIS_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-        return Answer(2, "", f"the diagnosis took longer than {LONGEST_S:.0f} s")
+        return Answer(2, "", f"the diagnosis took longer than {DIAGNOSIS_S:.0f} s")
     words = out.decode("utf-8", "replace"), told.decode("utf-8", "replace").strip()
     if process.returncode == 1 and not (case / "diagnosis.json").is_file():
         # Python ends with 1, too, where it breaks down: that is no verdict.
@@ -74,3 +71,60 @@ def _is_hang(path: Path) -> bool:
         return any(verdict["hang"] is True for verdict in verdicts)
     except (OSError, ValueError, LookupError, TypeError):
         return False
+
+
+@dataclass
+class Investigations:
+    """Those that start by themselves when a case is made, beside the job: its watcher waits for none of them."""
+
+    source: Path | None
+    model: str | None
+    say: Callable[[str], None]
+    _running: list[tuple[Path, subprocess.Popen[bytes]]] = field(default_factory=list)
+
+    def start(self, case: Path) -> None:
+        """Of `case/evidence`, into the case's folder."""
+        command = ["investigate", str(case / "evidence"), "--output", str(case), "--jobs", "1"]
+        command += ["--src", str(self.source)] if self.source is not None else []
+        # A job can be looked at several times in one hang: a model costs money, and is asked once.
+        asked = self.model if not self._running else None
+        command += ["--model", asked] if asked is not None else []
+        try:
+            with (case / "investigation.log").open("wb") as log:
+                # Ctrl-C ends the job; what is known of it is still written down.
+                process = _start(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        except OSError as error:
+            self.say(f"the investigation does not start: {error.strerror or error}")
+            return
+        self._running.append((case, process))
+
+    def finish(self) -> None:
+        """Wait for those that still run, and say where each has written."""
+        deadline = time.monotonic() + INVESTIGATION_S
+        for case, process in self._running:
+            try:
+                process.wait(max(0.0, deadline - time.monotonic()))
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                _end(process)
+            written = case / "investigation.md"
+            self.say(f"investigation: {written if written.exists() else case / 'investigation.log'}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupted, it writes down what there is."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _start(command: list[str], **how: Any) -> subprocess.Popen[bytes]:
+    """`raf` with these arguments, at lower priority: the job comes first."""
+    # Not from the current folder, which holds the job's files, nor with the job's settings.
+    begin = f"import sys; sys.path[:] = {sys.path!r}; from rankandfile.cli.main import main; main()"
+    process = subprocess.Popen([sys.executable, "-c", begin, *command], stdin=subprocess.DEVNULL, **how)
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, process.pid, 5)
+    return process

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from rankandfile.capture.case import Case
 from rankandfile.capture.diagnose import Answer
-from rankandfile.capture.job import Job
-from rankandfile.capture.nodes import Nodes
-from rankandfile.capture.roster import Roster
-from rankandfile.capture.stall import Stall
-from rankandfile.capture.together import Told, confer
+from rankandfile.capture.launch.job import Job
+from rankandfile.capture.meet.nodes import Nodes
+from rankandfile.capture.meet.together import Told, confer
+from rankandfile.capture.watch.roster import Roster
+from rankandfile.capture.watch.stall import Stall
 
 Say = Callable[[str], None]
 

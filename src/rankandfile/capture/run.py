@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import processes
 from rankandfile.capture.case import Case, Wishes
-from rankandfile.capture.environment import cannot_inject, job_environment
-from rankandfile.capture.job import Job
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.nodes import Nodes
-from rankandfile.capture.output import Output
-from rankandfile.capture.places import folder_for_rings
+from rankandfile.capture.launch.environment import cannot_inject, folder_for_rings, job_environment
+from rankandfile.capture.launch.job import Job
+from rankandfile.capture.launch.output import Output
+from rankandfile.capture.meet.nodes import Nodes
+from rankandfile.capture.meet.where_to_meet import Meeting, place
 from rankandfile.capture.response import Response
-from rankandfile.capture.rings import look
-from rankandfile.capture.roster import Roster
-from rankandfile.capture.stall import Stall
-from rankandfile.capture.where_to_meet import Meeting, place
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.kernel import Kernel
+from rankandfile.capture.watch.rings import look
+from rankandfile.capture.watch.roster import Roster
+from rankandfile.capture.watch.stall import Stall
 
 POLL_S = 0.2
 

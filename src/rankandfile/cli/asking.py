@@ -36,13 +36,12 @@ def choice_of(spec: str, *, need_key: bool) -> Choice:
 def wishes_of(
     choice: Choice, limits: Limits, draft: Draft, folder: Path | None, redact: bool, resume: bool
 ) -> Wishes:
-    from rankandfile.agent.llm import price as prices
-    from rankandfile.agent.llm.budget import Budget
+    from rankandfile.agent.llm.budget import Budget, known_price, price_of
     from rankandfile.agent.llm.consult import Wishes
     from rankandfile.agent.llm.hidden_names import NamesAsTheyAre, hidden_names
 
     try:
-        price = prices.known(choice) if limits.price is None else prices.read(limits.price)
+        price = known_price(choice) if limits.price is None else price_of(limits.price)
     except ValueError as error:
         raise UserError(f"--price {limits.price}: write it as 3,15 (dollars per million tokens)") from error
     if price is None:
@@ -89,7 +88,7 @@ def _own_names() -> Names:
 
 
 def previewed(choice: Choice, limits: Limits, draft: Draft, folder: Path | None, redact: bool) -> str:
-    from rankandfile.agent.llm.preview import preview
+    from rankandfile.agent.llm.consult import preview
 
     wishes = wishes_of(choice, limits, draft, folder, redact, resume=folder is not None)
     shown = preview(draft, wishes)

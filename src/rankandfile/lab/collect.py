@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rankandfile.capture.gather.files import TELLING
 from rankandfile.lab import virtual_hosts
 from rankandfile.lab.calls import CallLog
 from rankandfile.lab.ranks import Ranks
@@ -23,17 +24,6 @@ from rankandfile.lab.watchdog import watchdog_lines
 
 _ANSWER_S = 5.0
 _SECOND_LOOK_S = 2.0
-_ENV_PREFIXES = (
-    "TORCH_",
-    "NCCL_",
-    "GLOO_",
-    "OMP_",
-    "CUDA_",
-    "MASTER_",
-    "WORLD_SIZE",
-    "PYTHON",
-    "LOCAL_WORLD",
-)
 
 
 def stacks(ranks: Ranks, out: Path, evidence: Evidence) -> None:
@@ -164,5 +154,5 @@ def environment(control: Path, out: Path) -> None:
     }
     variables = launcher | plan["rank_env"][0] | plan["env"]
     lines = [f"# torch {torch.__version__}, python {sys.version.split()[0]}, backend gloo"]
-    lines += [f"{k}={v}" for k, v in sorted(variables.items()) if k.startswith(_ENV_PREFIXES)]
+    lines += [f"{k}={v}" for k, v in sorted(variables.items()) if k.startswith((*TELLING, "PYTHON"))]
     out.write_text("\n".join(lines) + "\n")

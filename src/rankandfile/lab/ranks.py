@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rankandfile.capture.rings import look
+from rankandfile.capture.watch.rings import look
 from rankandfile.lab import virtual_hosts
 from rankandfile.lab.blackbox import UNSET
 from rankandfile.lab.scenario import Cut, Scenario, Strike

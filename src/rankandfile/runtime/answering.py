@@ -1,14 +1,16 @@
-"""What lets a rank under `raf run` be asked while it hangs: torch's own worker server, on a socket of this user's."""
+"""What lets a rank be asked while it hangs: torch's own worker server on a socket of this user's, and py-spy let in."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+_PR_SET_PTRACER = 0x59616D61
 #: What a socket's path may take, by the kernel.
 _LONGEST = 107
 _OWN_WORDS = b"Server listening to UNIX"
@@ -31,6 +33,13 @@ def answer(folder: Path) -> None:
 def socket_of(folder: Path) -> Path:
     """Where this process answers."""
     return folder / f"rank-{os.getpid()}.sock"
+
+
+def let_look(pid: int) -> None:
+    """Where the kernel lets only ancestors take stacks of this process (Yama), let that one, and what it starts, do so
+    too."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(pid), 0, 0, 0)
 
 
 def _without_its_line(make: Callable[[], Any]) -> Any:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from rankandfile.runtime import own_streams
+from rankandfile.runtime import answering, own_streams
 
-_PR_SET_PTRACER = 0x59616D61
 #: The recorder of torch kept nothing by default before this release, and had another name before the second.
 _KEEPS_BY_ITSELF, _NEW_NAME = (2, 11), (2, 8)
 _ENTRIES = "2000"
@@ -45,14 +43,10 @@ def _rank(arguments: tuple[Any, ...], named: dict[str, Any]) -> int | None:
 
 def begin(rank: int | None) -> None:
     """Raises nothing. `rank`: where it is known, and not only in the environment."""
-    with contextlib.suppress(Exception):
-        own_streams.take(os.environ, rank)
-    with contextlib.suppress(Exception):
-        _allow_stacks()
-    with contextlib.suppress(Exception):
-        _settings_of_this_torch()
-    with contextlib.suppress(Exception):
-        _let_itself_be_asked()
+    own_streams.take(os.environ, rank)
+    for prepare in (_allow_stacks, _settings_of_this_torch, _let_itself_be_asked):
+        with contextlib.suppress(Exception):
+            prepare()
     try:
         from rankandfile.runtime.recorder.start import start
 
@@ -62,18 +56,15 @@ def begin(rank: int | None) -> None:
 
 
 def _allow_stacks() -> None:
-    """Where the kernel lets only ancestors look (Yama), `raf run` and what it starts may too: it is an ancestor
-    itself, but py-spy is not."""
+    """For `raf run` and what it starts: it is an ancestor itself, but py-spy is not."""
     watcher = os.environ.get("RAF_RUN", "")
-    if watcher.isdigit() and sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(int(watcher)), 0, 0, 0)
+    if watcher.isdigit():
+        answering.let_look(int(watcher))
 
 
 def _let_itself_be_asked() -> None:
-    from rankandfile.runtime.answering import answer
-
     if folder := os.environ.get("RAF_RING_DIR"):
-        answer(Path(folder))
+        answering.answer(Path(folder))
 
 
 def _settings_of_this_torch() -> None:

@@ -126,9 +126,14 @@ class Record(NamedTuple):
     flags: int
 
 
-def sealed(body: bytes) -> bytes:
-    """The body with its check behind it."""
-    return body + U32.pack(zlib.crc32(body))
+def record_in(data: bytes | memoryview, at: int) -> tuple[Record, int, int] | None:
+    """The record at this place, and the two times at its end; None for one that was being written, or is not there."""
+    body = data[at : at + BODY_SIZE]
+    record = Record(*BODY.unpack(body))
+    if zlib.crc32(body) != U32.unpack_from(data, at + CHECK_AT)[0]:
+        return None
+    left, done = (int(U32.unpack_from(data, at + where)[0]) for where in (LEFT_AT, DONE_AT))
+    return record, left, done
 
 
 #: Numbers of the c10d operators in records; never renumber, only append.

@@ -60,17 +60,13 @@ def _records(data: memoryview, contents: Contents) -> None:
         contents.notes.append(f"the file ends early: {room} of {header.capacity} places for records")
     for place in range(min(room, header.capacity)):
         at = header.header_size + place * layout.RECORD_SIZE
-        body = data[at : at + layout.BODY_SIZE]
-        (check,) = layout.U32.unpack_from(data, at + layout.CHECK_AT)
-        if check == 0 and not any(body):
+        if not any(data[at : at + layout.CHECK_AT + layout.U32.size]):
             continue
-        record = Record(*layout.BODY.unpack(body))
-        if zlib.crc32(body) != check or (record.number - 1) % header.capacity != place:
+        found = layout.record_in(data, at)
+        if found is None or (found[0].number - 1) % header.capacity != place:
             contents.torn += 1
             continue
-        (left,) = layout.U32.unpack_from(data, at + layout.LEFT_AT)
-        (done,) = layout.U32.unpack_from(data, at + layout.DONE_AT)
-        contents.records.append(Kept(record, left, done))
+        contents.records.append(Kept(*found))
     contents.records.sort(key=lambda kept: kept.record.number)
 
 

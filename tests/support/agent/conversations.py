@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.agent.bench import Bench
-from rankandfile.agent.llm.answers import Answers
+from rankandfile.agent.llm.budget import Budget
 from rankandfile.agent.llm.discipline import DISCIPLINE, opening
+from rankandfile.agent.llm.hidden_names import NamesAsTheyAre
+from rankandfile.agent.llm.replies import Replies
 from rankandfile.agent.playbook import draft
 from support.agent.model_runs import investigated
 from support.agent.model_server import Plays, Turn, anthropic, openai
@@ -56,9 +58,9 @@ def names_of(bench: Bench) -> dict[str, str]:
     """Text -> what stands for it in a recording."""
     found = draft(bench)
     names = {opening(found.document.markdown()): "{opening}", DISCIPLINE: "{discipline}"}
-    answers = Answers(found.journal)
+    replies = Replies(bench, found.journal, Budget(), NamesAsTheyAre(), lambda _: None)
     for number, (tool, arguments) in enumerate(QUESTIONS, 1):
-        names[answers.answer(tool, arguments)] = f"{{answer {number}}}"
+        names[replies.page_of(tool, arguments)] = f"{{answer {number}}}"
     return names
 
 

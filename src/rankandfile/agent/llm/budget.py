@@ -1,4 +1,7 @@
-"""How much an investigation may take: questions to tools, tokens, money, time. Held before each request."""
+"""How much an investigation may take: questions to tools, tokens, money, time; held before each request.
+
+Tokens cost what the person says, or what the price list that comes with the library has.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from .account import Spent
-from .price import Price
+from rankandfile.agent.llm.account import Spent
+from rankandfile.agent.llm.choice import Choice
 
 #: The most that one answer may take, and less than which it is not worth asking.
 MOST_OUTPUT, LEAST_OUTPUT = 8_192, 256
@@ -21,6 +24,17 @@ class OutOfBudget(Exception):
 
 def estimated(characters: int) -> int:
     return math.ceil(characters / _CHARACTERS_PER_TOKEN)
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        return (input_tokens * self.input + output_tokens * self.output) / 1e6
 
 
 @dataclass
@@ -77,3 +91,31 @@ class Budget:
     def close(self) -> Spent:
         self.spent.seconds = round(self._elapsed(), 1)
         return self.spent
+
+
+def price_of(text: str) -> Price:
+    """`3,15`: of what is sent, of what comes back. Raises ValueError."""
+    first, comma, second = text.partition(",")
+    price = Price(float(first), float(second if comma else first))
+    if not (0 <= price.input < 1e6 and 0 <= price.output < 1e6):
+        raise ValueError(text)
+    return price
+
+
+def known_price(choice: Choice) -> Price | None:
+    """None where nobody knows it. A model on the own machine costs nothing."""
+    if choice.kind == "ollama" or choice.local:
+        return Price(0.0, 0.0)
+    if choice.kind == "url":
+        return None
+    from genai_prices import Usage, calc_price
+
+    try:
+        # The price of a small request: long ones may cost more per token.
+        found = [
+            calc_price(usage, model_ref=choice.name, provider_id=choice.kind).total_price
+            for usage in (Usage(input_tokens=1000), Usage(output_tokens=1000))
+        ]
+    except LookupError:
+        return None
+    return Price(float(found[0]) * 1000, float(found[1]) * 1000)

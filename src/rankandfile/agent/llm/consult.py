@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2
 from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
 
+from rankandfile.agent.llm import providers, record
+from rankandfile.agent.llm.account import CONCLUDED, INTERRUPTED, Account
+from rankandfile.agent.llm.budget import Budget
+from rankandfile.agent.llm.choice import Choice
+from rankandfile.agent.llm.discipline import DISCIPLINE, opening
+from rankandfile.agent.llm.hidden_names import NamesAsTheyAre
+from rankandfile.agent.llm.replies import MODEL, Replies
+from rankandfile.agent.llm.session import Session
 from rankandfile.agent.playbook import Draft
-
-from . import providers, record
-from .account import CONCLUDED, INTERRUPTED, Account
-from .answers import MODEL
-from .budget import Budget
-from .choice import Choice
-from .discipline import DISCIPLINE, opening
-from .hidden_names import NamesAsTheyAre
-from .replies import Replies
-from .session import Session
 
 _LONGEST_DRAFT = 40_000
 
@@ -86,3 +86,30 @@ def consult(draft: Draft, wishes: Wishes) -> Account:
         fix=judged.fix,
         spent=wishes.budget.close(),
     )
+
+
+_SECRET = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
+
+
+@dataclass
+class _Nobody(httpx2.AsyncBaseTransport):
+    """Takes the first request, and refuses it so that nobody tries again."""
+
+    seen: str = ""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        body = (await request.aread()).decode("utf-8", "replace")
+        headers = "\n".join(
+            f"{name}: {'(your key)' if name.lower() in _SECRET else value}"
+            for name, value in request.headers.items()
+        )
+        with contextlib.suppress(ValueError):
+            body = json.dumps(json.loads(body), indent=1, ensure_ascii=False)
+        self.seen = self.seen or f"{request.method} {request.url}\n{headers}\n\n{body}\n"
+        return httpx2.Response(400, json={"error": {"message": "preview", "type": "preview"}})
+
+
+def preview(draft: Draft, wishes: Wishes) -> str:
+    nobody = _Nobody()
+    consult(draft, replace(wishes, conversation=None, transport=nobody))
+    return nobody.seen

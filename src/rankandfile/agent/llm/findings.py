@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.claims import check, tokens
 from rankandfile.agent.claims.parse import Claim, Heading, Quote, parts
+from rankandfile.agent.evidence_ranks import ranks_of_evidence
 from rankandfile.agent.result import Result, who
-
-from .actions import unsupported_actions
 
 _LONGEST = 2_000
 _ACCUSES = re.compile(
@@ -57,3 +57,85 @@ def _accusations(words: str, bench: Bench) -> Iterator[str]:
             yield "it accuses, and does not say which rank; that is what the verdict is for"
     if _EXCUSES.search(words) and guilty:
         yield f"the rules blame {who(sorted(guilty))}: to differ, propose a verdict"
+
+
+#: Numbers and names alone do not tell "rank 1 left the loop" from "rank 1 waits". What a sentence says that somebody
+#: did, or did not, must be said of the same ranks by what it cites: families of words are compared, clause by clause.
+#: That is coarse on purpose, and sends back rather than lets pass.
+_FAMILIES = {
+    name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for name, words in {
+        "exit": r"exit\w*|quit\w*|terminat\w*|ended",
+        "die": r"died?|dies|dead|death|gone|lost|vanish\w*|disappear\w*",
+        "crash": r"crash\w*|segfault\w*|core dump\w*",
+        "kill": r"kill\w*|sig[a-z]{3,}|oom\w*|out of memory",
+        "raise": r"rais(?:e|es|ed|ing)|exception\w*|threw|throw\w*|error\w*",
+        "abort": r"abort\w*",
+        "skip": r"skip\w*|miss(?:es|ed|ing)?|omit\w*|absent|lack\w*|behind|never|skipped_collective",
+        "leave": r"left|leav\w+|early_exit|out of (?:the|its) loop|earl(?:y|ier)",
+        "stop": r"stop\w*|ceas\w+|halt\w*|silent|last",
+        "block": r"block\w*|stuck|fr[eo]ez\w*|froze\w*|hung|hang\w*|deadlock\w*|stall\w*|host_blocked",
+        "fail": r"fail\w*|faulty|broken?",
+        "finish": r"finish\w*|complet\w*|done|ended",
+        "network": r"network\w*|nics?|fabric\w*|infiniband|switch(?:es)?|cables?|links?|ethernet|peer_unreachable",
+        "device": r"gpus?|kernels?|xid|ecc|hardware|devices?",
+        "slow": r"slow\w*|lag\w*|late\w*|straggl\w*|host_slow",
+        "first": r"first|earliest|before (?:all|the) others?",
+    }.items()
+}
+_DENIES = re.compile(
+    r"\b(?:not|no|never|none|nobody|neither|nor|cannot|without|no_\w+|refuted|ruled out|missing)\b|n't\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[.;:]\s+|,? (?:where|while|whereas|because|since|so that|but|and (?=ranks? \d))", re.IGNORECASE
+)
+#: What remains possible, and what is lacking: nobody says that it was so.
+_POSSIBLE = ("Or ", "Missing: ", "What would decide")
+
+
+class Saying(NamedTuple):
+    words: str
+    ranks: frozenset[int]
+
+
+def unsupported_actions(
+    words: str, ids: tuple[str, ...], bench: Bench, results: Mapping[str, Result]
+) -> Iterator[str]:
+    """What the sentence says that ranks did, or did not, and what it cites does not say of them."""
+    said = list(_sayings(ids, bench, results))
+    bare = re.sub(r"`[^`]*`", " ", words)
+    for clause in _clauses(bare, frozenset()):
+        for name, family in _FAMILIES.items():
+            found = family.search(clause.words)
+            if found is None:
+                continue
+            alike = [one for one in said if family.search(one.words)]
+            about = frozenset(rank for one in alike for rank in one.ranks)
+            if not alike or not clause.ranks <= about:
+                yield f"what it cites does not say '{found[0]}' of them ({name})"
+        if denial := _DENIES.search(clause.words):
+            denied = [one for one in said if _DENIES.search(one.words)]
+            about = frozenset(rank for one in denied for rank in one.ranks)
+            if not denied or not clause.ranks <= about:
+                yield f"what it cites does not say '{denial[0]}' of them: cite a test_hypothesis that holds"
+
+
+def _clauses(words: str, otherwise: frozenset[int]) -> Iterator[Saying]:
+    """A clause without ranks goes on about those of the last one."""
+    ranks = otherwise
+    for part in _CLAUSE.split(words):
+        if part:
+            ranks = frozenset(tokens.ranks_in(part)) or ranks
+            yield Saying(part, ranks)
+
+
+def _sayings(ids: tuple[str, ...], bench: Bench, results: Mapping[str, Result]) -> Iterator[Saying]:
+    for one in ids:
+        if one in results:
+            for line in results[one].supporting:
+                if not line.startswith(_POSSIBLE):
+                    yield from _clauses(line, frozenset())
+        elif (fact := bench.case.evidence(one)) is not None:
+            ranks = frozenset(ranks_of_evidence(bench, one) | tokens.ranks_in(fact.quote))
+            yield Saying(fact.quote, ranks)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx2
 from pydantic_ai.models import Model
-from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
 from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
@@ -26,27 +28,18 @@ def client(transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncCl
 
 
 def model(choice: Choice, http: httpx2.AsyncClient) -> Model:
-    key = choice.key or "none"
+    where: Any = {"api_key": choice.key or "none", "base_url": choice.base, "http_client": http}
     if choice.kind == "anthropic":
-        own = AnthropicProvider(api_key=key, base_url=choice.base, http_client=http)
-        return AnthropicModel(choice.name, provider=own)
+        return AnthropicModel(choice.name, provider=AnthropicProvider(**where))
     if choice.kind == "google":
-        return GoogleModel(
-            choice.name, provider=GoogleProvider(api_key=key, base_url=choice.base, http_client=http)
-        )
+        return GoogleModel(choice.name, provider=GoogleProvider(**where))
     if choice.kind == "ollama":
-        return OpenAIChatModel(
-            choice.name, provider=OllamaProvider(api_key=key, base_url=choice.base, http_client=http)
-        )
-    return OpenAIChatModel(
-        choice.name, provider=OpenAIProvider(api_key=key, base_url=choice.base, http_client=http)
-    )
+        return OpenAIChatModel(choice.name, provider=OllamaProvider(**where))
+    return OpenAIChatModel(choice.name, provider=OpenAIProvider(**where))
 
 
 def settings(choice: Choice, most_output: int) -> ModelSettings:
     if choice.kind == "anthropic":
-        from pydantic_ai.models.anthropic import AnthropicModelSettings
-
         # The beginning of a conversation is sent with each request: what the maker has kept of it costs a tenth.
         return AnthropicModelSettings(max_tokens=most_output, anthropic_cache=True)
     return ModelSettings(max_tokens=most_output)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.playbook import Investigation, investigate
@@ -43,22 +42,12 @@ class Opened:
         return investigate(self.bench)
 
 
-class Cases(Protocol):
-    @property
-    def roots(self) -> Roots | None:
-        """Where a client may open cases; None: it may not."""
-
-    def named(self, name: str | None) -> Opened:
-        """Raises ToolError if it is not clear which case is meant."""
-
-    def names(self) -> list[str]: ...
-
-
 class GivenCase:
     """The one case that the server was started for. It is read when it is first asked for: clients wait for a server
     to answer their greeting, and not for long."""
 
-    roots = None
+    roots: Roots | None = None
+    """Where a client may open cases; None: it may not."""
 
     def __init__(self, asked: Asked, read: Reader) -> None:
         self._asked, self._read = asked, read
@@ -66,6 +55,7 @@ class GivenCase:
         self._lock = threading.Lock()
 
     def named(self, name: str | None) -> Opened:
+        """Raises ToolError if it is not clear which case is meant."""
         if name not in (None, "case"):
             raise ToolError("this server has one case, which is called 'case'")
         with self._lock:
@@ -115,3 +105,6 @@ class OpenCases:
     def names(self) -> list[str]:
         with self._lock:
             return list(self._open)
+
+
+Cases = GivenCase | OpenCases

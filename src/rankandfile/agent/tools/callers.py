@@ -14,6 +14,7 @@ from .definition import Name, modules_with
 
 
 def callers(bench: Bench, asked: Name) -> Iterator[Line]:
+    """Every line of the source that calls something of this name. A name is no proof: look at the definition."""
     last = asked.name.rsplit(".", 1)[-1]
     found = False
     for module in modules_with(bench, last):
@@ -32,9 +33,4 @@ def callers(bench: Bench, asked: Name) -> Iterator[Line]:
 
 
 ORDER = 130
-TOOL = Tool(
-    "callers",
-    "Every line of the source that calls something of this name. A name is no proof: look at the definition.",
-    Name,
-    callers,
-)
+TOOL = Tool(callers, Name)

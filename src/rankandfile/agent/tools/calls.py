@@ -33,6 +33,8 @@ class Calls(Arguments, frozen=True):
 
 
 def calls(bench: Bench, asked: Calls) -> Iterator[Line]:
+    """Recorded calls by ranks, group, operation, sequence number and state, with sizes and call sites; ranks that
+    made the same call are one line."""
     table = bench.case.calls.with_columns(NUMBER.alias("number"))
     if asked.ranks is not None:
         table = table.filter(pl.col("rank").is_in(ranks_of(asked.ranks)))
@@ -73,10 +75,4 @@ def _words(bench: Bench, row: look.Row) -> str:
 
 
 ORDER = 70
-TOOL = Tool(
-    "calls",
-    "Recorded calls by ranks, group, operation, sequence number and state, with sizes and call sites; ranks that "
-    "made the same call are one line.",
-    Calls,
-    calls,
-)
+TOOL = Tool(calls, Calls)

@@ -19,6 +19,8 @@ class Cohorts(Arguments, frozen=True):
 
 
 def cohorts(bench: Bench, asked: Cohorts) -> Iterator[Line]:
+    """Ranks that made the same calls, per group, the largest cohort first. A job of thousands of ranks has a
+    handful."""
     facts = bench.facts
     groups = groups_that_parted(facts) if asked.group is None else groups_of(bench.case, asked.group)
     if not groups:
@@ -36,9 +38,4 @@ def cohorts(bench: Bench, asked: Cohorts) -> Iterator[Line]:
 
 
 ORDER = 30
-TOOL = Tool(
-    "cohorts",
-    "Ranks that made the same calls, per group, the largest cohort first. A job of thousands of ranks has a handful.",
-    Cohorts,
-    cohorts,
-)
+TOOL = Tool(cohorts, Cohorts)

@@ -41,6 +41,8 @@ class Flow(Arguments, frozen=True):
 
 
 def control_flow(bench: Bench, asked: Flow) -> Iterator[Line]:
+    """The skeleton of the function at a line (decisions, loops, handlers, exits), and the conditions that decide
+    whether that line or another is reached."""
     function = function_at(bench, asked.file, asked.line)
     module = function.module
     yield line(f"{function.qualname} is at {module.path}:{function.first_line}-{function.last_line}")
@@ -71,10 +73,4 @@ def function_at(bench: Bench, file: str, number: int) -> Function:
 
 
 ORDER = 140
-TOOL = Tool(
-    "control_flow",
-    "The skeleton of the function at a line (decisions, loops, handlers, exits), and the conditions that decide "
-    "whether that line or another is reached.",
-    Flow,
-    control_flow,
-)
+TOOL = Tool(control_flow, Flow)

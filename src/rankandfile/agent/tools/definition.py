@@ -19,6 +19,7 @@ class Name(Arguments, frozen=True):
 
 
 def definition(bench: Bench, asked: Name) -> Iterator[Line]:
+    """Where a function, method or class is defined, and its text."""
     last = asked.name.rsplit(".", 1)[-1]
     found = False
     for module in modules_with(bench, last):
@@ -53,4 +54,4 @@ def modules_with(bench: Bench, word: str) -> Iterator[Module]:
 
 
 ORDER = 120
-TOOL = Tool("definition", "Where a function, method or class is defined, and its text.", Name, definition)
+TOOL = Tool(definition, Name)

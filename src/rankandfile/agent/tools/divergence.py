@@ -12,11 +12,9 @@ from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.words import upper
 
 
-class Where(Arguments, frozen=True):
-    pass
-
-
-def divergence(bench: Bench, _: Where) -> Iterator[Line]:
+def divergence(bench: Bench, _: Arguments) -> Iterator[Line]:
+    """The earliest point at which the cohorts of a group stopped making the same calls, and what each did there:
+    where it went wrong, which is often long before where it got stuck."""
     found = [verdict.divergence for verdict in bench.diagnosis.verdicts if verdict.divergence is not None]
     if not found:
         yield line("No group's ranks parted, as far as the dumps tell.")
@@ -40,10 +38,4 @@ def call_words(call: Call) -> str:
 
 
 ORDER = 50
-TOOL = Tool(
-    "divergence",
-    "The earliest point at which the cohorts of a group stopped making the same calls, and what each did there: "
-    "where it went wrong, which is often long before where it got stuck.",
-    Where,
-    divergence,
-)
+TOOL = Tool(divergence, Arguments)

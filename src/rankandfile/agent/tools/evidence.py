@@ -14,6 +14,7 @@ class Ids(Arguments, frozen=True):
 
 
 def evidence(bench: Bench, asked: Ids) -> Iterator[Line]:
+    """The facts behind evidence ids such as D0#84 or L2:88: the file, the place in it, and what stands there."""
     for one in asked.ids:
         fact = bench.case.evidence(one)
         if fact is None:
@@ -23,9 +24,4 @@ def evidence(bench: Bench, asked: Ids) -> Iterator[Line]:
 
 
 ORDER = 100
-TOOL = Tool(
-    "evidence",
-    "The facts behind evidence ids such as D0#84 or L2:88: the file, the place in it, and what stands there.",
-    Ids,
-    evidence,
-)
+TOOL = Tool(evidence, Ids)

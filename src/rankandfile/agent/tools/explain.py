@@ -15,6 +15,8 @@ class Explain(Arguments, frozen=True):
 
 
 def explain(bench: Bench, asked: Explain) -> Iterator[Line]:
+    """Why one rank is stuck: the chain of waits from it to where it ends, link by link, and why it is blamed or
+    not."""
     if not _is_known(bench, asked.rank):
         raise ToolError(f"this job has no rank {asked.rank}")
     found = explain_rank(bench.facts, asked.rank)
@@ -44,9 +46,4 @@ def _is_known(bench: Bench, rank: int) -> bool:
 
 
 ORDER = 60
-TOOL = Tool(
-    "explain",
-    "Why one rank is stuck: the chain of waits from it to where it ends, link by link, and why it is blamed or not.",
-    Explain,
-    explain,
-)
+TOOL = Tool(explain, Explain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankandfile.agent.bench import Bench
-from rankandfile.agent.repository import tracked
+from rankandfile.agent.repository import history
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 
@@ -21,24 +21,17 @@ class Blame(Arguments, frozen=True):
 
 
 def git_blame(bench: Bench, asked: Blame) -> Iterator[Line]:
+    """Who changed these lines last, and when, as the repository of the source has it."""
     path, _ = file_of(bench, asked.file)
     last = asked.last if asked.last is not None else asked.first
     if not 1 <= asked.first <= last:
         raise ToolError("first and last are lines of the file, from 1")
     last = min(last, asked.first + _MOST_LINES - 1)
-    file = tracked(bench, path)
-    spans = f"{asked.first},{last}"
-    printed = file.ask("blame", "--no-textconv", "--date=short", "-L", spans, file.revision, "--", file.name)
-    if printed is None:
+    lines = history(bench, path, "blame", "--no-textconv", "--date=short", "-L", f"{asked.first},{last}")
+    if lines is None:
         raise ToolError(f"git has no answer for lines {asked.first}-{last} of {path}")
-    for one in printed.splitlines():
-        yield line(one)
+    yield from map(line, lines)
 
 
 ORDER = 160
-TOOL = Tool(
-    "git_blame",
-    "Who changed these lines last, and when, as the repository of the source has it.",
-    Blame,
-    git_blame,
-)
+TOOL = Tool(git_blame, Blame)

@@ -11,11 +11,9 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
 
 
-class Hypotheses(Arguments, frozen=True):
-    pass
-
-
-def hypotheses(bench: Bench, _: Hypotheses) -> Iterator[Line]:
+def hypotheses(bench: Bench, _: Arguments) -> Iterator[Line]:
+    """What the rules conclude from the evidence: each verdict with its confidence, and the alternatives that remain
+    with what would decide. Test them before you believe them."""
     for number, verdict in enumerate(bench.diagnosis.verdicts, 1):
         culprits = [culprit.rank for culprit in verdict.culprits]
         blamed = f"culprit: {who(culprits)}" if culprits else "no culprit"
@@ -44,10 +42,4 @@ def _where(verdict: Verdict) -> Iterator[Line]:
 
 
 ORDER = 180
-TOOL = Tool(
-    "hypotheses",
-    "What the rules conclude from the evidence: each verdict with its confidence, and the alternatives that remain "
-    "with what would decide. Test them before you believe them.",
-    Hypotheses,
-    hypotheses,
-)
+TOOL = Tool(hypotheses, Arguments)

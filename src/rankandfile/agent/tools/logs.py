@@ -35,6 +35,8 @@ class Logs(Arguments, frozen=True):
 
 
 def logs(bench: Bench, asked: Logs) -> Iterator[Line]:
+    """What logs say: recognised lines by ranks, text and role, alike ones as one; or the raw lines around a cited
+    one. Who logs first only has the shortest timer: the role says what a line is worth."""
     if asked.around is not None:
         return _around(bench, asked.around, min(max(asked.lines, 0), _MOST_LINES))
     return _recognised(bench, asked)
@@ -107,10 +109,4 @@ def _allowed(bench: Bench, source: str) -> Path | None:
 
 
 ORDER = 90
-TOOL = Tool(
-    "logs",
-    "What logs say: recognised lines by ranks, text and role, alike ones as one; or the raw lines around a cited one. "
-    "Who logs first only has the shortest timer: the role says what a line is worth.",
-    Logs,
-    logs,
-)
+TOOL = Tool(logs, Logs)

@@ -17,11 +17,9 @@ _MOST_NOTES = 20
 _MOST_EXITS = 8
 
 
-class Overview(Arguments, frozen=True):
-    pass
-
-
-def overview(bench: Bench, _: Overview) -> Iterator[Line]:
+def overview(bench: Bench, _: Arguments) -> Iterator[Line]:
+    """What is known of the job and which evidence there is: ranks, groups, dumps, logs, ends of processes, what could
+    not be read. Begin here."""
     case, job = bench.case, bench.diagnosis.job
     size = f"{job.world_size} ranks" if job.world_size else "an unknown number of ranks"
     first = tuple(dump_id(dump) for dump in case.dumps_used["dump"].head(1))
@@ -80,10 +78,4 @@ def _counted(number: int, noun: str) -> str:
 
 
 ORDER = 10
-TOOL = Tool(
-    "overview",
-    "What is known of the job and which evidence there is: ranks, groups, dumps, logs, ends of processes, what could "
-    "not be read. Begin here.",
-    Overview,
-    overview,
-)
+TOOL = Tool(overview, Arguments)

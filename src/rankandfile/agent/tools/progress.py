@@ -22,6 +22,8 @@ class Progress(Arguments, frozen=True):
 
 
 def progress(bench: Bench, asked: Progress) -> Iterator[Line]:
+    """How far each rank came in each group: last call enqueued and completed, oldest unfinished. Ranks that came
+    equally far are one line; groups that are stuck come first."""
     table = progress_table(bench.case)
     if asked.group is not None:
         table = table.filter(pl.col("group").is_in(groups_of(bench.case, asked.group)))
@@ -51,10 +53,4 @@ def _number(value: int | None) -> str:
 
 
 ORDER = 20
-TOOL = Tool(
-    "progress",
-    "How far each rank came in each group: last call enqueued and completed, oldest unfinished. Ranks that came "
-    "equally far are one line; groups that are stuck come first.",
-    Progress,
-    progress,
-)
+TOOL = Tool(progress, Progress)

@@ -32,6 +32,8 @@ class Proposal(Arguments, frozen=True):
 
 
 def propose_verdict(bench: Bench, asked: Proposal) -> Iterator[Line]:
+    """Holds a verdict against the case before it reaches a person: the evidence must exist and be about its culprits,
+    no culprit may only wait, the place and the condition must be in the source, and the confidence must be earned."""
     culprits = ranks_of(asked.culprits)
     verdicts = bench.diagnosis.verdicts
     same = next((one for one in verdicts if one.cause == asked.cause and _culprits(one) == culprits), None)
@@ -126,10 +128,4 @@ def _place_problems(bench: Bench, asked: Proposal) -> Iterator[str]:
 
 
 ORDER = 200
-TOOL = Tool(
-    "propose_verdict",
-    "Holds a verdict against the case before it reaches a person: the evidence must exist and be about its culprits, "
-    "no culprit may only wait, the place and the condition must be in the source, and the confidence must be earned.",
-    Proposal,
-    propose_verdict,
-)
+TOOL = Tool(propose_verdict, Proposal)

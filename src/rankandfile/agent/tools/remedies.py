@@ -9,11 +9,9 @@ from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool
 
 
-class Remedies(Arguments, frozen=True):
-    pass
-
-
-def remedies(bench: Bench, _: Remedies) -> Iterator[Line]:
+def remedies(bench: Bench, _: Arguments) -> Iterator[Line]:
+    """The smallest change that mends what the rules found, as a diff where the source is at hand; what not to do; and
+    two or three probes that would confirm it."""
     found = False
     for verdict in bench.diagnosis.verdicts:
         parts = (
@@ -31,10 +29,4 @@ def remedies(bench: Bench, _: Remedies) -> Iterator[Line]:
 
 
 ORDER = 210
-TOOL = Tool(
-    "remedies",
-    "The smallest change that mends what the rules found, as a diff where the source is at hand; what not to do; and "
-    "two or three probes that would confirm it.",
-    Remedies,
-    remedies,
-)
+TOOL = Tool(remedies, Arguments)

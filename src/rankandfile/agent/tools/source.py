@@ -17,6 +17,7 @@ class Source(Arguments, frozen=True):
 
 
 def source(bench: Bench, asked: Source) -> Iterator[Line]:
+    """Lines of a source file of the job, by its path in the tree or the path that a stack shows."""
     path, lines = file_of(bench, asked.file)
     first = max(1, asked.first)
     last = min(len(lines), asked.last if asked.last is not None else len(lines))
@@ -39,9 +40,4 @@ def file_of(bench: Bench, file: str) -> tuple[str, list[str]]:
 
 
 ORDER = 110
-TOOL = Tool(
-    "source",
-    "Lines of a source file of the job, by its path in the tree or the path that a stack shows.",
-    Source,
-    source,
-)
+TOOL = Tool(source, Source)

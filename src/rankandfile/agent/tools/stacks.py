@@ -27,6 +27,8 @@ class Stacks(Arguments, frozen=True):
 
 
 def stacks(bench: Bench, asked: Stacks) -> Iterator[Line]:
+    """Where ranks stand, innermost frame first, ranks that stand alike as one: by stacks that were taken, else by the
+    calls that did not end."""
     case = bench.case
     wanted = None if asked.ranks is None else ranks_of(asked.ranks)
     rows, taken = _rows(bench, wanted)
@@ -58,10 +60,4 @@ def _frame(place: CodePlace) -> str:
 
 
 ORDER = 80
-TOOL = Tool(
-    "stacks",
-    "Where ranks stand, innermost frame first, ranks that stand alike as one: by stacks that were taken, else by "
-    "the calls that did not end.",
-    Stacks,
-    stacks,
-)
+TOOL = Tool(stacks, Stacks)

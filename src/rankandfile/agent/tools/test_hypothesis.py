@@ -39,21 +39,21 @@ class Claim(Arguments, frozen=True):
 
 class Outcome(NamedTuple):
     for_it: dict[int, str]
-    """Rank -> the evidence that it is so."""
+    """Rank -> the evidence that it is so. Of ranks that are in neither the evidence does not tell."""
     against: dict[int, str]
-    open: frozenset[int]
-    """Ranks of which the evidence does not tell."""
     words: str = ""
 
 
 def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
+    """Checks a structured claim against the case: holds, refuted (with the evidence against it), or undecided."""
     ranks = ranks_of(asked.ranks)
     if not ranks:
         raise ToolError("ranks: name at least one")
     outcome = _CHECKS[asked.kind](bench, asked, ranks)
+    untold = set(ranks) - set(outcome.for_it) - set(outcome.against)
     if outcome.against:
         verdict, told = "refuted", outcome.against
-    elif outcome.open:
+    elif untold:
         verdict, told = "undecided", outcome.for_it
     else:
         verdict, told = "holds", outcome.for_it
@@ -62,7 +62,7 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
     for which, words in (
         (outcome.for_it, "it is so of"),
         (outcome.against, "it is not so of"),
-        (outcome.open, "the evidence does not tell it of"),
+        (untold, "the evidence does not tell it of"),
     ):
         if which:
             yield line(f"{words} {who(which)}")
@@ -107,6 +107,10 @@ def _sure(bench: Bench, group: int) -> set[int]:
     return set(whole["rank"].to_list())
 
 
+def _standing(bench: Bench, rank: int, group: int) -> str:
+    return next(iter(look.standing_evidence(bench.facts, rank, group)), "")
+
+
 def _no_call_after(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     _needs(asked, "group", "seq")
     group = _group(bench, asked)
@@ -115,13 +119,8 @@ def _no_call_after(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     against = {row["rank"]: look.evidence_of(row) for row in first.iter_rows(named=True)}
     # Only a whole dump proves that there is no such call.
     sure = _sure(bench, group)
-    silent = [rank for rank in ranks if rank not in against]
-    for_it = {
-        rank: next(iter(look.standing_evidence(bench.facts, rank, group)), "")
-        for rank in silent
-        if rank in sure
-    }
-    return Outcome(for_it, against, frozenset(silent) - set(for_it))
+    for_it = {rank: _standing(bench, rank, group) for rank in ranks if rank in sure and rank not in against}
+    return Outcome(for_it, against)
 
 
 def _made_call(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
@@ -146,15 +145,11 @@ def _made_call(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
         )
         (for_it if fits else against)[row["rank"]] = look.evidence_of(row)
     last = dict(_of_group(bench, group, ranks).group_by("rank").agg(pl.col("seq").max()).iter_rows())
+    untold = set(ranks) - set(for_it) - set(against)
     for rank in _sure(bench, group):
-        if (
-            rank in ranks
-            and rank not in for_it
-            and rank not in against
-            and (last.get(rank) or -1) < (asked.seq or 0)
-        ):
-            against[rank] = next(iter(look.standing_evidence(bench.facts, rank, group)), "")
-    return Outcome(for_it, against, frozenset(ranks) - set(for_it) - set(against))
+        if rank in untold and (last.get(rank) or -1) < (asked.seq or 0):
+            against[rank] = _standing(bench, rank, group)
+    return Outcome(for_it, against)
 
 
 def _same_call(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
@@ -170,7 +165,7 @@ def _same_call(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     words = "; ".join(
         f"{who(row['rank'])}: {look.call_words(bench.facts, _working(bench, row))}" for row in parts[:4]
     )
-    return Outcome(for_it, against, frozenset(ranks) - set(for_it) - set(against), words)
+    return Outcome(for_it, against, words)
 
 
 def _working(bench: Bench, row: look.Row) -> look.Row:
@@ -185,7 +180,6 @@ def _waits_for(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     waits = bench.facts.waits
     for_it: dict[int, str] = {}
     against: dict[int, str] = {}
-    unsure: set[int] = set()
     for rank in ranks:
         seen, queue, doubt = {rank}, [rank], False
         while queue and not seen & (goal - {rank}):
@@ -197,11 +191,9 @@ def _waits_for(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
         cited = next(iter(_pending_ids(bench, rank)), "")
         if seen & (goal - {rank}):
             for_it[rank] = cited
-        elif doubt or rank not in bench.case.ranks_seen:
-            unsure.add(rank)
-        else:
+        elif not doubt and rank in bench.case.ranks_seen:
             against[rank] = cited
-    return Outcome(for_it, against, frozenset(unsure))
+    return Outcome(for_it, against)
 
 
 def _pending_ids(bench: Bench, rank: int) -> Iterator[str]:
@@ -234,7 +226,7 @@ def _stands_in(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     for row in rows.iter_rows(named=True):
         here = wanted & set(row["frames"])
         (for_it if here else against)[row["rank"]] = stack_id(row["file"], row["line"])
-    return Outcome(for_it, against, frozenset(ranks) - set(for_it) - set(against))
+    return Outcome(for_it, against)
 
 
 def _log_says(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
@@ -245,7 +237,7 @@ def _log_says(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     ).unique("rank", keep="first", maintain_order=True)
     for_it = {row["rank"]: event_id(row["log"], row["line"]) for row in rows.iter_rows(named=True)}
     # That no recognised line says it does not mean that no line does.
-    return Outcome(for_it, {}, frozenset(ranks) - set(for_it))
+    return Outcome(for_it, {})
 
 
 def _ended(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
@@ -257,7 +249,7 @@ def _ended(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
         fits = row["state"] not in ("running", "stopped") and (asked.text or "").lower() in told
         (for_it if fits else against)[row["rank"]] = cited
     against = {rank: cited for rank, cited in against.items() if rank not in for_it}
-    return Outcome(for_it, against, frozenset(ranks) - set(for_it) - set(against))
+    return Outcome(for_it, against)
 
 
 def _same_file(ran: str | None, asked: str) -> bool:
@@ -275,9 +267,4 @@ _CHECKS: dict[str, Callable[[Bench, Claim, list[int]], Outcome]] = {
 }
 
 ORDER = 190
-TOOL = Tool(
-    "test_hypothesis",
-    "Checks a structured claim against the case: holds, refuted (with the evidence against it), or undecided.",
-    Claim,
-    test_hypothesis,
-)
+TOOL = Tool(test_hypothesis, Claim)

@@ -20,6 +20,7 @@ class Waits(Arguments, frozen=True):
 
 
 def waits(bench: Bench, asked: Waits) -> Iterator[Line]:
+    """Who waits for whom: each call that ranks cannot get past, who waits in it, and who has not joined it."""
     wanted = None if asked.ranks is None else set(ranks_of(asked.ranks))
     pending = bench.facts.waits.pending
     chosen = [
@@ -54,9 +55,4 @@ def _line(bench: Bench, one: Pending) -> Line:
 
 
 ORDER = 40
-TOOL = Tool(
-    "waits",
-    "Who waits for whom: each call that ranks cannot get past, who waits in it, and who has not joined it.",
-    Waits,
-    waits,
-)
+TOOL = Tool(waits, Waits)

@@ -31,6 +31,8 @@ class Differs(Arguments, frozen=True):
 
 
 def why_differs(bench: Bench, asked: Differs) -> Iterator[Line]:
+    """Whether the condition at a line, or an expression there, can come out differently on two ranks, and the chain
+    back to what makes it differ. `undecided` is not `the same`."""
     function = function_at(bench, asked.file, asked.line)
     assert bench.program is not None
     found = 0
@@ -65,10 +67,4 @@ def _asked(program: Program, function: Function, asked: Differs) -> Iterator[tup
 
 
 ORDER = 150
-TOOL = Tool(
-    "why_differs",
-    "Whether the condition at a line, or an expression there, can come out differently on two ranks, and the chain "
-    "back to what makes it differ. `undecided` is not `the same`.",
-    Differs,
-    why_differs,
-)
+TOOL = Tool(why_differs, Differs)

@@ -8,16 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from rankandfile.capture.debug import stacks, store, tables
-from rankandfile.capture.debug.job import Rank, ask, ranks, share
-from rankandfile.capture.debug.settings import Settings
+from rankandfile.capture.debug import texts
+from rankandfile.capture.debug.job import Settings, ranks, share
 from rankandfile.capture.debug.verdict import Diagnosing
-from rankandfile.capture.fr_trace import dumps as dumps_of
-from rankandfile.capture.fr_trace import pickles
-
-_STAMP = "%Y%m%d_%H%M%S"
+from rankandfile.capture.gather import fr_trace
 
 
 class Dumper:
@@ -47,27 +42,26 @@ class Dumper:
         found = ranks(self._settings)
         calls = sum(one.seen.calls for one in found)
         moved, self._calls = calls != self._calls, calls
-        folder, stamp = Path(self._settings.dump_dir), time.strftime(_STAMP)
-        kinds: dict[str, Callable[[], None]] = {
-            "stacks": lambda: _write(folder / f"stacks_{stamp}.txt", stacks.text(self._settings, found)),
-            "fr_trace": lambda: _write(folder / f"fr_trace_{stamp}.txt", fr_trace(found)),
-            "wait_counters": lambda: _write(
-                folder / f"wait_counters_{stamp}.txt",
-                from_workers(self._settings, found, "wait_counter_values"),
-            ),
-            "tcpstore": lambda: _write(folder / f"tcpstore_{stamp}.txt", store.text(self._settings)),
-            "pickles": lambda: pickles(_dumps(found), folder / f"pickles_{stamp}"),
+        folder, stamp = Path(self._settings.dump_dir), time.strftime("%Y%m%d_%H%M%S")
+        kinds: dict[str, Callable[[], str]] = {
+            "stacks": lambda: texts.where_they_stand(self._settings, found),
+            "fr_trace": lambda: texts.calls(found),
+            "wait_counters": lambda: texts.from_workers(self._settings, found, "wait_counter_values"),
+            "tcpstore": lambda: texts.in_the_store(self._settings),
+            "pickles": lambda: "",
             # A job that moves needs no diagnosis, which would take a core for seconds.
-            "verdict": lambda: _write(
-                folder / f"verdict_{stamp}.txt",
-                f"the job moves: {calls} calls\n" if moved else f"{self._verdicts.now().text}\n",
+            "verdict": lambda: (
+                f"the job moves: {calls} calls\n" if moved else f"{self._verdicts.now().text}\n"
             ),
         }
-        for kind, write in kinds.items():
+        for kind, text in kinds.items():
             if kind in self._settings.dumps:
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
-                    write()
+                    if kind == "pickles":
+                        fr_trace.pickles(texts.calls_of(found), folder / f"pickles_{stamp}")
+                    else:
+                        _write(folder / f"{kind}_{stamp}.txt", text())
                     _keep_newest(folder, kind, self._settings.keep_dumps)
                 except Exception as error:
                     sys.stderr.write(f"raf: no dump of {kind}: {type(error).__name__}: {error}\n")
@@ -76,29 +70,6 @@ class Dumper:
                 share(self._settings, found)
             except OSError as error:
                 sys.stderr.write(f"raf: rings not shared: {error}\n")
-
-
-def fr_trace(found: list[Rank]) -> str:
-    dumps = _dumps(found)
-    missing = [one for one in found if one.seen.rank not in dumps]
-    head = ""
-    if missing:
-        head = f"PARTIAL DATA: {len(dumps)}/{len(found)} workers responded\n"
-        head += "".join(f"  Rank {one.seen.rank}: its ring cannot be read\n" for one in missing) + "\n"
-    return head + tables.text(dumps)
-
-
-def _dumps(found: list[Rank]) -> dict[int, dict[str, Any]]:
-    return dumps_of(one.seen.path for one in found)
-
-
-def from_workers(settings: Settings, found: list[Rank], handler: str) -> str:
-    """What each rank of this node answers."""
-    parts = []
-    for one in found:
-        parts.append(f"=== Rank {one.seen.rank}: pid {one.seen.pid} on {one.seen.host} ===")
-        parts.append(ask(settings, one, handler))
-    return "\n".join(parts) + "\n"
 
 
 def _write(path: Path, text: str) -> None:

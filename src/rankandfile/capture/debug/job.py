@@ -3,18 +3,57 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankandfile.capture import asking, fr_trace
-from rankandfile.capture.debug.settings import Settings
-from rankandfile.capture.rings import Seen, look
+from rankandfile.capture.gather import fr_trace, worker_server
+from rankandfile.capture.watch.rings import Seen, look
 
 #: Where the nodes of a job put their rings for each other, in a dump folder that they share.
 SHARED = "rings"
+
+
+#: Kinds of dump that are written unless others are asked for.
+DUMPS = ("verdict", "stacks", "fr_trace", "pickles")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the rank that starts the page tells it, through a pipe: a command line can be read by others."""
+
+    rings: str
+    """The folder where this job's ranks of this node record."""
+    launcher: int
+    """Their parent, which tells the rings of one job from another's."""
+    attempt: int
+    sockets: str
+    """The folder of the ranks' worker servers: `rank-PID.sock`."""
+    world: int
+    shared: bool = False
+    """There are other nodes, and the dump folder is where they meet."""
+    store: str = ""
+    """The job's store: address and port."""
+    host: str = "127.0.0.1"
+    port: int = 0
+    token: str = ""
+    dump_dir: str = ""
+    dump_interval: float = 60.0
+    keep_dumps: int = 20
+    dumps: list[str] = field(default_factory=lambda: list(DUMPS))
+    fetch_timeout: float = 10.0
+    source: str = ""
+    said: str = ""
+    """A file to write the page's address into."""
+
+
+def read(text: str) -> Settings:
+    """Raises ValueError or TypeError for what is no settings."""
+    return Settings(**json.loads(text))
 
 
 class Rank(NamedTuple):
@@ -57,7 +96,7 @@ def ask(settings: Settings, one: Rank, handler: str, seconds: float | None = Non
     if not one.seen.lives:
         return "Error: the process is gone"
     path = Path(settings.sockets) / f"rank-{one.seen.pid}.sock"
-    found = asking.handler(path, handler, settings.fetch_timeout if seconds is None else seconds)
+    found = worker_server.handler(path, handler, settings.fetch_timeout if seconds is None else seconds)
     return "Error: no answer" if found is None else found.decode("utf-8", "replace")
 
 

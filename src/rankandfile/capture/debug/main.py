@@ -10,11 +10,11 @@ import threading
 import time
 from pathlib import Path
 
+from rankandfile.capture.debug import texts
 from rankandfile.capture.debug.dumps import Dumper
-from rankandfile.capture.debug.job import ranks
+from rankandfile.capture.debug.job import Settings, ranks, read
 from rankandfile.capture.debug.server import Pages, Server
-from rankandfile.capture.debug.settings import Settings, read
-from rankandfile.capture.debug.verdict import Diagnosing
+from rankandfile.capture.debug.verdict import Diagnosing, judge
 
 POLL_S = 0.5
 #: The ranks begin to record at their own pace.
@@ -82,3 +82,10 @@ def _until_over(settings: Settings) -> None:
         lives = any(one.seen.lives for one in found)
         if not lives and (found or told_to_end or time.monotonic() - began > PATIENCE_S):
             return
+
+
+def once() -> None:
+    """One answer for torch's own debug server: settings on the standard input, text on the standard output."""
+    settings = read(sys.stdin.read())
+    text = judge(settings).text if sys.argv[1:] == ["verdict"] else texts.calls(ranks(settings))
+    sys.stdout.buffer.write(text.rstrip().encode() + b"\n")

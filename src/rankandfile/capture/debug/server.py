@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from rankandfile.capture.debug import dumps, stacks, store
+from rankandfile.capture.debug import texts
 from rankandfile.capture.debug.access import COOKIE, is_loopback, refused
-from rankandfile.capture.debug.job import ask, dump, ranks
+from rankandfile.capture.debug.job import Settings, ask, dump, ranks
 from rankandfile.capture.debug.page import front, page
-from rankandfile.capture.debug.settings import Settings
 from rankandfile.capture.debug.verdict import Diagnosing
 from rankandfile.wire import flight
 
@@ -41,16 +40,16 @@ class Pages:
             "/verdict": lambda _: _text(self._verdicts.now().text),
             "/verdict.json": lambda _: Reply((self._verdicts.now().document or "null").encode(), _JSON),
             "/report": self._report,
-            "/stacks": lambda query: self._shown(query, "Stacks", stacks.text(settings, ranks(settings))),
-            "/fr_trace": lambda query: self._shown(query, "Calls", dumps.fr_trace(ranks(settings))),
+            "/stacks": lambda query: self._shown(
+                query, "Stacks", texts.where_they_stand(settings, ranks(settings))
+            ),
+            "/fr_trace": lambda query: self._shown(query, "Calls", texts.calls(ranks(settings))),
             "/fr_trace_json": self._json,
             "/pickle": self._pickle,
             "/wait_counters": lambda query: self._shown(
-                query,
-                "Wait counters",
-                dumps.from_workers(settings, ranks(settings), "wait_counter_values"),
+                query, "Wait counters", texts.from_workers(settings, ranks(settings), "wait_counter_values")
             ),
-            "/tcpstore": lambda query: self._shown(query, "TCPStore", store.text(settings)),
+            "/tcpstore": lambda query: self._shown(query, "TCPStore", texts.in_the_store(settings)),
             "/profile": self._profile,
         }
 
@@ -129,8 +128,10 @@ class _Handler(BaseHTTPRequestHandler):
             # Out of the address, which browsers keep and show.
             self._send(
                 Reply(b"", _TEXT, 303),
-                Location=f"{parts.path}?{urlencode(query)}".rstrip("?"),
-                **_cookie(given),
+                {
+                    "Location": f"{parts.path}?{urlencode(query)}".rstrip("?"),
+                    "Set-Cookie": f"{COOKIE}={given}; HttpOnly; SameSite=Strict; Path=/",
+                },
             )
         else:
             try:
@@ -139,27 +140,21 @@ class _Handler(BaseHTTPRequestHandler):
                 reply = Reply(f"{type(error).__name__}: {error}".encode(), _TEXT, 500)
             self._send(reply)
 
-    def _send(self, reply: Reply, **headers: str) -> None:
+    def _send(self, reply: Reply, more: Mapping[str, str] = {}) -> None:
         self.send_response(reply.status)
-        fixed = {
+        headers = {
             "Content-Type": reply.kind,
             "Content-Length": str(len(reply.body)),
             "Cache-Control": "no-store",
             "Content-Security-Policy": _POLICY,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
+            **more,
         }
-        for name, value in {
-            **fixed,
-            **{key.replace("_", "-"): value for key, value in headers.items()},
-        }.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(reply.body)
 
     def log_message(self, format: str, *args: object) -> None:
         """The log would hold tokens."""
-
-
-def _cookie(token: str) -> dict[str, str]:
-    return {"Set_Cookie": f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"}

@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.capture import collect, stacks
-from rankandfile.capture.debug.job import ranks
-from rankandfile.capture.debug.settings import Settings
+from rankandfile.capture.debug.job import Settings, ranks
 from rankandfile.capture.diagnose import diagnose
+from rankandfile.capture.gather import files, stacks
 
 #: A verdict this young is given again.
 FRESH_S = 5.0
@@ -29,7 +28,6 @@ class Judged(NamedTuple):
     document: str
     """As of `raf diagnose --format json`; empty where there is none."""
     report: str
-    hang: bool
 
 
 class Diagnosing:
@@ -39,10 +37,6 @@ class Diagnosing:
         self._settings = settings
         self._lock = threading.Lock()
         self._last: Judged | None = None
-
-    @property
-    def last(self) -> Judged | None:
-        return self._last
 
     def now(self) -> Judged:
         with self._lock:
@@ -61,14 +55,12 @@ def judge(settings: Settings) -> Judged:
         if not stacks.take(living, evidence / "stacks"):
             time.sleep(APART_S)
             stacks.take(living, evidence / "stacks", "_later")
-        collect.rings(seen, evidence / "rings")
-        collect.exits([one.seen for one in found if one.here], {}, evidence / "exits.json")
+        files.rings(seen, evidence / "rings")
+        files.exits([one.seen for one in found if one.here], {}, evidence / "exits.json")
         source = Path(settings.source) if settings.source else None
         answer = diagnose(case, source, True, WIDTH)
         text = answer.card.strip() or answer.said or "no verdict"
-        return Judged(
-            time.time(), text, _text(case / "diagnosis.json"), _text(case / "report.html"), answer.hang
-        )
+        return Judged(time.time(), text, _text(case / "diagnosis.json"), _text(case / "report.html"))
 
 
 def _text(path: Path) -> str:

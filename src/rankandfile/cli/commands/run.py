@@ -17,7 +17,7 @@ from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 
 if TYPE_CHECKING:
-    from rankandfile.capture.where_to_meet import Meeting
+    from rankandfile.capture.meet.where_to_meet import Meeting
 
 ORDER = 20
 EXAMPLES = examples(
@@ -97,7 +97,7 @@ def run(
             raise UserError("--model investigates: add --investigate")
         choice_of(model, need_key=True)
     from rankandfile.capture.case import Wishes
-    from rankandfile.capture.investigate import Investigations
+    from rankandfile.capture.diagnose import Investigations
     from rankandfile.capture.run import Options, run
 
     symbols = unicode and (err.encoding or "").lower().startswith("utf")

@@ -13,7 +13,7 @@ from torch.distributed.debug._frontend import DebugHandler, NavLink, Route
 
 from rankandfile.runtime.recorder.current import ring_folder
 
-_ONCE = "import sys; sys.path[:] = {path!r}; from rankandfile.capture.debug.once import main; main()"
+_ONCE = "import sys; sys.path[:] = {path!r}; from rankandfile.capture.debug.main import once; once()"
 _PATIENCE_S = 120.0
 _TEMPLATE = """
 {% extends "base.html" %}
@@ -26,19 +26,19 @@ class _FromRings:
     """Asks a process of its own. Made in the rank, used in torch's server, which may be another process."""
 
     def __init__(self) -> None:
-        self._settings = {
+        self._raf_settings = {
             "rings": str(ring_folder().resolve()),
             "launcher": os.getppid(),
             "attempt": int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")),
             "sockets": "",
             "world": int(os.environ.get("WORLD_SIZE", "1")),
         }
-        self._path = list(sys.path)
+        self._raf_path = list(sys.path)
 
-    def ask(self, what: str) -> str:
+    def _said(self, what: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-c", _ONCE.format(path=self._path), what],
-            input=json.dumps(self._settings),
+            [sys.executable, "-c", _ONCE.format(path=self._raf_path), what],
+            input=json.dumps(self._raf_settings),
             capture_output=True,
             text=True,
             timeout=_PATIENCE_S,
@@ -46,12 +46,13 @@ class _FromRings:
         )
         return done.stdout
 
+    def _page(self, request: Any, title: str, what: str) -> bytes:
+        shown: bytes = request.frontend.render_template("raf.html", title=title, text=self._said(what))
+        return shown
 
-class VerdictHandler(DebugHandler):  # type: ignore[misc]
+
+class VerdictHandler(_FromRings, DebugHandler):  # type: ignore[misc]
     """`/raf`: what Rank & File says of the job as it stands."""
-
-    def __init__(self) -> None:
-        self._rings = _FromRings()
 
     def routes(self) -> list[Any]:
         return [Route("/raf", self._handle)]
@@ -63,35 +64,28 @@ class VerdictHandler(DebugHandler):  # type: ignore[misc]
         return {"raf.html": _TEMPLATE}
 
     def _handle(self, request: Any) -> bytes:
-        text = self._rings.ask("verdict")
-        shown: bytes = request.frontend.render_template("raf.html", title="Verdict", text=text)
-        return shown
+        return self._page(request, "Verdict", "verdict")
 
     def dump(self) -> str:
-        return self._rings.ask("verdict")
+        return self._said("verdict")
 
     def dump_filename(self) -> str:
         return "raf_verdict"
 
 
-class CallsHandler(_debug_handlers.FlightRecorderHandler):  # type: ignore[misc]
+class CallsHandler(_FromRings, _debug_handlers.FlightRecorderHandler):  # type: ignore[misc]
     """`/fr_trace` of what the ranks recorded themselves; the raw answers of the workers stay torch's."""
-
-    def __init__(self) -> None:
-        self._rings = _FromRings()
 
     def templates(self) -> dict[str, str]:
         return {**super().templates(), "raf.html": _TEMPLATE}
 
     def _handle_fr_trace(self, request: Any) -> bytes:
-        text = self._rings.ask("fr_trace")
-        shown: bytes = request.frontend.render_template("raf.html", title="FlightRecorder", text=text)
-        return shown
+        return self._page(request, "FlightRecorder", "fr_trace")
 
     def dump(self) -> str:
         """Under a name that is enabled by default, so with the verdict."""
-        verdict = "".join(f"# {line}".rstrip() + "\n" for line in self._rings.ask("verdict").splitlines())
-        return f"{verdict}\n{self._rings.ask('fr_trace')}"
+        verdict = "".join(f"# {line}".rstrip() + "\n" for line in self._said("verdict").splitlines())
+        return f"{verdict}\n{self._said('fr_trace')}"
 
 
 def handlers() -> list[Any]:

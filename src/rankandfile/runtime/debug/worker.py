@@ -7,16 +7,13 @@ where one runs while Python ends, or waits for it for ever.
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from rankandfile.runtime.answering import answer, socket_of
+from rankandfile.runtime import answering
 
-_PR_SET_PTRACER = 0x59616D61
 #: The page's process is there within so long, or not at all.
 _PATIENCE_S, _POLL_S = 60.0, 0.2
 
@@ -26,22 +23,20 @@ def serve(folder: Path) -> Path:
     with contextlib.suppress(Exception):
         import torch.distributed.debug._handlers  # noqa: F401  its profiler
     with contextlib.suppress(ImportError):
-        answer(folder)
-    return socket_of(folder)
+        answering.answer(folder)
+    return answering.socket_of(folder)
 
 
 def let_look(said: Path) -> None:
-    """Where the kernel lets only ancestors take stacks of this process (Yama), let the page do so too; its number is in
-    a file that it writes when it is there."""
-    if sys.platform == "linux":
-        threading.Thread(target=_let_look, args=(said,), name="raf-let-look", daemon=True).start()
+    """Let the page take stacks of this process; its number is in a file that it writes when it is there."""
+    threading.Thread(target=_let_look, args=(said,), name="raf-let-look", daemon=True).start()
 
 
 def _let_look(said: Path) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError, ValueError):
-            ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(int(said.read_text())), 0, 0, 0)
+            answering.let_look(int(said.read_text()))
             return
         time.sleep(_POLL_S)
 

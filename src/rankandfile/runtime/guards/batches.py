@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.guards import arrival, blocks
+from rankandfile.runtime.guards import arrival, place
 from rankandfile.runtime.guards.guard import Guard, next_use
 from rankandfile.runtime.guards.meeting import meet
-from rankandfile.runtime.guards.membership import Members, members
-from rankandfile.runtime.switch import guards_on
 
 T = TypeVar("T")
 _END = object()
@@ -42,18 +40,14 @@ def uneven(
     """
     if end not in ("any", "all"):
         raise ValueError(f"end must be 'any' or 'all', not {end!r}")
-    if not guards_on() or (group_members := members(group)) is None:
-        return iter(loader)
     # Made here, not at the first batch: the line that calls `uneven` gives it its name.
-    loop = next_use(group_members, f"uneven {end}", name, timeout)
-    return _rounds(loader, end, fill, loop, group_members)
+    loop = next_use(f"uneven {end}", name, group, timeout)
+    return iter(loader) if loop is None else _rounds(loader, end, fill, loop)
 
 
-def _rounds(
-    loader: Iterable[T], end: str, fill: Callable[[T | None], T] | None, loop: Guard, group: Members
-) -> Iterator[T]:
+def _rounds(loader: Iterable[T], end: str, fill: Callable[[T | None], T] | None, loop: Guard) -> Iterator[T]:
     number, last, ended = 0, None, False
-    blocks.enter(loop.at.key)
+    place.enter_block(loop.at.key)
     try:
         batches: Iterator[Any] = iter(())
         while True:
@@ -67,7 +61,7 @@ def _rounds(
                 this.fail(error)
                 raise
             out = int(meet(this, int(batch is _END)))
-            if out == len(group.ranks) or (out and end == "any"):
+            if out == len(loop.members.ranks) or (out and end == "any"):
                 ended = True
                 watchers.decided(loop.at.kind, loop.at.name, f"ended after {number}")
                 return
@@ -77,7 +71,7 @@ def _rounds(
             number += 1
             yield batch
     finally:
-        blocks.leave(loop.at.key)
+        place.leave_block(loop.at.key)
         if not ended:
             _tell_left(loop, number)
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypeVar
 
 from rankandfile.runtime import watchers
 from rankandfile.runtime.guards import differing, values
 from rankandfile.runtime.guards.guard import next_use
-from rankandfile.runtime.guards.meeting import meet, vote_bits
-from rankandfile.runtime.guards.membership import members
-from rankandfile.runtime.guards.place import NoStep, Step
-from rankandfile.runtime.guards.publishing import hear, publish
+from rankandfile.runtime.guards.meeting import hear, meet, publish, vote_bits
+from rankandfile.runtime.guards.place import Step
 from rankandfile.runtime.switch import guards_on
 
 T = TypeVar("T")
-_OFF = NoStep()
 
 
 def agree(
@@ -41,10 +39,9 @@ def agree(
     Off, or without a group: returns the local flag.
     """
     wanted = bool(flag)
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use(f"agree {how}", name, group, timeout)) is None:
         return wanted
-    guard = next_use(group_members, f"agree {how}", name, timeout)
-    ranks = len(group_members.ranks)
+    ranks = len(guard.members.ranks)
     if how == "same":
         outcome = meet(guard, int(wanted), lambda votes: "0" if votes in (0, ranks) else differing.DIFFER)
         if outcome == differing.DIFFER:
@@ -69,11 +66,10 @@ def same(value: T, name: str | None = None, group: Any = None, *, timeout: float
 
     Off, or without a group: returns the value unseen.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("same", name, group, timeout)) is None:
         return value
-    guard = next_use(group_members, "same", name, timeout)
-    mine = values.digest(value, vote_bits(group_members))
-    whole = mine * len(group_members.ranks)
+    mine = values.digest(value, vote_bits(guard.members))
+    whole = mine * len(guard.members.ranks)
     if meet(guard, mine, lambda votes: "0" if votes == whole else differing.DIFFER) == differing.DIFFER:
         watchers.decided("same", guard.at.name, "Disagreement")
         differing.explain(guard, values.text(value))
@@ -98,10 +94,9 @@ def share(
 
     `src` does not wait for the others. Off, or without a group: the local value, the function called.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("share", name, group, timeout)) is None:
         return _local(value)
-    guard = next_use(group_members, "share", name, timeout)
-    if group_members.me != src:
+    if guard.members.me != src:
         found: T = json.loads(hear(guard, src))
     else:
         try:
@@ -119,7 +114,7 @@ def _local(value: T | Callable[[], T]) -> T:
     return value() if callable(value) else value
 
 
-def step(n: object) -> Step | NoStep:
+def step(n: object) -> AbstractContextManager[object]:
     """Say that the job is at step `n`: guards, their errors and the recorder name it.
 
     As a statement it holds until the next one; as a context, to the end of the block, and steps nest:
@@ -133,4 +128,4 @@ def step(n: object) -> Step | NoStep:
 
     Off: does nothing.
     """
-    return Step(n) if guards_on() else _OFF
+    return Step(n) if guards_on() else nullcontext()

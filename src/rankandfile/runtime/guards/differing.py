@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 
-from rankandfile.runtime.guards import farewell
-from rankandfile.runtime.guards.errors import Disagreement, Facts, GuardError
-from rankandfile.runtime.guards.guard import Guard
+from rankandfile.runtime.guards.errors import Disagreement, GuardError
+from rankandfile.runtime.guards.guard import Guard, heard
 from rankandfile.runtime.guards.membership import spelled
 
 #: The outcome that makes every rank say what it voted for.
@@ -26,7 +25,7 @@ def explain(guard: Guard, mine: str) -> None:
         members.store.set(guard.key(f"value/{members.me}"), mine)
         until = time.monotonic() + _PATIENCE_S
         values = {rank: _value(guard, rank, until) for rank in members.ranks}
-        farewell.heard(members, guard.key("heard"), len(members.ranks))
+        heard(members, guard.key("heard"), len(members.ranks))
     guard.leave(*(guard.key(f"value/{rank}") for rank in members.ranks))
     raise disagreement(guard, values)
 
@@ -52,10 +51,8 @@ def disagreement(guard: Guard, values: dict[int, str]) -> GuardError:
     told = [f"{_who(ranks, values, i == most)} {value}" for i, (value, ranks) in enumerate(ordered)]
     if len(told) > _GROUPS_TOLD:
         told[_GROUPS_TOLD - 1 : -1] = [f"{len(told) - _GROUPS_TOLD} more values"]
-    message = f"{guard.at.words()}, on {guard.at.group}: the ranks differ: {'; '.join(told)}"
-    at = guard.at
-    facts = Facts(at.name, at.site, at.group, at.step, (), tuple(odd), values)
-    return Disagreement(message, facts)
+    message = f"{guard.title}: the ranks differ: {'; '.join(told)}"
+    return Disagreement(message, guard.facts(odd=tuple(odd), values=values))
 
 
 def _who(ranks: list[int], values: dict[int, str], rest: bool) -> str:

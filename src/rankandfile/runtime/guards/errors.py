@@ -11,12 +11,18 @@ class Facts:
     """What is known of a guard that failed; the attributes of every `GuardError`."""
 
     name: str = ""
+    """The guard's name: given, or the line that it stands on."""
     site: str = ""
     group: str = ""
+    """The group, with its members."""
     step: str = ""
+    """The step, as `step` set it; empty if nothing did."""
     missing: tuple[int, ...] = ()
+    """Ranks that never arrived."""
     odd: tuple[int, ...] = ()
+    """Ranks whose value is not that of the majority; all ranks where there is none."""
     values: dict[int, str] = field(default_factory=dict)
+    """What each rank brought, as text."""
 
 
 class GuardError(RuntimeError):
@@ -24,37 +30,9 @@ class GuardError(RuntimeError):
 
     def __init__(self, message: str, facts: Facts | None = None) -> None:
         super().__init__(message)
-        self.facts = facts or Facts()
-
-    @property
-    def name(self) -> str:
-        """The guard's name: given, or the line that it stands on."""
-        return self.facts.name
-
-    @property
-    def group(self) -> str:
-        """The group, with its members."""
-        return self.facts.group
-
-    @property
-    def step(self) -> str:
-        """The step, as `step` set it; empty if nothing did."""
-        return self.facts.step
-
-    @property
-    def missing(self) -> tuple[int, ...]:
-        """Ranks that never arrived."""
-        return self.facts.missing
-
-    @property
-    def odd(self) -> tuple[int, ...]:
-        """Ranks whose value is not that of the majority; all ranks where there is none."""
-        return self.facts.odd
-
-    @property
-    def values(self) -> dict[int, str]:
-        """What each rank brought, as text."""
-        return self.facts.values
+        self.facts = known = facts or Facts()
+        self.name, self.group, self.step = known.name, known.group, known.step
+        self.missing, self.odd, self.values = known.missing, known.odd, known.values
 
 
 class Disagreement(GuardError):

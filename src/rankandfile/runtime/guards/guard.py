@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.guards import arrival, farewell, place
+from rankandfile.runtime.guards import arrival, membership, place
 from rankandfile.runtime.guards.arrival import Arrival
 from rankandfile.runtime.guards.errors import Facts, GuardError, PeerFailed, StoreLost, rebuilt
 from rankandfile.runtime.guards.membership import Members
-from rankandfile.runtime.switch import guards_timeout
+from rankandfile.runtime.switch import guards_on, guards_timeout
+
+#: Seconds that the serving rank gives the others to read what it is about to raise.
+LINGER_S = 1.5
+_PAUSE_S = 0.002
 
 
 @dataclass(frozen=True)
@@ -29,9 +35,15 @@ class Guard:
     def key(self, what: str) -> str:
         return f"{self.at.key}/{what}"
 
-    def facts(self, missing: tuple[int, ...] = (), odd: tuple[int, ...] = ()) -> Facts:
+    @property
+    def title(self) -> str:
+        return f"{self.at.words()}, on {self.at.group}"
+
+    def facts(
+        self, missing: tuple[int, ...] = (), odd: tuple[int, ...] = (), values: dict[int, str] | None = None
+    ) -> Facts:
         at = self.at
-        return Facts(at.name, at.site, at.group, at.step, missing, odd)
+        return Facts(at.name, at.site, at.group, at.step, missing, odd, values or {})
 
     def settle(self, text: str) -> str:
         """Settle how this guard ends, unless it is settled: returns what holds."""
@@ -58,7 +70,7 @@ class Guard:
             return outcome
         told = json.loads(outcome)
         watchers.decided(self.at.kind, self.at.name, told["kind"])
-        farewell.heard(self.members, told["heard"], told["hearers"])
+        heard(self.members, told["heard"], told["hearers"])
         raise rebuilt(told["kind"], told["message"], told["facts"])
 
     def fail(self, error: BaseException) -> None:
@@ -68,7 +80,7 @@ class Guard:
         try:
             arrival.tell_end(self.members, replace(self.at, how=f"failed: {what}"))
             self.settle_error(PeerFailed(message, self.facts(odd=(self.members.me,))))
-            farewell.heard(self.members, self.key("heard"), len(self.members.ranks))
+            heard(self.members, self.key("heard"), len(self.members.ranks))
         except Exception:
             # The store may be gone with rank 0; the error that brought us here is the one to show.
             return
@@ -85,8 +97,7 @@ class Guard:
             if not type(error).__name__.startswith("Dist") and "store" not in str(error).lower():
                 raise
             what = f"the job's store, which rank 0 or its agent serves, does not answer ({str(error)[:120]})"
-            message = f"{self.at.words()}, on {self.at.group}: {what}"
-            raise StoreLost(message, self.facts()) from error
+            raise StoreLost(f"{self.title}: {what}", self.facts()) from error
         finally:
             arrival.gone_on()
 
@@ -101,8 +112,11 @@ class Guard:
         self.members.previous[threading.get_ident()] = keys
 
 
-def next_use(members: Members, kind: str, name: str | None, timeout: float | None) -> Guard:
-    """This rank's next use of a guard, which is told by its kind, its name (or line), and the step."""
+def next_use(kind: str, name: str | None, group: Any, timeout: float | None) -> Guard | None:
+    """This rank's next use of a guard, which is told by its kind, its name (or line), and the step; None where guards
+    are off, or there is nobody to agree with."""
+    if not guards_on() or (members := membership.members(group)) is None:
+        return None
     site = place.site()
     called = name or site
     step = place.current_step()
@@ -111,3 +125,21 @@ def next_use(members: Members, kind: str, name: str | None, timeout: float | Non
     key = f"{members.ident}/{ident}/{number}/{step}"
     at = Arrival(key, members.label, kind, called, number, site, step, place.thread_name(), time.time())
     return Guard(members, at, timeout or guards_timeout() or members.patience)
+
+
+def heard(members: Members, key: str, hearers: int) -> None:
+    """This rank knows of the error. The one that serves the job's store waits until all `hearers` do, and raises last:
+    when it ends, nobody can learn any more why. Raises nothing itself."""
+    try:
+        count = members.store.add(key, 1)
+        until = time.monotonic() + LINGER_S
+        while _serves(members) and count < hearers and time.monotonic() < until:
+            time.sleep(_PAUSE_S)
+            count = members.store.add(key, 0)
+    except Exception:
+        # Without a store there is nobody left to wait for; the error is about to be raised.
+        return
+
+
+def _serves(members: Members) -> bool:
+    return members.me == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"

@@ -1,9 +1,10 @@
-"""Where a guard stands: the line that called it, and the step that the job is at."""
+"""Where a guard stands: the line that called it, the step that the job is at, and the blocks around it."""
 
 from __future__ import annotations
 
 import sys
 import threading
+from collections import Counter
 from contextvars import ContextVar
 from pathlib import PurePath
 from types import TracebackType
@@ -61,13 +62,22 @@ class Step:
         _steps.set(self._outer)
 
 
-class NoStep:
-    """What `step` gives where guards are off."""
+#: The blocks (loops, `collective_finally`) that threads of this rank are in, by the key of their guard.
+_blocks: Counter[str] = Counter()
+_lock = threading.Lock()
 
-    def __enter__(self) -> NoStep:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+def enter_block(key: str) -> None:
+    with _lock:
+        _blocks[key] += 1
+
+
+def leave_block(key: str) -> None:
+    with _lock:
+        _blocks[key] -= 1
+        if _blocks[key] <= 0:
+            del _blocks[key]
+
+
+def is_in_block(key: str) -> bool:
+    return key in _blocks

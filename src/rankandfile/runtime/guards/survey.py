@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 
-from rankandfile.runtime.guards import arrival, blocks
+from rankandfile.runtime.guards import arrival, place
 from rankandfile.runtime.guards.arrival import Arrival
 from rankandfile.runtime.guards.errors import GuardError, GuardTimeout, Parted, PeerFailed
 from rankandfile.runtime.guards.guard import Guard
@@ -57,12 +57,8 @@ def too_late(guard: Guard, awaited: tuple[int, ...], waited: float) -> GuardErro
     more = [f"and {len(missing) - _TOLD} more"] if len(missing) > _TOLD else []
     who = f"{_ranks(missing)} did not arrive" if missing else "all arrived, and nobody settled it"
     where = "; ".join(told + more)
-    message = f"{_title(guard)}: waited {waited:.3g} s, {who}" + (f" ({where})" if where else "")
+    message = f"{guard.title}: waited {waited:.3g} s, {who}" + (f" ({where})" if where else "")
     return GuardTimeout(message, guard.facts(missing=missing, odd=missing))
-
-
-def _title(guard: Guard) -> str:
-    return f"{guard.at.words()}, on {guard.at.group}"
 
 
 def _ranks(ranks: tuple[int, ...] | list[int]) -> str:
@@ -76,7 +72,7 @@ def _is_here(guard: Guard, arrivals: list[Arrival]) -> bool:
 def _ended(arrivals: list[Arrival]) -> tuple[Arrival, str] | None:
     """A block that the rank failed in, or left, and that this rank is still in."""
     for at in arrivals:
-        if at.how != "waiting" and at.how != "working" and blocks.is_open(at.key):
+        if at.how != "waiting" and at.how != "working" and place.is_in_block(at.key):
             return at, at.how.replace("failed:", "failed with", 1)
     return None
 
@@ -94,7 +90,7 @@ def _waits_elsewhere(guard: Guard, arrivals: list[Arrival]) -> Arrival | None:
 
 
 def _peer_failed(guard: Guard, rank: int, what: str) -> PeerFailed:
-    message = f"{_title(guard)}: rank {rank} will not come: it {what}"
+    message = f"{guard.title}: rank {rank} will not come: it {what}"
     return PeerFailed(message, guard.facts(missing=(rank,), odd=(rank,)))
 
 

@@ -8,12 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from rankandfile.runtime import watchers
-from rankandfile.runtime.guards import arrival, blocks
+from rankandfile.runtime.guards import arrival, place
 from rankandfile.runtime.guards.guard import next_use
-from rankandfile.runtime.guards.meeting import meet
-from rankandfile.runtime.guards.membership import members
-from rankandfile.runtime.guards.publishing import hear, publish
-from rankandfile.runtime.switch import guards_on
+from rankandfile.runtime.guards.meeting import hear, meet, publish
 
 
 @contextmanager
@@ -31,15 +28,14 @@ def solo(
 
     Off, or without a group: true on `rank` (everywhere without a group), and nobody waits.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("solo", name, group, timeout)) is None:
         yield _is_rank(rank)
         return
-    guard = next_use(group_members, "solo", name, timeout)
-    if group_members.me != rank:
+    if guard.members.me != rank:
         yield False
         hear(guard, rank)
         return
-    arrival.arrive(group_members, replace(guard.at, how="working"))
+    arrival.arrive(guard.members, replace(guard.at, how="working"))
     try:
         yield True
     except BaseException as error:
@@ -77,12 +73,11 @@ def collective_finally(
 
     Off, or without a group: does nothing.
     """
-    if not guards_on() or (group_members := members(group)) is None:
+    if (guard := next_use("collective_finally", name, group, timeout)) is None:
         yield
         return
-    guard = next_use(group_members, "collective_finally", name, timeout)
     key = guard.at.key
-    blocks.enter(key)
+    place.enter_block(key)
     try:
         yield
     except BaseException as error:
@@ -93,4 +88,4 @@ def collective_finally(
         meet(guard, 0)
         watchers.decided(guard.at.kind, guard.at.name, "all came through")
     finally:
-        blocks.leave(key)
+        place.leave_block(key)

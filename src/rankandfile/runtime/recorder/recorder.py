@@ -25,8 +25,6 @@ from rankandfile.runtime.recorder.tables import (
     dtype_name,
     rolled,
     tensors,
-    texts,
-    thread_text,
 )
 from rankandfile.wire import layout
 
@@ -39,6 +37,8 @@ Token = tuple[int, int, int, int]
 
 class Recorder:
     def __init__(self, ring: Ring) -> None:
+        import torch.distributed
+
         self.ring = ring
         self.stacks = Stacks(ring)
         self.failures = 0
@@ -48,7 +48,8 @@ class Recorder:
         self.next_number: Callable[[], int] = itertools.count(1).__next__
         self.on_step: Callable[[int], None] | None = None
         """Who else writes records, and must know the step: the native library."""
-        self._unbox: Callable[[Any], Any] = _process_groups()
+        self._unbox: Callable[[Any], Any] = torch.distributed.ProcessGroup.unbox
+        """What makes a process group of the box that operators are given."""
         self._groups_learnt = 0
         self._shapes_learnt = 0
         self._lock = threading.Lock()
@@ -56,7 +57,7 @@ class Recorder:
         self._shapes: dict[Any, Shape] = {}
         self._contracts: dict[tuple[int, int, int, int, int], int] = {}
         self._threads = Numbers(ring, layout.THREAD)
-        self._texts = texts(ring)
+        self._texts = Numbers(ring, layout.TEXT, limits.MOST_TEXTS)
         self._step = 0
         self._last: dict[int, Token | None] = {}
         """By thread; the system uses their numbers again."""
@@ -221,7 +222,8 @@ class Recorder:
 
     def learn_thread(self) -> int:
         """The number of the calling thread."""
-        return self._threads.of(threading.get_ident(), thread_text)
+        own = threading.get_ident()
+        return self._threads.of(own, lambda: [own, threading.current_thread().name])
 
     def _shape(self, operator: Operator, arguments: tuple[Any, ...], inputs: list[Any]) -> Shape:
         outputs = inputs if operator.outputs == operator.inputs else tensors(arguments[operator.outputs])
@@ -256,11 +258,3 @@ class Recorder:
         elements = [[math.prod(sizes) for sizes in side] for side in (in_sizes, out_sizes)]
         told = digest(repr((elements, in_dtypes, out_dtypes)))
         return number, sum(elements[0]), sum(elements[1]), told
-
-
-def _process_groups() -> Callable[[Any], Any]:
-    """What makes a process group of the box that operators are given."""
-    import torch.distributed
-
-    unbox: Callable[[Any], Any] = torch.distributed.ProcessGroup.unbox
-    return unbox

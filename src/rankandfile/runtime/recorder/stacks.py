@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from pathlib import PurePath
 from types import CodeType, FrameType
 
 from rankandfile.runtime.recorder.ring import Ring
+from rankandfile.runtime.recorder.tables import digest
 from rankandfile.wire import layout
 
 #: Frames kept of a stack, innermost first.
@@ -92,5 +92,4 @@ class Stacks:
 
 
 def site_hash(file: str, line: int, function: str) -> int:
-    text = f"{'/'.join(PurePath(file).parts[-2:])}:{line}:{function}"
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    return digest(f"{'/'.join(PurePath(file).parts[-2:])}:{line}:{function}")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankandfile.runtime.recorder.ring import Ring
-from rankandfile.wire import layout
 
 _MASK = (1 << 64) - 1
 _PRIME = 0x9E3779B97F4A7C15
@@ -18,7 +17,7 @@ _PRIME = 0x9E3779B97F4A7C15
 MOST_GROUPS, MOST_SHAPES = 10_000, 10_000
 
 #: Texts of a job that a ring keeps: steps go on for ever.
-_MOST_TEXTS = 4096
+MOST_TEXTS = 4096
 
 
 @dataclass
@@ -105,11 +104,3 @@ _DTYPES = {
     "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
 }
-
-
-def thread_text() -> list[object]:
-    return [threading.get_ident(), threading.current_thread().name]
-
-
-def texts(ring: Ring) -> Numbers:
-    return Numbers(ring, layout.TEXT, _MOST_TEXTS)

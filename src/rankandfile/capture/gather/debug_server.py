@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture import asking, processes
-from rankandfile.capture.asking import Address
-from rankandfile.capture.unrecorded import rank_of
+from rankandfile.capture.gather import worker_server
+from rankandfile.capture.gather.worker_server import Address
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.rings import rank_of
 
 #: The page asks all ranks itself; one that is frozen costs it its own limit.
 PAGE_S, STACK_S = 75.0, 10.0
@@ -38,10 +39,10 @@ class Server:
 
     def ask(self, handler: str, page: str, seconds: float) -> Answers:
         if not self.workers:
-            body = asking.fetch(self.address, "GET", f"/{page}", PAGE_S)
+            body = worker_server.fetch(self.address, "GET", f"/{page}", PAGE_S)
             return {} if body is None else dict(_of_page(body.decode("utf-8", "replace")))
         with ThreadPoolExecutor(min(len(self.workers), 16)) as pool:
-            found = pool.map(lambda one: asking.handler(one, handler, seconds), self.workers.values())
+            found = pool.map(lambda one: worker_server.handler(one, handler, seconds), self.workers.values())
         return {rank: data for rank, data in zip(self.workers, found, strict=True) if data}
 
 
@@ -53,9 +54,9 @@ def find(addresses: Sequence[str]) -> tuple[list[Server], list[str]]:
     wrong: list[str] = []
     for number, text in enumerate(addresses):
         address: Address = Path(text) if text.startswith("/") else text
-        if asking.handlers(address):
+        if worker_server.handlers(address):
             workers[_rank(address, number)] = address
-        elif not isinstance(address, Path) and asking.fetch(address, "GET", "/") is not None:
+        elif not isinstance(address, Path) and worker_server.fetch(address, "GET", "/") is not None:
             servers.append(Server(address, {}))
         else:
             wrong.append(f"{text}: no debug server answers there{_why(address)}")
@@ -112,10 +113,10 @@ def _recorders(servers: Sequence[Server], folder: Path) -> dict[int, bytes]:
     """What torch's recorders say, by rank; with the counters of waits, written below the folder."""
     found: dict[int, bytes] = {}
     for number, server in enumerate(servers):
-        for rank, data in server.ask("fr_trace_json", "fr_trace_json", asking.ANSWER_S).items():
+        for rank, data in server.ask("fr_trace_json", "fr_trace_json", worker_server.ANSWER_S).items():
             _write(folder / "dumps" / f"fr_trace_rank_{rank}.json", data)
             found[rank] = data
-        counters = server.ask("wait_counter_values", "wait_counters", asking.ANSWER_S)
+        counters = server.ask("wait_counter_values", "wait_counters", worker_server.ANSWER_S)
         if counters:
             words = {rank: ("wait_counter_values", data) for rank, data in counters.items()}
             _write(folder / f"wait_counters_{number}.txt", _joined(words))
@@ -128,9 +129,7 @@ def _stacks(server: Server) -> dict[int, tuple[str, bytes]]:
         for rank, data in server.ask("pyspy_dump", "pyspy_dump", STACK_S).items()
         if b"Thread" in data
     }
-    if server.workers and found.keys() == server.workers.keys():
-        return found
-    if found and not server.workers:
+    if found and (not server.workers or found.keys() == server.workers.keys()):
         return found
     for rank, data in server.ask("dump_traceback", "stacks", STACK_S).items():
         found.setdefault(rank, ("dump_traceback", data))

@@ -14,25 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from rankandfile.capture import asking, processes
-from rankandfile.capture.places import home
-from rankandfile.capture.rings import Seen
-from rankandfile.capture.stall import AT_FIRST
-from rankandfile.capture.unrecorded import NO_RING
+from rankandfile.capture.gather import worker_server
+from rankandfile.capture.launch.environment import home
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.rings import NO_RING, Seen
+from rankandfile.capture.watch.stall import AT_FIRST
 
-#: Variables that matter to a diagnosis. Others may be secrets.
-_PREFIXES = (
-    "TORCH_",
-    "NCCL_",
-    "GLOO_",
-    "OMP_",
-    "CUDA_",
-    "MASTER_",
-    "WORLD_SIZE",
-    "LOCAL_WORLD",
-    "PET_",
-    "SLURM_N",
-)
+#: Beginnings of the variables that matter to a diagnosis. Others may be secrets.
+TELLING = ("TORCH_", "NCCL_", "GLOO_", "OMP_", "CUDA_", "MASTER_", "WORLD_SIZE", "LOCAL_WORLD")
 _MADE = re.compile(rb'"time_created_ns": ?(\d{1,19})')
 
 
@@ -60,8 +49,8 @@ def answers(seen: Sequence[Seen], folder: Path) -> None:
     served = {one.rank: path for one in seen if one.lives and (path := _socket(one)).exists()}
     silent = {one.rank for one in seen if one.path == NO_RING} & served.keys()
     with ThreadPoolExecutor(max(1, min(len(served), 16))) as pool:
-        found = dict(zip(served, pool.map(asking.flight, served.values()), strict=True))
-        counters = pool.map(lambda path: asking.handler(path, "wait_counter_values"), served.values())
+        found = dict(zip(served, pool.map(worker_server.flight, served.values()), strict=True))
+        counters = pool.map(lambda path: worker_server.handler(path, "wait_counter_values"), served.values())
         waits = dict(zip(served, counters, strict=True))
     stands = time.time() - max((_newest(dump) for dump in found.values()), default=0.0) > AT_FIRST
     for rank, dump in found.items():
@@ -137,5 +126,6 @@ def dumps(made: Path, folder: Path) -> None:
 
 
 def environment(variables: Mapping[str, str], path: Path) -> None:
-    kept = sorted(f"{name}={value}" for name, value in variables.items() if name.startswith(_PREFIXES))
+    wanted = (*TELLING, "PET_", "SLURM_N")
+    kept = sorted(f"{name}={value}" for name, value in variables.items() if name.startswith(wanted))
     path.write_text("\n".join(kept) + "\n")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture.nodes import Nodes, Word
+from rankandfile.capture.meet.nodes import Nodes, Word
 
 #: For the slowest node's stacks; for the ends of the others' jobs; for the verdict of whoever speaks.
 ALL_S, ENDS_S, VERDICT_S = 40.0, 8.0, 120.0

@@ -1,14 +1,15 @@
-"""Rings of a running job, seen from outside: which rank has moved, and which has something open."""
+"""Ranks of a running job, seen from outside: by their rings, which of them has moved and which has something open; and
+those that have none, of a job that does not record, or that have not come to make a process group.
+"""
 
 from __future__ import annotations
 
 import os
-import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.capture.processes import alive, own_address, stopped
+from rankandfile.capture.watch.processes import alive, own_address, status, stopped
 from rankandfile.wire import layout
 from rankandfile.wire.layout import Header, Record
 
@@ -99,16 +100,46 @@ def _newest(fd: int, header: Header) -> list[tuple[Record, int, int]]:
         at = header.header_size + (last + 1 - count) * layout.RECORD_SIZE
         block = os.pread(fd, count * layout.RECORD_SIZE, at)
         for place in range(len(block) // layout.RECORD_SIZE - 1, -1, -1):
-            data = block[place * layout.RECORD_SIZE : (place + 1) * layout.RECORD_SIZE]
-            if data[layout.KIND_AT] == layout.PULSE:
-                continue
-            body = data[: layout.BODY_SIZE]
-            record = Record(*layout.BODY.unpack(body))
-            check = layout.U32.unpack_from(data, layout.CHECK_AT)[0]
-            if record.number != number - count + place + 1 or zlib.crc32(body) != check:
-                continue
-            (left,) = layout.U32.unpack_from(data, layout.LEFT_AT)
-            (done,) = layout.U32.unpack_from(data, layout.DONE_AT)
-            found.append((record, left, done))
+            one = layout.record_in(block, place * layout.RECORD_SIZE)
+            expected = number - count + place + 1
+            if one is not None and one[0].kind != layout.PULSE and one[0].number == expected:
+                found.append(one)
         number -= count
     return found[:NEWEST]
+
+
+NO_RING = Path("/nonexistent/none.ring")
+#: Under which names launchers tell a process its rank; the first that is there counts.
+RANK_NAMES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+
+
+def rank_of(environment: Mapping[str, str]) -> int | None:
+    """The global rank that a launcher gave; None for whatever is no number."""
+    for name in RANK_NAMES:
+        word = environment.get(name, "")
+        if word:
+            return int(word) if word.isdigit() and len(word) < 8 else None
+    return None
+
+
+def attempt_of(environment: Mapping[str, str]) -> int:
+    """How often torchrun had started its ranks before; 0 where nothing tells."""
+    word = environment.get("TORCHELASTIC_RESTART_COUNT", "")
+    return int(word) if word.isdigit() and len(word) < 8 else 0
+
+
+def unrecorded(environments: Mapping[int, Mapping[str, str]], known: Collection[int]) -> list[Seen]:
+    """One per rank that is not known: the uppermost process, if parents come before children."""
+    found: dict[int, Seen] = {}
+    for pid, environment in environments.items():
+        rank = rank_of(environment)
+        if rank is not None and rank not in known and rank not in found:
+            found[rank] = without_ring(pid, rank)._replace(attempt=attempt_of(environment))
+    return list(found.values())
+
+
+def without_ring(pid: int, rank: int) -> Seen:
+    found = status(pid)
+    lives = found is not None and found.state not in "ZX"
+    started = found.started if found else 0
+    return Seen(NO_RING, rank, pid, started, 0, os.uname().nodename, lives, False, (), 0, False)

@@ -9,7 +9,7 @@ import select
 import struct
 import threading
 
-from rankandfile.capture import processes
+from rankandfile.capture.watch import processes
 
 #: `struct pidfd_info` and its ioctl: Linux 6.15 and later keep the exit status for whoever holds the pidfd.
 _INFO = struct.Struct("<QQ11Ii")

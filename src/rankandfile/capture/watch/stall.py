@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rankandfile.capture.rings import Seen
+from rankandfile.capture.watch.rings import Seen
 
 #: Seconds without the user's own: at first, at most, and how many times the longest pause so far.
 AT_FIRST, AT_MOST, TIMES = 10.0, 120.0, 5.0

@@ -10,8 +10,8 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
-from rankandfile.capture import processes
-from rankandfile.capture.output import Output
+from rankandfile.capture.launch.output import Output
+from rankandfile.capture.watch import processes
 
 #: Signals that end things, and that the job gets when we do.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from rankandfile.capture.streams import Stream
+from rankandfile.capture.launch.streams import Stream
 from rankandfile.wire import streams
 from rankandfile.wire.streams import ERR, OUT, Wish
 

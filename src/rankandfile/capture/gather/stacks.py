@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
-from rankandfile.capture.processes import stopped
+from rankandfile.capture.watch.processes import stopped
 
 #: A process of many threads on a busy machine; native stacks read symbols first.
 ANSWER_S, NATIVE_S = 20.0, 40.0

@@ -8,11 +8,12 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from rankandfile.capture.muster import Muster
+from rankandfile.capture.meet.where_to_meet import Muster
 from rankandfile.model.ranks import format_ranks
 
 #: Between two beats; who has not beaten for so long is lost; how often everybody is looked at while all is well.
@@ -182,14 +183,10 @@ class Nodes:
 
     def verdict(self, about: str) -> dict[str, Any] | None:
         """What another watcher of this attempt has published."""
-        with self._guarded():
-            told = self._where.get(f"verdict-{about}")
-            try:
-                found = json.loads(told or b"null")
-            except ValueError:
-                return None
-            return found if isinstance(found, dict) and found.get("by") in self.others() else None
-        return None
+        found = None
+        with self._guarded(), suppress(ValueError):
+            found = json.loads(self._where.get(f"verdict-{about}") or b"null")
+        return found if isinstance(found, dict) and found.get("by") in self.others() else None
 
     def leave(self, nothing_to_tell: bool) -> None:
         self._over.set()
@@ -199,24 +196,13 @@ class Nodes:
             with self._guarded():
                 self._where.remove(self.own)
 
-    def _guarded(self) -> _Guarded:
-        return _Guarded(self)
-
-
-class _Guarded:
-    """Whatever the place does not answer any more makes this node one that is alone, and nothing worse."""
-
-    def __init__(self, nodes: Nodes) -> None:
-        self._nodes = nodes
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        if error is None or not isinstance(error, Exception):
-            return False
-        self._nodes.lost = True
-        return True
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Whatever the place does not answer any more makes this node one that is alone, and nothing worse."""
+        try:
+            yield
+        except Exception:
+            self.lost = True
 
 
 def _read(data: bytes | None) -> Word | None:

@@ -6,11 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rankandfile.capture import processes
-from rankandfile.capture.endings import Endings
-from rankandfile.capture.kernel import Kernel
-from rankandfile.capture.rings import Seen, look, with_stops
-from rankandfile.capture.unrecorded import attempt_of, rank_of, unrecorded
+from rankandfile.capture.watch import processes
+from rankandfile.capture.watch.endings import Endings
+from rankandfile.capture.watch.kernel import Kernel
+from rankandfile.capture.watch.rings import Seen, attempt_of, look, rank_of, unrecorded, with_stops
 
 #: How often processes without a ring are looked for, while there may be any.
 SEARCH_S = 2.0

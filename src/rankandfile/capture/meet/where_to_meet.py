@@ -6,11 +6,10 @@ import hashlib
 import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
-from rankandfile.capture.job_store import JobStore
-from rankandfile.capture.muster import Muster
-from rankandfile.capture.shared_folder import SharedFolder
+from rankandfile.capture.meet.job_store import JobStore
+from rankandfile.capture.meet.shared_folder import SharedFolder
 
 #: A shared folder, the job's own store, or nowhere.
 Meeting = Path | Literal["store"] | None
@@ -51,3 +50,25 @@ def _several_nodes(told: Mapping[str, str]) -> bool:
             return int(told[world]) > int(told[local])
     nodes = told.get("SLURM_NNODES", "")
     return nodes.isdigit() and int(nodes) > 1
+
+
+class Muster(Protocol):
+    """Names and bytes. Each watcher writes under a name of its own; all may read everything.
+
+    Every method raises `OSError` where the place is gone, and answers within seconds.
+    """
+
+    def enrol(self, member: str) -> None:
+        """From now on `members` has it."""
+
+    def members(self) -> list[str]:
+        """Everybody who has enrolled, those that an earlier attempt has left included."""
+
+    def put(self, name: str, data: bytes) -> None:
+        """Set, or replace as a whole. A name is `MEMBER/word`, or a word that belongs to all."""
+
+    def get(self, name: str) -> bytes | None:
+        """What was put last."""
+
+    def remove(self, member: str) -> None:
+        """Everything of this member."""
