@@ -24,8 +24,9 @@ def _width(stream: object) -> int | None:
     return PIPE_WIDTH
 
 
-out = Console(highlight=False, width=_width(sys.stdout))
-err = Console(stderr=True, highlight=False, width=_width(sys.stderr))
+# What is printed has names of evidence in it, in which brackets are brackets.
+out = Console(highlight=False, markup=False, width=_width(sys.stdout))
+err = Console(stderr=True, highlight=False, markup=False, width=_width(sys.stderr))
 
 
 def signs_for(unicode: bool) -> Signs:
@@ -45,4 +46,4 @@ def write_utf8(text: str) -> None:
 def complain(message: str) -> None:
     """One line for the person, also where the terminal is narrow."""
     line = " ".join(message.split())
-    err.print(f"raf: {line}", style="bold red", markup=False, soft_wrap=True)
+    err.print(f"raf: {line}", style="bold red", soft_wrap=True)

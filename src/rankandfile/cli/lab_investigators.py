@@ -36,7 +36,7 @@ def score(
     out.print(pages.table(scores))
     if worst:
         for line in pages.worst_lines(scores):
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     if output is not None:
         output.write_bytes(pages.to_json(scores))
     if markdown is not None:

@@ -14,7 +14,7 @@ OnLine = Callable[[int, str], None]
 
 
 def say(message: str) -> None:
-    err.print(message, style="dim", markup=False, soft_wrap=True)
+    err.print(message, style="dim", soft_wrap=True)
 
 
 def kind_of(name: str) -> str:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 Paths = Annotated[
     list[Path],
     typer.Argument(
-        help="Dumps, folders or archives of them, in any mix, or a case directory.",
-        metavar="PATH...",
-        show_default=False,
+        help="Dumps, folders or archives of them, in any mix, or a case directory.", metavar="PATH..."
     ),
 ]
 Sources = Annotated[
@@ -32,26 +30,16 @@ Sources = Annotated[
         "--src",
         metavar="DIR",
         help="Folder, zip file or wheel with the job's source; may be given several times.",
-        show_default=False,
     ),
 ]
 Source = Annotated[
     Path | None,
-    typer.Option(
-        "--src",
-        help="The program's source, where the recorder's own copies are not to be used.",
-        show_default=False,
-    ),
+    typer.Option("--src", help="The program's source, where the recorder's own copies are not to be used."),
 ]
 """The same for a job that is watched, and so runs from one place."""
 Revision = Annotated[
     str | None,
-    typer.Option(
-        "--git",
-        metavar="REV",
-        help="Read the folders of --src as they were in this commit.",
-        show_default=False,
-    ),
+    typer.Option("--git", metavar="REV", help="Read the folders of --src as they were in this commit."),
 ]
 Hung = Annotated[
     bool,
@@ -63,12 +51,10 @@ Attempt = Annotated[
         "--attempt",
         min=1,
         help="Which attempt of the job, 1 being the earliest. Default: the latest that has most of its ranks.",
-        show_default=False,
     ),
 ]
 Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, help="Decoding processes. Default: one per processor.", show_default=False),
+    int | None, typer.Option("--jobs", min=1, help="Decoding processes. Default: one per processor.")
 ]
 
 

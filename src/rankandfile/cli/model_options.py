@@ -16,16 +16,13 @@ Model = Annotated[
         metavar="MODEL",
         help="A model investigates further: anthropic:NAME, openai:NAME, google:NAME, ollama:NAME, or the address of "
         "an OpenAI-compatible server with #NAME.",
-        show_default=False,
     ),
 ]
 MaxSteps = Annotated[
     int, typer.Option("--max-steps", min=1, help="Questions that the model may ask of tools.")
 ]
 MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1000, help="Tokens, sent and received.")]
-MaxCost = Annotated[
-    float | None, typer.Option("--max-cost", min=0, metavar="USD", help="US dollars.", show_default=False)
-]
+MaxCost = Annotated[float | None, typer.Option("--max-cost", min=0, metavar="USD", help="US dollars.")]
 MaxSeconds = Annotated[float, typer.Option("--max-seconds", min=0.1, help="Seconds for the model.")]
 PriceOption = Annotated[
     str | None,
@@ -33,7 +30,6 @@ PriceOption = Annotated[
         "--price",
         metavar="IN,OUT",
         help="US dollars per million tokens, sent and received. Default: the published price, where it is known.",
-        show_default=False,
     ),
 ]
 Redact = Annotated[

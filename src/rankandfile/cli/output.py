@@ -30,9 +30,7 @@ class TextOrJson(str, Enum):
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print it.")]
 TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", "-f", help="How to print it.")]
-OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file instead.", show_default=False)
-]
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead.")]
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
 
 

@@ -29,7 +29,6 @@ Prove = Annotated[
         metavar="COMMAND",
         help="Run this in a copy of the source with the fix, where it must pass, and without it, where it must fail. "
         "{src} stands for the copy, which is also the working directory.",
-        show_default=False,
     ),
 ]
 ProveWhat = Annotated[
@@ -51,7 +50,7 @@ def proved(
     from rankandfile.agent.proof import CannotProve, prove
 
     def say(words: str) -> None:
-        err.print(f"prove          {words}", markup=False, soft_wrap=True)
+        err.print(f"prove          {words}", soft_wrap=True)
 
     try:
         return prove(bench, what.value, model_fix, command, folder, timeout, say)

@@ -10,11 +10,10 @@ import typer
 
 from rankandfile.cli.console import Unicode, err, out
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Source
 
 ORDER = 50
-EXAMPLES = examples(
+EXAMPLES = (
     "raf attach 4711",
     "raf attach $(pgrep -f train.py) --src train/ --out hang/",
     "raf attach --debug-server http://node-0:25999",
@@ -33,12 +32,10 @@ def attach(
             metavar="URL|SOCKET",
             help="Instead of processes: torch's debug server (http://host:25999), or a rank's worker server, by URL or "
             "UNIX socket; once for each, in the order of the ranks.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.", show_default=False),
+        Path | None, typer.Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.")
     ] = None,
     src: Source = None,
     unicode: Unicode = True,
@@ -75,7 +72,7 @@ def attach(
 
 
 def _say(message: str) -> None:
-    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+    err.print(f"raf: {message}", soft_wrap=True)
 
 
 def _show(card: str) -> None:

@@ -9,12 +9,11 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.pipeline import Options
 
 ORDER = 140
-EXAMPLES = examples(
+EXAMPLES = (
     "raf convert dumps/ -o case/",
     "raf convert ticket.zip -o case/ && raf show groups case/",
     "duckdb -c \"select op, count(*) from 'case/calls.parquet' group by op\"",
@@ -43,8 +42,7 @@ def convert(
     except OSError as error:
         raise UserError(f"{output}: cannot be written: {error.strerror or error}") from error
     out.print(
-        f"{output}: {case.calls.height:,} calls of {len(case.ranks_seen)} ranks in {case.groups.height} groups",
-        markup=False,
+        f"{output}: {case.calls.height:,} calls of {len(case.ranks_seen)} ranks in {case.groups.height} groups"
     )
     for note in case.notes:
-        err.print(f"note: {note}", markup=False)
+        err.print(f"note: {note}")

@@ -10,7 +10,6 @@ import typer
 from rankandfile.cli.console import Unicode, err, out, signs_for, write_utf8
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
 from rankandfile.cli.formats import Format, formatted
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.pipeline import Options
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from rankandfile.reason.explain import Explanation
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf diagnose dumps/",
     "raf diagnose dumps/ --src train/",
     "raf diagnose dumps/ --src train/ --git v1.4",
@@ -39,24 +38,17 @@ def diagnose(
     paths: Paths,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
     explain: Annotated[
-        int | None,
-        typer.Option(
-            "--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?", show_default=False
-        ),
+        int | None, typer.Option("--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?")
     ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
     ] = False,
     unicode: Unicode = True,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write the diagnosis as JSON to this file too.", show_default=False
-        ),
+        Path | None, typer.Option("--output", "-o", help="Write the diagnosis as JSON to this file too.")
     ] = None,
     report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write the whole diagnosis as one HTML page too.", show_default=False),
+        Path | None, typer.Option("--report", help="Write the whole diagnosis as one HTML page too.")
     ] = None,
 ) -> None:
     """Which rank, which call, why: the verdict on a job that hung.
@@ -101,7 +93,7 @@ def status(diagnosis: Diagnosis) -> int:
 
 
 def _say_step(line: str) -> None:
-    err.print(f"· {line}", style="dim", markup=False)
+    err.print(f"· {line}", style="dim")
 
 
 def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
@@ -122,7 +114,7 @@ def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -
     if format.value == "json":
         out.file.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
         return
-    out.print(str(explanation), markup=False)
+    out.print(str(explanation))
     for evidence_id in explanation.evidence:
         if found := facts.case.evidence(evidence_id):
-            out.print(f"  {found.id}: {found.quote}", style="dim", markup=False)
+            out.print(f"  {found.id}: {found.quote}", style="dim")

@@ -11,14 +11,13 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 
 if TYPE_CHECKING:
     from rankandfile.model.settings import Settings
 
 ORDER = 150
-EXAMPLES = examples(
+EXAMPLES = (
     "raf doctor",
     "raf doctor train.sbatch train.py --torch 2.6",
     "raf doctor pytorchjob.yaml --fix",
@@ -38,31 +37,23 @@ def doctor(
             help="Launch scripts, env dumps (- is stdin), manifests, Python files of one job. "
             "Default: this shell's environment.",
             metavar="[PATH...]",
-            show_default=False,
         ),
     ] = None,
     torch: Annotated[
-        str | None,
-        typer.Option(
-            "--torch", metavar="VERSION", help="The job's torch. Default: detected.", show_default=False
-        ),
+        str | None, typer.Option("--torch", metavar="VERSION", help="The job's torch. Default: detected.")
     ] = None,
     calls_per_step: Annotated[
         int | None,
-        typer.Option(
-            "--calls-per-step", min=1, help="Collectives and sends of one rank in a step.", show_default=False
-        ),
+        typer.Option("--calls-per-step", min=1, help="Collectives and sends of one rank in a step."),
     ] = None,
     steps_to_keep: Annotated[
         int, typer.Option("--steps-to-keep", min=1, help="Whole steps that the ring shall hold.")
     ] = 2,
     case: Annotated[
-        Path | None,
-        typer.Option("--case", help="Dumps or a case to measure the calls per step in.", show_default=False),
+        Path | None, typer.Option("--case", help="Dumps or a case to measure the calls per step in.")
     ] = None,
     dump_dir: Annotated[
-        str | None,
-        typer.Option("--dump-dir", help="Storage that lasts, for the fixes.", show_default=False),
+        str | None, typer.Option("--dump-dir", help="Storage that lasts, for the fixes.")
     ] = None,
     grace: Annotated[
         float | None,
@@ -71,7 +62,6 @@ def doctor(
             min=0,
             metavar="SECONDS",
             help="From asking to killing, where no file says (Slurm's KillWait).",
-            show_default=False,
         ),
     ] = None,
     fix: Annotated[
@@ -106,10 +96,10 @@ def doctor(
             out.file.write(line + "\n")
     else:
         for line in as_text(examination, verbose):
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     if format is TextOrJson.text:
         for note in examination.notes:
-            err.print(f"note: {note}", markup=False, soft_wrap=True)
+            err.print(f"note: {note}", soft_wrap=True)
     to_mend = any(finding.severity != "ok" for finding in examination.findings)
     raise typer.Exit(FINDINGS if to_mend else FINE)
 

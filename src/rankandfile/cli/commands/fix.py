@@ -13,7 +13,6 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.pipeline import Options
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rankandfile.source.remedies import Patch, Refusal
 
 ORDER = 70
-EXAMPLES = examples(
+EXAMPLES = (
     "raf fix incident/ --src .",
     "raf fix incident/ --src . | git apply",
     "raf fix incident/ --src train/ --plain --apply",
@@ -119,7 +118,7 @@ def _found(diagnosis: Diagnosis, tree: SourceTree, plain: bool, probe: bool) -> 
 
 
 def _say(line: str) -> None:
-    err.print(line, markup=False, soft_wrap=True)
+    err.print(line, soft_wrap=True)
 
 
 def _tell(label: str, words: str) -> None:
@@ -176,7 +175,7 @@ def _show(chosen: Patch, source: Path) -> None:
         return
     for line in data.decode("utf-8", "replace").split("\n")[:-1]:
         style = next((colour for mark, colour in _COLOURS.items() if line.startswith(mark)), None)
-        out.print(line.rstrip("\r"), style=style, markup=False, soft_wrap=True)
+        out.print(line.rstrip("\r"), style=style, soft_wrap=True)
 
 
 def _name(chosen: Patch, source: Path) -> str:

@@ -83,7 +83,7 @@ def fr_trace(ctx: typer.Context) -> None:
 
 def _analyse(options: Options, arguments: argparse.Namespace) -> int:
     def say(line: str) -> None:
-        err.print(line, style="dim", markup=False)
+        err.print(line, style="dim")
 
     diagnosis = diagnosed([arguments.trace_dir], options, say if arguments.verbose else None).diagnosis
     from rankandfile.model.diagnosis import to_json

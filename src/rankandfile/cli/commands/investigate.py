@@ -12,7 +12,6 @@ from rankandfile.cli.asking import asked, choice_of, previewed
 from rankandfile.cli.commands.diagnose import print_card, status
 from rankandfile.cli.console import Unicode, err, out, write_utf8
 from rankandfile.cli.errors import INTERRUPTED, UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosing
 from rankandfile.cli.model_options import (
     DryRun,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from rankandfile.agent.playbook import Investigation
 
 ORDER = 30
-EXAMPLES = examples(
+EXAMPLES = (
     "raf investigate incident/ --src train/",
     "raf investigate ticket.zip --src . --git v1.4 -o post-mortem/",
     "raf investigate incident/ --src train/ --model anthropic:claude-sonnet-4-5 --redact --dry-run",
@@ -117,9 +116,9 @@ def investigate(
         from rankandfile.cli.investigation_words import model_lines, proof_lines
 
         for line in (*model_lines(account), *proof_lines(proof)):
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     for what, path in (("investigation", "investigation.md"), ("steps", "investigation.jsonl")):
-        err.print(f"{what:<14} {output / path}", markup=False, soft_wrap=True)
+        err.print(f"{what:<14} {output / path}", soft_wrap=True)
     interrupted = account is not None and account.interrupted
     raise typer.Exit(INTERRUPTED if interrupted else status(bench.diagnosis))
 

@@ -9,7 +9,6 @@ import typer
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.progress import working
 from rankandfile.pipeline import Options
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from rankandfile.reason import Facts
 
 ORDER = 60
-EXAMPLES = examples(
+EXAMPLES = (
     "raf report dumps/",
     "raf report dumps/ --src train/",
     "raf report ticket.zip -o hang-812345.html",
@@ -54,4 +53,4 @@ def write_report(facts: Facts, diagnosis: Diagnosis, output: Path) -> None:
         output.write_bytes(data)
     except OSError as error:
         raise UserError(f"cannot write {output}: {error.strerror or error}") from error
-    err.print(f"report  {output}  ({len(data) / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+    err.print(f"report  {output}  ({len(data) / 1e6:.1f} MB)", soft_wrap=True)

@@ -12,7 +12,6 @@ import typer
 from rankandfile.cli.asking import choice_of
 from rankandfile.cli.console import Unicode, err
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from rankandfile.capture.where_to_meet import Meeting
 
 ORDER = 20
-EXAMPLES = examples(
+EXAMPLES = (
     "raf run -- torchrun --nproc-per-node 8 train.py",
     "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
     "raf run --investigate --src train/ -- torchrun --nproc-per-node 8 train/main.py",
@@ -47,7 +46,6 @@ def run(
             min=0.5,
             metavar="SECONDS",
             help="Look why when nothing has moved for so long. Default: 10 s, or five times the longest pause so far.",
-            show_default=False,
         ),
     ] = None,
     on_hang: Annotated[
@@ -61,10 +59,7 @@ def run(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            "-o",
-            help="Folder for the case. Default: raf-case-TIME, made when there is one.",
-            show_default=False,
+            "--out", "-o", help="Folder for the case. Default: raf-case-TIME, made when there is one."
         ),
     ] = None,
     meet: Annotated[
@@ -120,7 +115,7 @@ def _place(meet: str) -> Meeting:
 
 
 def _say(message: str) -> None:
-    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+    err.print(f"raf: {message}", soft_wrap=True)
 
 
 def _show(card: str) -> None:

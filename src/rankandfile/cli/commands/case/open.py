@@ -10,24 +10,20 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 
 ORDER = 20
-EXAMPLES = examples(
+EXAMPLES = (
     "raf case open ticket.zip",
     "raf case open ticket.zip -o case/ && raf show waits case/",
 )
 
 
 def open_(
-    archive: Annotated[Path, typer.Argument(help="An archive made by raf case pack.", show_default=False)],
+    archive: Annotated[Path, typer.Argument(help="An archive made by raf case pack.")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output",
-            "-o",
-            help="Directory to write to. Default: the archive's name without .zip.",
-            show_default=False,
+            "--output", "-o", help="Directory to write to. Default: the archive's name without .zip."
         ),
     ] = None,
 ) -> None:
@@ -54,6 +50,6 @@ def open_(
         raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
     names = "with pseudonyms" if pack.redacted else "with its names"
     more = f"; the evidence is in {target / 'evidence'}" if pack.raw else ""
-    out.print(f"{target}: a case, {names}{more}", markup=False)
+    out.print(f"{target}: a case, {names}{more}")
     for note in notes:
-        err.print(f"note: {note}", markup=False)
+        err.print(f"note: {note}")

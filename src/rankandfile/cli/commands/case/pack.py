@@ -10,7 +10,6 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.pipeline import Options
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from rankandfile.model.case import Case
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf case pack dumps/ logs/ -o ticket.zip --redact",
     "raf case pack evidence/ --redact --hide ProjectX --dry-run",
     "raf case pack evidence/ -o ticket.zip --raw",
@@ -47,7 +46,7 @@ _SHOWN = 3
 def pack(
     paths: Paths,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The archive to write (a .zip).", show_default=False)
+        Path | None, typer.Option("--output", "-o", help="The archive to write (a .zip).")
     ] = None,
     redact: Annotated[
         bool,
@@ -57,12 +56,7 @@ def pack(
     ] = False,
     hide: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hide",
-            metavar="WORD",
-            help="With --redact: replace this word too. Repeatable.",
-            show_default=False,
-        ),
+        typer.Option("--hide", metavar="WORD", help="With --redact: replace this word too. Repeatable."),
     ] = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Add the evidence itself, as it is. Not with --redact.")
@@ -140,18 +134,16 @@ def _marked(case: Case, output: Path | None) -> Case:
 def _say_replaced(pseudonyms: Pseudonyms, *, with_examples: bool) -> None:
     given = pseudonyms.given()
     if not given:
-        out.print("nothing to replace was found", markup=False)
+        out.print("nothing to replace was found")
     for kind, what in _KINDS.items():
         values = given.get(kind)
         if not values:
             continue
         places = pseudonyms.places[kind]
-        out.print(
-            f"{len(values):,} {what} replaced, in {places:,} place{'' if places == 1 else 's'}", markup=False
-        )
+        out.print(f"{len(values):,} {what} replaced, in {places:,} place{'' if places == 1 else 's'}")
         for value, name in list(values.items())[: _SHOWN if with_examples else 0]:
             shown = value if kind != "secret" else f"{value[:4]}…"
-            out.print(f"  {shown if len(shown) < 60 else shown[:59] + '…'} → {name}", markup=False)
+            out.print(f"  {shown if len(shown) < 60 else shown[:59] + '…'} → {name}")
 
 
 def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
@@ -159,17 +151,11 @@ def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
     held = (
         "the case" + (", with pseudonyms" if redacted else "") + (", and the evidence itself" if raw else "")
     )
-    out.print(f"{output}: {size / 1024:,.0f} KiB: {held}", markup=False)
+    out.print(f"{output}: {size / 1024:,.0f} KiB: {held}")
     if not redacted:
-        err.print(
-            "It holds names of hosts, users and folders, and lines of logs: --redact replaces them.",
-            markup=False,
-        )
+        err.print("It holds names of hosts, users and folders, and lines of logs: --redact replaces them.")
     else:
-        err.print(
-            "Look at it before you send it: a pattern can miss what only you know. --hide WORD helps.",
-            markup=False,
-        )
+        err.print("Look at it before you send it: a pattern can miss what only you know. --hide WORD helps.")
 
 
 __all__ = ["EXAMPLES", "pack"]

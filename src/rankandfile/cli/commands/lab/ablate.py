@@ -10,12 +10,11 @@ import typer
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
 
 ORDER = 60
 
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab ablate corpus/",
     "raf lab ablate corpus/ --only 'unsent message' --list",
     "raf lab ablate corpus/ -a raf-logs --format json",
@@ -35,8 +34,7 @@ def ablate(
         str, typer.Option("--analyser", "-a", help="What is looked at: raf, raf-dumps, raf-logs, raf-src.")
     ] = "raf-src",
     only: Annotated[
-        list[str] | None,
-        typer.Option("--only", help="Only this heuristic; repeat for more.", show_default=False),
+        list[str] | None, typer.Option("--only", help="Only this heuristic; repeat for more.")
     ] = None,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
     listed: Annotated[
@@ -76,7 +74,7 @@ def ablate(
     if shown:
         out.print(table(pl.DataFrame(shown)))
     if silent := [row.heuristic for row in rows if not row.heard]:
-        out.print(f"had no say here: {', '.join(silent)}", markup=False)
+        out.print(f"had no say here: {', '.join(silent)}")
     for row in rows if listed else ():
         for incident in row.incidents:
-            out.print(f"{row.heuristic}: {incident}", markup=False, soft_wrap=True)
+            out.print(f"{row.heuristic}: {incident}", soft_wrap=True)

@@ -13,11 +13,10 @@ from rich.progress import Progress
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_make import lacking, make, say
 
 ORDER = 30
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab export corpus/",
     "raf lab export corpus/ --simulated --only peers-",
 )
@@ -60,13 +59,11 @@ def export(
     ]
     made, failed = _make_all(tasks, jobs)
     if made:
-        out.print(f"{made:,} incidents in {into}", markup=False, soft_wrap=True)
+        out.print(f"{made:,} incidents in {into}", soft_wrap=True)
     if failed:
         raise UserError(f"{len(failed)} of {len(tasks)} runs failed: {', '.join(failed[:5])}")
     if made:
-        out.print(
-            f"next       raf lab score -a raf --set {shlex.quote(str(into))}", markup=False, soft_wrap=True
-        )
+        out.print(f"next       raf lab score -a raf --set {shlex.quote(str(into))}", soft_wrap=True)
 
 
 class Task(NamedTuple):

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.output import Format, FormatOption, OutputOption, emit
 
 if TYPE_CHECKING:
     from rankandfile.lab.sim.scenario import Scenario
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab list",
     "raf lab list --cause order_inversion",
     "raf lab list --format json",
@@ -22,9 +21,7 @@ EXAMPLES = examples(
 
 
 def list_(
-    cause: Annotated[
-        str | None, typer.Option("--cause", help="Only scenarios of this cause.", show_default=False)
-    ] = None,
+    cause: Annotated[str | None, typer.Option("--cause", help="Only scenarios of this cause.")] = None,
     format: FormatOption = Format.text,
     output: OutputOption = None,
 ) -> None:

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_make import kind_of, say
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from rankandfile.lab.scenario import Scenario
 
 ORDER = 80
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab prove early_stop_local",
     "raf lab prove --all --output proofs.json",
     "raf lab prove nan_batch_skipped --remedies --plain --show",
@@ -29,10 +28,7 @@ EXAMPLES = examples(
 
 
 def prove(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(help="Real scenarios.", show_default=False),
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Real scenarios.")] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Every scenario in which ranks take different paths.")
     ] = False,
@@ -57,14 +53,9 @@ def prove(
     ] = True,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Scenarios at a time.")] = 2,
     show: Annotated[bool, typer.Option("--show", help="Print each patch too.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the results as JSON.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the results as JSON.")] = None,
     markdown: Annotated[
-        Path | None,
-        typer.Option(
-            "--markdown", help="Write the table into this page, between its markers.", show_default=False
-        ),
+        Path | None, typer.Option("--markdown", help="Write the table into this page, between its markers.")
     ] = None,
 ) -> None:
     """Put the generated patch, and then the generated probe, into the source of a hang, and run both afresh.
@@ -83,11 +74,11 @@ def prove(
     proofs = _prove_all(chosen, what, plain, "diagnosis" if diagnosed else "truth", jobs)
     out.print(_table(proofs))
     held = sum(proof.held for proof in proofs)
-    out.print(f"{held} of {len(proofs)} hold", markup=False)
+    out.print(f"{held} of {len(proofs)} hold")
     if show:
         for proof in proofs:
-            out.print(f"\n{proof.scenario}: {proof.title}", markup=False)
-            out.print(proof.diff, markup=False, soft_wrap=True)
+            out.print(f"\n{proof.scenario}: {proof.title}")
+            out.print(proof.diff, soft_wrap=True)
     if output is not None:
         import msgspec
 

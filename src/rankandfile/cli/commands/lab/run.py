@@ -12,11 +12,10 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_make import kind_of, make, say
 
 ORDER = 20
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab run early_stop_local --keep incident/ --watch",
     "raf lab run early_stop_local --twin",
     "raf lab run peers-tp-dp-cascade --ranks 64",
@@ -26,23 +25,17 @@ EXAMPLES = examples(
 def run(
     name: Annotated[str, typer.Argument(help="A scenario of `raf lab list`.")],
     keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep", help="Folder for what it leaves. Default: a new temporary one.", show_default=False
-        ),
+        Path | None, typer.Option("--keep", help="Folder for what it leaves. Default: a new temporary one.")
     ] = None,
     twin: Annotated[
         bool, typer.Option("--twin", help="Run the healthy twin: the same program, mended.")
     ] = False,
-    ranks: Annotated[
-        int | None, typer.Option("--ranks", min=2, help="Ranks of a simulated job.", show_default=False)
-    ] = None,
+    ranks: Annotated[int | None, typer.Option("--ranks", min=2, help="Ranks of a simulated job.")] = None,
     at: Annotated[
         Path | None,
         typer.Option(
             "--at",
             help="Where the source tree lies while it runs (shows in stacks), such as /workspace/train.",
-            show_default=False,
         ),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show what the ranks print, as it comes.")] = False,
@@ -63,7 +56,7 @@ def run(
 
 
 def _show(rank: int, line: str) -> None:
-    err.print(f"{rank:>3} | {line}", markup=False, soft_wrap=True)
+    err.print(f"{rank:>3} | {line}", soft_wrap=True)
 
 
 def _report(incident: Path) -> None:
@@ -81,4 +74,4 @@ def _report(incident: Path) -> None:
     ]
     for label, value in lines:
         if value:
-            out.print(f"{label:<10} {value}", markup=False, soft_wrap=True)
+            out.print(f"{label:<10} {value}", soft_wrap=True)

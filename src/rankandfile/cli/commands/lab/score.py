@@ -11,12 +11,11 @@ import typer
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
 from rankandfile.cli.model_options import Limits, MaxCost, MaxSeconds, PriceOption
 
 ORDER = 50
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab score --set corpus/",
     "raf lab score -a raf-dumps -a fr_trace-repaired --set corpus/real",
     "raf lab score -a raf-src --worst --in-process --set corpus/",
@@ -41,28 +40,21 @@ def score(
         typer.Option(
             "--investigator",
             help="Score investigations, not analysers: playbook, or llm:MODEL with a model as of raf investigate.",
-            show_default=False,
         ),
     ] = None,
     max_cost: MaxCost = None,
     max_seconds: MaxSeconds = 300.0,
     price: PriceOption = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write all marks as JSON.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all marks as JSON.")] = None,
     markdown: Annotated[
-        Path | None,
-        typer.Option(
-            "--markdown", help="Write the tables into this page, between its markers.", show_default=False
-        ),
+        Path | None, typer.Option("--markdown", help="Write the tables into this page, between its markers.")
     ] = None,
     worst: Annotated[
         bool, typer.Option("--worst", help="List each incident that was not fully right.")
     ] = False,
     jobs: Jobs = 2,
     in_process: Annotated[
-        bool,
-        typer.Option("--in-process", help="No process for each answer of raf's own analysers: faster."),
+        bool, typer.Option("--in-process", help="No process for each answer of raf's own analysers: faster.")
     ] = False,
 ) -> None:
     """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place.
@@ -95,7 +87,7 @@ def score(
         out.print(score_table(one))
         if worst:
             for line in worst_lines(one.marks, sees_source(one.analyser), one.analyser == "raf-logs"):
-                out.print(line, markup=False, soft_wrap=True)
+                out.print(line, soft_wrap=True)
     if output is not None:
         output.write_bytes(to_json(scores))
     if markdown is not None:

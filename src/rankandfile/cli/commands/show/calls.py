@@ -8,13 +8,12 @@ import typer
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.filters import GroupOption, OpOption, RankOption, SeqOption, StateOption, select_calls
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show calls dumps/ --rank 3 --group mesh_tp",
     "raf show calls dumps/ --side-by-side --seq 810-815 --rank 0-3",
     "raf show calls case.zip --state issued --format csv",

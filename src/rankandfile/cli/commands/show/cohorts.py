@@ -8,13 +8,12 @@ import typer
 
 from rankandfile.cli.console import err
 from rankandfile.cli.filters import GroupOption, groups_called
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
 ORDER = 40
-EXAMPLES = examples("raf show cohorts dumps/", "raf show cohorts dumps/ --group mesh_tp --all")
+EXAMPLES = ("raf show cohorts dumps/", "raf show cohorts dumps/ --group mesh_tp --all")
 
 
 @diagnosing

@@ -11,7 +11,6 @@ import typer
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
 from rankandfile.cli.context import Line, context
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import diagnosed, diagnosing, load_case
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 from rankandfile.pipeline import Options
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from rankandfile.model.ledger import Evidence
 
 ORDER = 80
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show evidence incident/",
     "raf show evidence incident/ D0#84 L2:88",
     "raf show evidence incident/ L2:88 --context 20",
@@ -39,7 +38,6 @@ def evidence(
         typer.Argument(
             help="Dumps, folders or archives, and ids such as D0#84. Without ids: all that the verdict cites.",
             metavar="PATH... [ID...]",
-            show_default=False,
         ),
     ],
     around: Annotated[

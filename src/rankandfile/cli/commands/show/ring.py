@@ -9,7 +9,6 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from rankandfile.evidence.ring.journal import Journal
 
 ORDER = 110
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show ring /dev/shm/raf-1000",
     "raf show ring /dev/shm/raf-1000 --notes",
     "raf show ring raf-case/evidence/rings -f csv -o records.csv",
@@ -52,7 +51,7 @@ def ring(
         except OSError as error:
             found = f"cannot be read: {error.strerror or error}"
         if isinstance(found, str):
-            err.print(f"note: {file}: {found}", markup=False)
+            err.print(f"note: {file}: {found}")
         else:
             journals.append(found)
     if not journals:
@@ -62,10 +61,7 @@ def ring(
     if format is Format.text and output is None:
         for parting in partings(journals):
             sides = [f"rank {rank} {row.text} at {row.site}" for rank, row in (parting.one, parting.other)]
-            out.print(
-                f"group {parting.group}: the histories part at seq {parting.seq}: {'; '.join(sides)}",
-                markup=False,
-            )
+            out.print(f"group {parting.group}: the histories part at seq {parting.seq}: {'; '.join(sides)}")
 
 
 def _table(journals: list[Journal], notes: bool) -> pl.DataFrame:

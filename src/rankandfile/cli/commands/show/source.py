@@ -7,13 +7,12 @@ from pathlib import Path
 
 from rankandfile.cli.console import Unicode, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption
 from rankandfile.pipeline import Options
 
 ORDER = 100
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show source dumps/ --src train/",
     "raf show source ticket.zip --src train/ --git v1.4",
     "raf show source dumps/ --src train/ --src vendor.whl --format json",
@@ -44,6 +43,6 @@ def source(
     for number, verdict in enumerate(diagnosis.verdicts):
         if number:
             out.print()
-        out.print(verdict.sentence, markup=False)
+        out.print(verdict.sentence)
         out.print()
         out.print(drawn(verdict, signs))

@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 from rankandfile.pipeline import Options
 
 ORDER = 70
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show stacks incident/",
     "raf show stacks incident/ --library",
     "raf show stacks incident/ --format json",

@@ -12,7 +12,6 @@ import typer
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.filters import RankOption, numbers
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption, LimitOption, emit
 from rankandfile.cli.progress import working
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from rankandfile.render.timeline import Timeline
 
 ORDER = 90
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show timeline dumps/",
     "raf show timeline dumps/ -o job.pftrace",
     "raf show timeline dumps/ -o job.json.gz --all",
@@ -45,15 +44,13 @@ def timeline(
             "--around",
             min=1,
             help="Calls of each rank on either side of the parting, and at its end. Default: 8, in a trace 300.",
-            show_default=False,
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All calls of all ranks.")] = False,
     limit: LimitOption = 100,
     format: FormatOption = Format.text,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.")
     ] = None,
 ) -> None:
     """What happened when: calls around the parting, ranks that did the same in one row, or a trace to zoom into.
@@ -88,7 +85,7 @@ def timeline(
     with working("writing the trace"):
         _write(found, output)
     shown = found.slices["rank"].n_unique()
-    err.print(f"{output}: {found.slices.height:,} calls of {shown:,} ranks", style="dim", markup=False)
+    err.print(f"{output}: {found.slices.height:,} calls of {shown:,} ranks", style="dim")
     if found.left_out:
         err.print(f"{found.left_out:,} ranks not drawn: choose with --rank, or use --all", style="dim")
 

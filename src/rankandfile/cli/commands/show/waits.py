@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from rankandfile.cli.console import write_utf8
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options, Result
 
 ORDER = 50
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show waits dumps/",
     "raf show waits dumps/ --format json",
     "raf show waits dumps/ --format dot | dot -Tsvg > waits.svg",

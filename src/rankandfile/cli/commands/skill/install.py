@@ -9,10 +9,9 @@ import typer
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf skill install",
     "raf skill install --for codex --project",
     "raf skill install --for ~/agents/skills --force",
@@ -60,9 +59,9 @@ def install(
         raise UserError(f"cannot write to {skills}: {error.strerror or error}") from error
     for what, paths in (("wrote", done.written), ("removed", done.removed)):
         for path in paths:
-            out.print(f"{what:<8} {path}", markup=False, soft_wrap=True)
+            out.print(f"{what:<8} {path}", soft_wrap=True)
     if not done.written and not done.removed:
-        err.print(f"{done.folder} is up to date", markup=False, soft_wrap=True)
+        err.print(f"{done.folder} is up to date", soft_wrap=True)
 
 
 def _project() -> Path:

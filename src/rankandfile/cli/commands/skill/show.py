@@ -8,10 +8,9 @@ import typer
 
 from rankandfile.cli.console import write_utf8
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 
 ORDER = 20
-EXAMPLES = examples("raf skill show", "raf skill show references/mistakes.md")
+EXAMPLES = ("raf skill show", "raf skill show references/mistakes.md")
 
 
 def show(
