@@ -29,11 +29,15 @@ out = Console(highlight=False, markup=False, width=_width(sys.stdout))
 err = Console(stderr=True, highlight=False, markup=False, width=_width(sys.stderr))
 
 
+def shows_symbols(console: Console, unicode: bool) -> bool:
+    return unicode and (console.encoding or "").lower().startswith("utf")
+
+
 def signs_for(unicode: bool) -> Signs:
     """The symbols that this terminal can show."""
     from rankandfile.render.words import PLAIN, UNICODE
 
-    return UNICODE if unicode and (out.encoding or "").lower().startswith("utf") else PLAIN
+    return UNICODE if shows_symbols(out, unicode) else PLAIN
 
 
 def write_utf8(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rankandfile.cli.console import Unicode, err, out
+from rankandfile.cli.console import Unicode, err, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
 
@@ -58,9 +58,8 @@ def attach(
     from rankandfile.capture.attach import attach_to_servers
     from rankandfile.capture.case import Wishes
 
-    show = unicode and (out.encoding or "").lower().startswith("utf")
     try:
-        wishes = Wishes(output, src, show, min(out.width, 100), _show)
+        wishes = Wishes(output, src, shows_symbols(out, unicode), min(out.width, 100), _show)
         found = (
             attach_to_servers(debug_server, wishes, _say)
             if debug_server

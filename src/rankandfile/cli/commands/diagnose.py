@@ -109,10 +109,10 @@ def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
 
 
 def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:
-    import msgspec
-
     if format.value == "json":
-        out.file.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
+        from rankandfile.model.document import pretty
+
+        out.file.write(pretty(explanation).decode() + "\n")
         return
     out.print(str(explanation))
     for evidence_id in explanation.evidence:

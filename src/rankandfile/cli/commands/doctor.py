@@ -76,7 +76,7 @@ def doctor(
     unreadable input.
     """
     from rankandfile.doctor import Options, examine, lines
-    from rankandfile.doctor.releases import parse
+    from rankandfile.doctor.table import parse
     from rankandfile.model.settings import to_json
     from rankandfile.render.examination import lines as as_text
 

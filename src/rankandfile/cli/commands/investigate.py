@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +24,7 @@ from rankandfile.cli.model_options import (
     Redact,
     Resume,
 )
+from rankandfile.cli.output import TextOrJson
 from rankandfile.cli.progress import watching, working
 from rankandfile.cli.proving import Prove, ProveTimeout, ProveWhat, What, proved
 from rankandfile.pipeline import Options
@@ -43,11 +43,6 @@ EXAMPLES = (
 )
 
 
-class Format(str, Enum):
-    text = "text"
-    json = "json"
-
-
 @diagnosing
 def investigate(
     options: Options,
@@ -55,7 +50,9 @@ def investigate(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the files.")
     ] = Path(),
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
+    format: Annotated[
+        TextOrJson, typer.Option("--format", "-f", help="How to print the answer.")
+    ] = TextOrJson.text,
     model: Model = None,
     max_steps: MaxSteps = 30,
     max_tokens: MaxTokens = 400_000,
@@ -107,14 +104,12 @@ def investigate(
         proof = proved(
             bench, prove_what, None if account is None else account.fix, prove, output, prove_timeout
         )
-    if format is Format.json:
-        from rankandfile.cli.investigation_json import document
+    from rankandfile.cli.investigation_words import document, model_lines, proof_lines
 
+    if format is TextOrJson.json:
         write_utf8(document(bench.diagnosis, account, proof))
     else:
         print_card(bench.diagnosis, unicode)
-        from rankandfile.cli.investigation_words import model_lines, proof_lines
-
         for line in (*model_lines(account), *proof_lines(proof)):
             out.print(line, soft_wrap=True)
     for what, path in (("investigation", "investigation.md"), ("steps", "investigation.jsonl")):

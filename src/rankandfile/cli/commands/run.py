@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankandfile.cli.asking import choice_of
-from rankandfile.cli.console import Unicode, err
+from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
@@ -95,10 +95,9 @@ def run(
     from rankandfile.capture.investigate import Investigations
     from rankandfile.capture.run import Options, run
 
-    symbols = unicode and (err.encoding or "").lower().startswith("utf")
     investigations = Investigations(src, model, _say)
     hook = investigations.start if investigate else None
-    wishes = Wishes(out, src, symbols, min(err.width, 100), _show, hook)
+    wishes = Wishes(out, src, shows_symbols(err, unicode), min(err.width, 100), _show, hook)
     try:
         code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
     except OSError as error:

@@ -6,9 +6,8 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from rankandfile.doctor.releases import shown
 from rankandfile.doctor.subject import Subject
-from rankandfile.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Variable
+from rankandfile.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Variable, shown
 from rankandfile.model.settings import Finding, Setting
 
 ORDER = 80

@@ -6,8 +6,6 @@ important goes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +13,7 @@ from rich.text import Text
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.render.words import UNICODE, Signs
 
-from . import advice, parting, people, places, proofs
+from . import what_happened, what_to_do
 from .head import head
 from .sheet import ROOMS, Room, Sheet
 
@@ -23,8 +21,6 @@ WIDTH, HEIGHT = 100, 40
 _NARROW = 72
 _NARROW_HEIGHT = 64
 _LABEL = 8
-
-Part = tuple[str, Sequence[RenderableType]]
 
 
 def card(
@@ -52,15 +48,7 @@ def _whole(diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> Render
     rows = Table.grid(padding=(0, 1, 0, 0))
     rows.add_column(style="bold", no_wrap=True, width=_LABEL)
     rows.add_column(overflow="fold", ratio=1)
-    for label, lines in _parts(sheet):
+    for label, lines in (*what_happened.parts(sheet), *what_to_do.parts(sheet)):
         for number, line in enumerate(lines):
             rows.add_row(label if number == 0 else "", line)
     return Group(*head(sheet), Text(), rows)
-
-
-def _parts(sheet: Sheet) -> Iterator[Part]:
-    yield from people.parts(sheet)
-    yield from places.parts(sheet)
-    yield from parting.parts(sheet)
-    yield from advice.parts(sheet)
-    yield from proofs.parts(sheet)

@@ -156,6 +156,3 @@ def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
         err.print("It holds names of hosts, users and folders, and lines of logs: --redact replaces them.")
     else:
         err.print("Look at it before you send it: a pattern can miss what only you know. --hide WORD helps.")
-
-
-__all__ = ["EXAMPLES", "pack"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
+from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 
 ORDER = 60
 
@@ -19,11 +19,6 @@ EXAMPLES = (
     "raf lab ablate corpus/ --only 'unsent message' --list",
     "raf lab ablate corpus/ -a raf-logs --format json",
 )
-
-
-class Format(str, Enum):
-    text = "text"
-    json = "json"
 
 
 def ablate(
@@ -36,7 +31,7 @@ def ablate(
     only: Annotated[
         list[str] | None, typer.Option("--only", help="Only this heuristic; repeat for more.")
     ] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
+    format: TextOrJsonOption = TextOrJson.text,
     listed: Annotated[
         bool, typer.Option("--list", help="Name the incidents whose answer changes, too.")
     ] = False,
@@ -61,10 +56,10 @@ def ablate(
     found = incidents_in(sets)
     with progressing(analyser, len(found)) as step:
         rows = ablation.ablate(analyser, found, rules, jobs=jobs, on_done=step)
-    if format is Format.json:
-        import msgspec
+    if format is TextOrJson.json:
+        from rankandfile.model.document import pretty
 
-        out.file.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
+        out.file.write(pretty(rows).decode() + "\n")
         return
     import polars as pl
 

@@ -34,13 +34,12 @@ def stacks(
     Of py-spy, faulthandler and other stacks where there are any; else of the calls that did not end.
     """
     result = diagnosed(paths, options)
-    import msgspec
-
+    from rankandfile.model.document import pretty
     from rankandfile.reason.pictures.stack_tree import stack_tree
     from rankandfile.render.stacks import stacks as drawn
 
     tree = stack_tree(result.facts, result.diagnosis)
     if format is TextOrJson.json:
-        write_utf8(msgspec.json.format(msgspec.json.encode(tree), indent=2).decode() + "\n")
+        write_utf8(pretty(tree).decode() + "\n")
     else:
         out.print(drawn(tree, signs_for(unicode), library))

@@ -57,8 +57,7 @@ def waits(
 def _graph(result: Result, format: WaitsFormat) -> str:
     """Ranks that wait alike are one node, so that a big job fits on a page too."""
     from rankandfile.reason.pictures.wait_graph import wait_graph
-    from rankandfile.render.dot import dot
-    from rankandfile.render.mermaid import mermaid
+    from rankandfile.render.wait_graphs import dot, mermaid
 
     graph = wait_graph(result.facts, result.diagnosis)
     return (dot if format is WaitsFormat.dot else mermaid)(graph) + "\n"
