@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rankandfile.lab.sim.bugs import BUGS
 
-_TREES = Path(__file__).parent / "sources"
+_TREE = Path(__file__).parent / "sources" / "trainkit"
 _MARKER = re.compile(r"\s*#@(\w+)\s*$")
 RUN_FROM = "/workspace/trainkit"
 
@@ -31,12 +31,12 @@ class Place(NamedTuple):
 
 
 @cache
-def texts(faults: tuple[str, ...] = (), tree: str = "trainkit") -> dict[str, str]:
+def texts(faults: tuple[str, ...] = ()) -> dict[str, str]:
     """The files as an incident shows them: no markers, and the bugs of these faults, given by their places."""
     bugs = {marker: line for fault in faults for marker, line in BUGS.get(fault, {}).items()}
     return {
         path.name.removesuffix(".txt"): "\n".join(_shown(line, bugs) for line in path.read_text().split("\n"))
-        for path in sorted((_TREES / tree).glob("*.py.txt"))
+        for path in sorted(_TREE.glob("*.py.txt"))
     }
 
 
@@ -54,10 +54,10 @@ def place_of_fault(name: str) -> Place:
 
 
 @cache
-def places(tree: str = "trainkit") -> dict[str, Place]:
+def places() -> dict[str, Place]:
     """Every marker of the tree; a marker that occurs twice is a mistake of the tree."""
     found: dict[str, Place] = {}
-    for path in sorted((_TREES / tree).glob("*.py.txt")):
+    for path in sorted(_TREE.glob("*.py.txt")):
         text = path.read_text()
         functions = _functions(text)
         for number, line in enumerate(text.split("\n"), 1):

@@ -54,7 +54,6 @@ def truth_of(
         culprits_from_dumps=ranks_from_dumps,
         decoys=list(scenario.decoys),
         removed=removed,
-        seen_in=scenario.seen_in,
         twin=scenario.name.endswith(".twin"),
         divergence=_tellable(
             scenario, _divergence(first if scenario.expects_hang else None, layout, hosts, now)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shlex
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from rich.progress import Progress
 
-from rankandfile.cli.console import err, out
+from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
+from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, progressing
 from rankandfile.cli.lab_make import lacking, make, say
 
 ORDER = 30
@@ -35,7 +34,7 @@ def export(
         bool, typer.Option("--variants/--no-variants", help="With variants that lack evidence.")
     ] = False,
     only: Annotated[str, typer.Option("--only", help="Only names that begin like this.")] = "",
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Scenarios at a time.")] = 2,
+    jobs: ScenariosAtATime = 2,
 ) -> None:
     """Make every incident afresh: evidence, source and truth, in ``real/``, ``sim/`` and ``variants/``."""
     from rankandfile.lab import catalog
@@ -87,24 +86,16 @@ def _able(names: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _make_all(tasks: list[Task], jobs: int) -> tuple[int, list[str]]:
     """How many incidents were made, variants included, and the runs that failed; each is told as it ends."""
     made, failed = 0, []
-    with Progress(console=err, disable=not err.is_terminal) as progress:
-        bar = progress.add_task("runs", total=len(tasks))
-        pool = ThreadPoolExecutor(jobs)
-        try:
-            running = {pool.submit(_make, task): task for task in tasks}
-            for done in as_completed(running):
-                task = running[done]
-                try:
-                    count, seconds = done.result()
-                    made += count
-                    say(f"{task.folder.name}  {seconds:.1f} s")
-                except (UserError, OSError) as error:
-                    failed.append(task.folder.name)
-                    say(f"{task.folder.name}  failed: {error}")
-                progress.advance(bar)
-        finally:
-            # After an interrupt nothing new is begun; what runs is ended by its own context managers.
-            pool.shutdown(cancel_futures=True)
+    with progressing("runs", len(tasks)) as step:
+        for task, done in as_they_end(_make, tasks, jobs):
+            try:
+                count, seconds = done.result()
+                made += count
+                say(f"{task.folder.name}  {seconds:.1f} s")
+            except (UserError, OSError) as error:
+                failed.append(task.folder.name)
+                say(f"{task.folder.name}  failed: {error}")
+            step()
     return made, failed
 
 
@@ -112,14 +103,10 @@ def _make(task: Task) -> tuple[int, float]:
     from rankandfile.lab import variants
 
     began = time.monotonic()
-    incident = make(task.name, task.folder, twin=task.twin, on_progress=_quiet)
+    incident = make(task.name, task.folder, twin=task.twin, on_progress=lambda _: None)
     made = 1
     if task.variants is not None:
         for name in variants.VARIANTS:
             variants.make(incident, name, task.variants / f"{task.folder.name}~{name}")
             made += 1
     return made, time.monotonic() - began
-
-
-def _quiet(_message: str) -> None:
-    return None

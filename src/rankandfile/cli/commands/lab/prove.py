@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from rich.text import Text
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
+from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end
 from rankandfile.cli.lab_make import kind_of, say
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def prove(
             help="Make the hang and diagnose it with its source, or take the place that the scenario states.",
         ),
     ] = True,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Scenarios at a time.")] = 2,
+    jobs: ScenariosAtATime = 2,
     show: Annotated[bool, typer.Option("--show", help="Print each patch too.")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the results as JSON.")] = None,
     markdown: Annotated[
@@ -110,26 +110,22 @@ def _prove_all(
     from rankandfile.lab.prove import Proof, prove
     from rankandfile.lab.run import ScenarioError
 
+    def proofs_of(scenario: Scenario) -> list[Proof]:
+        return prove(scenario, what, plain=plain, origin=origin)
+
     found: dict[str, list[Proof]] = {}
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        running = {pool.submit(prove, s, what, plain=plain, origin=origin): s.name for s in chosen}
-        for done in as_completed(running):
-            name = running[done]
-            try:
-                found[name] = done.result()
-            except ScenarioError as error:
-                words = str(error).splitlines()[0]
-                found[name] = [
-                    Proof(scenario=name, what=one, origin=origin, plain=plain, held=False, words=words)
-                    for one in what
-                ]
-            for proof in found[name]:
-                say(
-                    f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}  {proof.seconds:.1f} s"
-                )
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for scenario, done in as_they_end(proofs_of, chosen, jobs):
+        name = scenario.name
+        try:
+            found[name] = done.result()
+        except ScenarioError as error:
+            words = str(error).splitlines()[0]
+            found[name] = [
+                Proof(scenario=name, what=one, origin=origin, plain=plain, held=False, words=words)
+                for one in what
+            ]
+        for proof in found[name]:
+            say(f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}  {proof.seconds:.1f} s")
     return [proof for scenario in chosen for proof in found[scenario.name]]
 
 
