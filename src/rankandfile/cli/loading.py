@@ -59,11 +59,7 @@ Jobs = Annotated[
 
 
 def _options(
-    src: Sources = None,
-    git: Revision = None,
-    hung: Hung = False,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
+    src: Sources = None, git: Revision = None, hung: Hung = False, attempt: Attempt = None, jobs: Jobs = None
 ) -> Options:
     return Options(sources=tuple(src or ()), revision=git, hung=hung, attempt=attempt, jobs=jobs)
 

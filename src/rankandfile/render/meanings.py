@@ -135,8 +135,7 @@ MEANINGS: dict[str, Meaning] = {
         "legal wait, or take the work out of the way.",
     ),
     "no_hang": Meaning(
-        "No rank waits for another.",
-        "Every call that was recorded has ended, or the job went on afterwards.",
+        "No rank waits for another.", "Every call that was recorded has ended, or the job went on afterwards."
     ),
     "undetermined": Meaning(
         "The evidence does not decide.",

@@ -106,13 +106,7 @@ def doctor(
 
 def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
     from rankandfile.doctor.settings.environment import read_mapping
-    from rankandfile.doctor.settings.read import (
-        Unreadable,
-        joined,
-        read_bytes,
-        read_file,
-        with_this_machine,
-    )
+    from rankandfile.doctor.settings.read import Unreadable, joined, read_bytes, read_file, with_this_machine
 
     if not paths:
         return [with_this_machine(read_mapping(os.environ, "environment"), torch)]

@@ -31,6 +31,6 @@ BUGS: dict[str, dict[str, str]] = {
     "tp_backward_if": {"tp_backward_if": "if grad.abs().max().item() > 0:"},
     "window_if": {"window_if": "if total > self.cfg.spike_above:"},
     "wrong_group_if": {
-        "wrong_group_if": 'if dist.get_rank(groups["tp"]) == dist.get_rank(groups["pp"]) == 0:',
+        "wrong_group_if": 'if dist.get_rank(groups["tp"]) == dist.get_rank(groups["pp"]) == 0:'
     },
 }

@@ -12,10 +12,7 @@ from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 
 ORDER = 20
-EXAMPLES = (
-    "raf case open ticket.zip",
-    "raf case open ticket.zip -o case/ && raf show waits case/",
-)
+EXAMPLES = ("raf case open ticket.zip", "raf case open ticket.zip -o case/ && raf show waits case/")
 
 
 def open_(

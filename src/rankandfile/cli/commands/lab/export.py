@@ -15,10 +15,7 @@ from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, progres
 from rankandfile.cli.lab_make import lacking, make, say
 
 ORDER = 30
-EXAMPLES = (
-    "raf lab export corpus/",
-    "raf lab export corpus/ --simulated --only peers-",
-)
+EXAMPLES = ("raf lab export corpus/", "raf lab export corpus/ --simulated --only peers-")
 
 
 def export(

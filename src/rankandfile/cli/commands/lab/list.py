@@ -13,11 +13,7 @@ if TYPE_CHECKING:
     from rankandfile.lab.sim.scenario import Scenario
 
 ORDER = 10
-EXAMPLES = (
-    "raf lab list",
-    "raf lab list --cause order_inversion",
-    "raf lab list --format json",
-)
+EXAMPLES = ("raf lab list", "raf lab list --cause order_inversion", "raf lab list --format json")
 
 
 def list_(

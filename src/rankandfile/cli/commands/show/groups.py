@@ -7,10 +7,7 @@ from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOpti
 from rankandfile.pipeline import Options
 
 ORDER = 20
-EXAMPLES = (
-    "raf show groups dumps/",
-    "raf show groups case.tar.gz --format json",
-)
+EXAMPLES = ("raf show groups dumps/", "raf show groups case.tar.gz --format json")
 
 
 def groups(

@@ -8,10 +8,7 @@ from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOpti
 from rankandfile.pipeline import Options
 
 ORDER = 30
-EXAMPLES = (
-    "raf show progress dumps/",
-    "raf show progress dumps/ --group mesh_tp --rank 0-7",
-)
+EXAMPLES = ("raf show progress dumps/", "raf show progress dumps/ --group mesh_tp --rank 0-7")
 
 
 def progress(

@@ -21,10 +21,7 @@ EXAMPLES = (
 
 @diagnosing
 def source(
-    options: Options,
-    paths: Paths,
-    format: FormatOption = Format.text,
-    unicode: Unicode = True,
+    options: Options, paths: Paths, format: FormatOption = Format.text, unicode: Unicode = True
 ) -> None:
     """The code at which the ranks parted: the condition, and which cohort went which way."""
     diagnosis = diagnosed(paths, replace(options, fallback=(Path(),))).diagnosis
