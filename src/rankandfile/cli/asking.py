@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .console import err
-from .errors import UserError
+from .errors import UserError, told_as
 from .model_options import CONVERSATION, Limits
 
 if TYPE_CHECKING:
@@ -111,11 +111,8 @@ def asked(choice: Choice, limits: Limits, draft: Draft, folder: Path, redact: bo
     err.print(f"asking         {where}, {hidden}", soft_wrap=True)
     if choice.in_clear:
         err.print("               over http, which anybody on the way can read")
-    try:
-        with Telling() as telling:
-            account = consult(draft, replace(wishes, say=telling.say, tick=telling.tick))
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}") from error
+    with told_as(f"cannot write to {folder}"), Telling() as telling:
+        account = consult(draft, replace(wishes, say=telling.say, tick=telling.tick))
     tell(draft, account)
     return account
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rankandfile.cli.console import err, out
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.pipeline import Options
 
@@ -37,10 +37,8 @@ def convert(
     if output.is_dir() and any(output.iterdir()) and not force:
         raise UserError(f"{output}: not empty; use --force to write into it")
     case = load_case(paths, Options(attempt=attempt, jobs=jobs))
-    try:
+    with told_as(f"{output}: cannot be written"):
         write(case, output)
-    except OSError as error:
-        raise UserError(f"{output}: cannot be written: {error.strerror or error}") from error
     out.print(
         f"{output}: {case.calls.height:,} calls of {len(case.ranks_seen)} ranks in {case.groups.height} groups"
     )

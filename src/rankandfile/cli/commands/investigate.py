@@ -10,7 +10,7 @@ import typer
 from rankandfile.cli.asking import asked, choice_of, previewed
 from rankandfile.cli.commands.diagnose import print_card, status
 from rankandfile.cli.console import Unicode, err, out, write_utf8
-from rankandfile.cli.errors import INTERRUPTED, UserError
+from rankandfile.cli.errors import INTERRUPTED, UserError, told_as
 from rankandfile.cli.loading import Paths, diagnosing
 from rankandfile.cli.model_options import (
     DryRun,
@@ -92,10 +92,8 @@ def investigate(
     if choice is not None and dry_run:
         write_utf8(previewed(choice, limits, found, output if resume else None, redact))
         return
-    try:
+    with told_as(f"cannot write to {output}"):
         output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot write to {output}: {error.strerror or error}") from error
     account = None if choice is None else asked(choice, limits, found, output, redact, resume)
     closed = found.close()
     _write(output, closed, account)
@@ -127,9 +125,7 @@ def _write(folder: Path, found: Investigation, account: Account | None) -> None:
 
         document += f"\n{about(account)}"
         steps += msgspec.json.encode({"model": account}) + b"\n"
-    try:
+    with told_as(f"cannot write to {folder}"):
         # Names from evidence may hold halves of characters, which UTF-8 has no bytes for.
         (folder / "investigation.md").write_bytes(document.encode("utf-8", "replace"))
         (folder / "investigation.jsonl").write_bytes(steps)
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankandfile.cli.console import err
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import told_as
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.progress import working
 from rankandfile.pipeline import Options
@@ -49,8 +49,6 @@ def write_report(facts: Facts, diagnosis: Diagnosis, output: Path) -> None:
         text = page(diagnosis, pictures(facts, diagnosis), __version__)
     # Names from evidence may hold halves of characters, which UTF-8 has no bytes for.
     data = text.encode("utf-8", "replace")
-    try:
+    with told_as(f"cannot write {output}"):
         output.write_bytes(data)
-    except OSError as error:
-        raise UserError(f"cannot write {output}: {error.strerror or error}") from error
     err.print(f"report  {output}  ({len(data) / 1e6:.1f} MB)", soft_wrap=True)

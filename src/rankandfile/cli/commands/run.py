@@ -11,7 +11,7 @@ import typer
 
 from rankandfile.cli.asking import choice_of
 from rankandfile.cli.console import Unicode, err, shows_symbols
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 
@@ -99,9 +99,8 @@ def run(
     hook = investigations.start if investigate else None
     wishes = Wishes(out, src, shows_symbols(err, unicode), min(err.width, 100), _show, hook)
     try:
-        code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
-    except OSError as error:
-        raise UserError(f"cannot run {command[0]}: {error.strerror or error}") from error
+        with told_as(f"cannot run {command[0]}"):
+            code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
     finally:
         investigations.finish()
     raise typer.Exit(code)

@@ -116,6 +116,9 @@ def joined(parts: Sequence[Settings]) -> list[Settings]:
     return [_one([*others, container]) for container in containers] or [_one(others)]
 
 
+_LISTS = ("settings", "commands", "volumes", "spans", "teardowns", "prefixes", "notes")
+
+
 def _one(parts: Sequence[Settings]) -> Settings:
     first = parts[-1]
     release = next(((part.torch, part.torch_from) for part in parts if part.torch), (None, ""))
@@ -124,16 +127,10 @@ def _one(parts: Sequence[Settings]) -> Settings:
         place=parts[0].place if len(parts) == 1 else first.place if first.scope else parts[0].place,
         scope=first.scope,
         launcher=launchers[-1] if launchers else "shell",
-        settings=tuple(one for part in parts for one in part.settings),
-        commands=tuple(one for part in parts for one in part.commands),
-        volumes=tuple(one for part in parts for one in part.volumes),
-        spans=tuple(one for part in parts for one in part.spans),
-        teardowns=tuple(one for part in parts for one in part.teardowns),
         environment_only=all(part.environment_only for part in parts),
         torch=release[0],
         torch_from=release[1],
-        prefixes=tuple(one for part in parts for one in part.prefixes),
-        notes=tuple(one for part in parts for one in part.notes),
+        **{name: tuple(one for part in parts for one in getattr(part, name)) for name in _LISTS},
     )
 
 

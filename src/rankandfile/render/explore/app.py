@@ -155,17 +155,17 @@ class Explorer(App[None]):
         pane.scroll_to(y=max(0, here - 6), animate=False)
 
     def action_parted(self) -> None:
-        row = jumps.diverged(self.calls)
-        if row is None:
-            self.notify("This rank has no call at which the ranks parted: `c` goes to a culprit.")
-        else:
-            self._go(row)
-            self._table("calls").focus()
+        self._jump(
+            jumps.diverged(self.calls),
+            "This rank has no call at which the ranks parted: `c` goes to a culprit.",
+        )
 
     def action_unfinished(self) -> None:
-        row = jumps.unfinished(self.calls)
+        self._jump(jumps.unfinished(self.calls), "Every call of this rank that was recorded has ended.")
+
+    def _jump(self, row: int | None, otherwise: str) -> None:
         if row is None:
-            self.notify("Every call of this rank that was recorded has ended.")
+            self.notify(otherwise)
         else:
             self._go(row)
             self._table("calls").focus()

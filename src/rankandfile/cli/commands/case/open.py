@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rankandfile.cli.console import err, out
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import UserError, told_as
 
 ORDER = 20
 EXAMPLES = ("raf case open ticket.zip", "raf case open ticket.zip -o case/ && raf show waits case/")
@@ -40,11 +40,8 @@ def open_(
     target = output or archive.with_suffix("")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target}: exists and is not an empty directory; name another with -o")
-    try:
-        with tempfile.TemporaryDirectory(prefix="raf-") as spool:
-            pack, notes = unpack(archive, Path(spool), target)
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
+    with told_as(f"{target}: cannot be written"), tempfile.TemporaryDirectory(prefix="raf-") as spool:
+        pack, notes = unpack(archive, Path(spool), target)
     names = "with pseudonyms" if pack.redacted else "with its names"
     more = f"; the evidence is in {target / 'evidence'}" if pack.raw else ""
     out.print(f"{target}: a case, {names}{more}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankandfile.cli.console import err, out
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.pipeline import Options
 
@@ -90,10 +90,8 @@ def pack(
     from rankandfile.evidence.pack.writing import write
 
     counts = {kind: len(values) for kind, values in pseudonyms.given().items()} if pseudonyms else None
-    try:
+    with told_as(f"{output}: cannot be written"):
         write(case, output, redacted=counts, raw=paths if raw else ())
-    except OSError as error:
-        raise UserError(f"{output}: cannot be written: {error.strerror or error}") from error
     _say_written(output, redacted=redact, raw=raw)
 
 

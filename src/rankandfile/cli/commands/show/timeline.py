@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 import typer
 
 from rankandfile.cli.console import err
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.filters import RankOption, numbers
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption, LimitOption, emit
@@ -101,12 +101,12 @@ def _kind(path: Path) -> str:
 
 def _write(found: Timeline, path: Path) -> None:
     packed = path.name.lower().endswith(".gz")
-    try:
-        with cast(BinaryIO, gzip.open(path, "wb", 6) if packed else path.open("wb")) as file:
-            for piece in _pieces(found, _kind(path)):
-                file.write(piece)
-    except OSError as error:
-        raise UserError(f"-o {path}: {error.strerror or error}") from error
+    with (
+        told_as(f"-o {path}"),
+        cast(BinaryIO, gzip.open(path, "wb", 6) if packed else path.open("wb")) as file,
+    ):
+        for piece in _pieces(found, _kind(path)):
+            file.write(piece)
 
 
 def _pieces(found: Timeline, kind: str) -> Iterator[bytes]:
