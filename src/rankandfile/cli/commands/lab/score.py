@@ -75,14 +75,7 @@ def score(
     for name in analysers:
         _check(name)
     with progressing(" and ".join(analysers), len(found)) as step:
-        scores = score_all(
-            analysers,
-            found,
-            dumps_only=lambda name: not _sees_everything(name),
-            jobs=jobs,
-            in_process=in_process,
-            on_done=step,
-        )
+        scores = score_all(analysers, found, jobs=jobs, in_process=in_process, on_done=step)
     for one in scores:
         out.print(score_table(one))
         if worst:
@@ -92,15 +85,6 @@ def score(
         output.write_bytes(to_json(scores))
     if markdown is not None:
         write_page(markdown, scores, len(found))
-
-
-def _sees_everything(analyser: str) -> bool:
-    """Whether it is given more than the dumps, and so can be asked for what only logs and stacks tell."""
-    return (
-        analyser in ("raf", "raf-logs", "raf-src")
-        or "{evidence}" in analyser.replace("{evidence}/dumps", "")
-        or "{src}" in analyser
-    )
 
 
 def _check(analyser: str) -> None:
