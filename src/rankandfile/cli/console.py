@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
+from typer import Option
 
 if TYPE_CHECKING:
     from rankandfile.render.words import Signs
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Width where nobody is looking at a terminal: a pipe or a CI log, where `grep` wants whole lines.
 PIPE_WIDTH = 160
 
-Unicode = Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")]
+Unicode = Annotated[bool, Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")]
 
 
 def _width(stream: object) -> int | None:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-import typer
 from rich.progress import Progress
+from typer import Option
 
 from .console import err
 from .errors import UserError
@@ -17,8 +17,8 @@ from .errors import UserError
 T = TypeVar("T")
 R = TypeVar("R")
 
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Incidents at a time.")]
-ScenariosAtATime = Annotated[int, typer.Option("--jobs", min=1, help="Scenarios at a time.")]
+Jobs = Annotated[int, Option("--jobs", min=1, help="Incidents at a time.")]
+ScenariosAtATime = Annotated[int, Option("--jobs", min=1, help="Scenarios at a time.")]
 
 
 def incidents_in(sets: list[Path]) -> list[Path]:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from typer import Exit, Option
 
 from rankandfile import __version__, listing
 
@@ -64,12 +65,12 @@ def _epilog(module: ModuleType) -> str | None:
 def _version(value: bool) -> None:
     if value:
         typer.echo(f"raf {__version__}")
-        raise typer.Exit
+        raise Exit
 
 
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Find the rank, the line and the condition that hung a distributed PyTorch job.

@@ -6,7 +6,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .console import err
 from .errors import UserError
@@ -24,7 +24,7 @@ class What(str, Enum):
 
 Prove = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--prove",
         metavar="COMMAND",
         help="Run this in a copy of the source with the fix, where it must pass, and without it, where it must fail. "
@@ -33,15 +33,13 @@ Prove = Annotated[
 ]
 ProveWhat = Annotated[
     What,
-    typer.Option(
+    Option(
         "--prove-what",
         help="The fix of the rules, their probe, or the fix that the model proposes: read that one first, for it runs "
         "as you.",
     ),
 ]
-ProveTimeout = Annotated[
-    float, typer.Option("--prove-timeout", min=0.1, metavar="SECONDS", help="For each run.")
-]
+ProveTimeout = Annotated[float, Option("--prove-timeout", min=0.1, metavar="SECONDS", help="For each run.")]
 
 
 def proved(

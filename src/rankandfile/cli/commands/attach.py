@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import Unicode, err, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
@@ -23,11 +23,11 @@ EXAMPLES = (
 def attach(
     pids: Annotated[
         list[int] | None,
-        typer.Argument(help="The launcher, or the ranks: processes of this node.", metavar="[PID...]"),
+        Argument(help="The launcher, or the ranks: processes of this node.", metavar="[PID...]"),
     ] = None,
     debug_server: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--debug-server",
             metavar="URL|SOCKET",
             help="Instead of processes: torch's debug server (http://host:25999), or a rank's worker server, by URL or "
@@ -35,7 +35,7 @@ def attach(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.")
+        Path | None, Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.")
     ] = None,
     src: Source = None,
     unicode: Unicode = True,
@@ -67,7 +67,7 @@ def attach(
         )
     except OSError as error:
         raise UserError(str(error) if debug_server else f"cannot write the case: {error}") from error
-    raise typer.Exit(UNDETERMINED if found is None else VERDICT if found else NO_HANG)
+    raise Exit(UNDETERMINED if found is None else VERDICT if found else NO_HANG)
 
 
 def _say(message: str) -> None:

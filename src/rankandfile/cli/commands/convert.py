@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
@@ -22,10 +22,8 @@ EXAMPLES = (
 
 def convert(
     paths: Paths,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write the case to.")],
-    force: Annotated[
-        bool, typer.Option("--force", help="Write into a directory that holds something.")
-    ] = False,
+    output: Annotated[Path, Option("--output", "-o", help="Directory to write the case to.")],
+    force: Annotated[bool, Option("--force", help="Write into a directory that holds something.")] = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from rankandfile.cli.console import Unicode, err, out, signs_for, write_utf8
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
@@ -36,19 +36,19 @@ EXAMPLES = (
 def diagnose(
     options: Options,
     paths: Paths,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
+    format: Annotated[Format, Option("--format", "-f", help="How to print the answer.")] = Format.text,
     explain: Annotated[
-        int | None, typer.Option("--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?")
+        int | None, Option("--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?")
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
+        bool, Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
     ] = False,
     unicode: Unicode = True,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the diagnosis as JSON to this file too.")
+        Path | None, Option("--output", "-o", help="Write the diagnosis as JSON to this file too.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="Write the whole diagnosis as one HTML page too.")
+        Path | None, Option("--report", help="Write the whole diagnosis as one HTML page too.")
     ] = None,
 ) -> None:
     """Which rank, which call, why: the verdict on a job that hung.
@@ -77,7 +77,7 @@ def diagnose(
         # The answer does not wait for the page.
         out.file.flush()
         write_report(facts, diagnosis, report)
-    raise typer.Exit(status(diagnosis))
+    raise Exit(status(diagnosis))
 
 
 def status(diagnosis: Diagnosis) -> int:

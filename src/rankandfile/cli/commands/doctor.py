@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
@@ -33,31 +33,29 @@ FINE, FINDINGS = 0, 1
 def doctor(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             help="Launch scripts, env dumps (- is stdin), manifests, Python files of one job. "
             "Default: this shell's environment.",
             metavar="[PATH...]",
         ),
     ] = None,
     torch: Annotated[
-        str | None, typer.Option("--torch", metavar="VERSION", help="The job's torch. Default: detected.")
+        str | None, Option("--torch", metavar="VERSION", help="The job's torch. Default: detected.")
     ] = None,
     calls_per_step: Annotated[
         int | None,
-        typer.Option("--calls-per-step", min=1, help="Collectives and sends of one rank in a step."),
+        Option("--calls-per-step", min=1, help="Collectives and sends of one rank in a step."),
     ] = None,
     steps_to_keep: Annotated[
-        int, typer.Option("--steps-to-keep", min=1, help="Whole steps that the ring shall hold.")
+        int, Option("--steps-to-keep", min=1, help="Whole steps that the ring shall hold.")
     ] = 2,
     case: Annotated[
-        Path | None, typer.Option("--case", help="Dumps or a case to measure the calls per step in.")
+        Path | None, Option("--case", help="Dumps or a case to measure the calls per step in.")
     ] = None,
-    dump_dir: Annotated[
-        str | None, typer.Option("--dump-dir", help="Storage that lasts, for the fixes.")
-    ] = None,
+    dump_dir: Annotated[str | None, Option("--dump-dir", help="Storage that lasts, for the fixes.")] = None,
     grace: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--grace",
             min=0,
             metavar="SECONDS",
@@ -65,9 +63,9 @@ def doctor(
         ),
     ] = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Print the corrected environment only, ready to paste.")
+        bool, Option("--fix", help="Print the corrected environment only, ready to paste.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what is in order as well.")] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="Show what is in order as well.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> None:
     """Is the next hang diagnosable, and is anything set that is useless or harmful?
@@ -101,7 +99,7 @@ def doctor(
         for note in examination.notes:
             err.print(f"note: {note}", soft_wrap=True)
     to_mend = any(finding.severity != "ok" for finding in examination.findings)
-    raise typer.Exit(FINDINGS if to_mend else FINE)
+    raise Exit(FINDINGS if to_mend else FINE)
 
 
 def _settings(paths: list[Path], torch: str | None) -> list[Settings]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
@@ -39,18 +39,16 @@ def fix(
     paths: Paths,
     apply: Annotated[
         bool,
-        typer.Option("--apply", help="Make the change in the source tree. Without it, it is only shown."),
+        Option("--apply", help="Make the change in the source tree. Without it, it is only shown."),
     ] = False,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="With plain torch, without rankandfile.guard.")
-    ] = False,
+    plain: Annotated[bool, Option("--plain", help="With plain torch, without rankandfile.guard.")] = False,
     probe: Annotated[
         bool,
-        typer.Option("--probe", help="The instrument that confirms the verdict, in place of the remedy."),
+        Option("--probe", help="The instrument that confirms the verdict, in place of the remedy."),
     ] = False,
     remedy: Annotated[
         int,
-        typer.Option(
+        Option(
             "--remedy",
             min=1,
             metavar="N",
@@ -74,7 +72,7 @@ def fix(
     diagnosis = result.diagnosis
     if not any(verdict.hang for verdict in diagnosis.verdicts):
         _say("no hang found: nothing to mend" if diagnosis.verdicts else "no verdict: nothing to mend")
-        raise typer.Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
+        raise Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
     try:
         found = _found(diagnosis, result.tree, plain, probe)
     except LibCSTMissing as error:
@@ -82,7 +80,7 @@ def fix(
     made = [one for one in found if isinstance(one, Patch)]
     if not made:
         _refused([one for one in found if not isinstance(one, Patch)])
-        raise typer.Exit(UNDETERMINED)
+        raise Exit(UNDETERMINED)
     if remedy > len(made):
         raise UserError(f"there {'is' if len(made) == 1 else 'are'} {len(made)} to choose from, not {remedy}")
     chosen = made[remedy - 1]
@@ -93,7 +91,7 @@ def fix(
         _apply(chosen, source)
     else:
         _show(chosen, source)
-    raise typer.Exit(VERDICT)
+    raise Exit(VERDICT)
 
 
 def _folder(options: Options) -> Path:

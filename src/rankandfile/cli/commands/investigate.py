@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from rankandfile.cli.asking import asked, choice_of, previewed
 from rankandfile.cli.commands.diagnose import print_card, status
@@ -48,10 +48,10 @@ def investigate(
     options: Options,
     paths: Paths,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the files.")
+        Path, Option("--output", "-o", metavar="DIR", help="Where to write the files.")
     ] = Path(),
     format: Annotated[
-        TextOrJson, typer.Option("--format", "-f", help="How to print the answer.")
+        TextOrJson, Option("--format", "-f", help="How to print the answer.")
     ] = TextOrJson.text,
     model: Model = None,
     max_steps: MaxSteps = 30,
@@ -113,7 +113,7 @@ def investigate(
     for what, path in (("investigation", "investigation.md"), ("steps", "investigation.jsonl")):
         err.print(f"{what:<14} {output / path}", soft_wrap=True)
     interrupted = account is not None and account.interrupted
-    raise typer.Exit(INTERRUPTED if interrupted else status(bench.diagnosis))
+    raise Exit(INTERRUPTED if interrupted else status(bench.diagnosis))
 
 
 def _write(folder: Path, found: Investigation, account: Account | None) -> None:

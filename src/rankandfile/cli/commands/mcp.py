@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError
@@ -34,14 +34,14 @@ def mcp(
     options: Options,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             help="The evidence of one job. Without it, clients open cases themselves, below --root.",
             metavar="[PATH...]",
         ),
     ] = None,
     root: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--root",
             metavar="DIR",
             help="Clients may open what is in this folder; may be given several times. Default: the working directory.",
@@ -49,7 +49,7 @@ def mcp(
     ] = None,
     http: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--http",
             metavar="[HOST:]PORT",
             help="Serve over HTTP instead of stdin and stdout. Without HOST: on this machine only.",
@@ -57,7 +57,7 @@ def mcp(
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--token",
             envvar="RAF_MCP_TOKEN",
             help="What HTTP clients must send. Default: a fresh one, printed. As an option, others see it in `ps`.",
@@ -65,7 +65,7 @@ def mcp(
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--allow-host",
             metavar="NAME",
             help="A name under which HTTP clients reach this machine; may be given several times.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import told_as
@@ -29,7 +29,7 @@ EXAMPLES = (
 def report(
     options: Options,
     paths: Paths,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    output: Annotated[Path, Option("--output", "-o", help="The page to write.")] = Path("report.html"),
 ) -> None:
     """The verdict with its proof as one HTML file: score, waits, stacks, source, evidence.
 

@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.asking import choice_of
 from rankandfile.cli.console import Unicode, err, shows_symbols
@@ -37,11 +37,11 @@ class OnHang(str, Enum):
 
 def run(
     command: Annotated[
-        list[str], typer.Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
+        list[str], Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
     ],
     stall: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--stall",
             min=0.5,
             metavar="SECONDS",
@@ -50,7 +50,7 @@ def run(
     ] = None,
     on_hang: Annotated[
         OnHang,
-        typer.Option(
+        Option(
             "--on-hang",
             help="report: tell, and let the job's own watchdog act. dump-and-kill: tell, then end the job. "
             "kill: end it at once, without stacks.",
@@ -58,13 +58,11 @@ def run(
     ] = OnHang.report,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="Folder for the case. Default: raf-case-TIME, made when there is one."
-        ),
+        Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME, made when there is one."),
     ] = None,
     meet: Annotated[
         str,
-        typer.Option(
+        Option(
             "--meet",
             metavar="DIR|store|none",
             help="Where the raf run of each node meets the others: a folder that all nodes see, the job's own "
@@ -72,7 +70,7 @@ def run(
         ),
     ] = "store",
     investigate: Annotated[
-        bool, typer.Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
+        bool, Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
     ] = False,
     model: Model = None,
     src: Source = None,
@@ -103,7 +101,7 @@ def run(
             code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
     finally:
         investigations.finish()
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
 def _place(meet: str) -> Meeting:

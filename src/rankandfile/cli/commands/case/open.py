@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
@@ -16,12 +16,10 @@ EXAMPLES = ("raf case open ticket.zip", "raf case open ticket.zip -o case/ && ra
 
 
 def open_(
-    archive: Annotated[Path, typer.Argument(help="An archive made by raf case pack.")],
+    archive: Annotated[Path, Argument(help="An archive made by raf case pack.")],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Directory to write to. Default: the archive's name without .zip."
-        ),
+        Option("--output", "-o", help="Directory to write to. Default: the archive's name without .zip."),
     ] = None,
 ) -> None:
     """Unpack an archive of `raf case pack` into a case directory, with care: it may be a stranger's.

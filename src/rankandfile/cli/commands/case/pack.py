@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
@@ -45,26 +45,24 @@ _SHOWN = 3
 
 def pack(
     paths: Paths,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The archive to write (a .zip).")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="The archive to write (a .zip).")] = None,
     redact: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--redact", help="Replace hosts, users, folders, addresses and secrets by pseudonyms for good."
         ),
     ] = False,
     hide: Annotated[
         list[str] | None,
-        typer.Option("--hide", metavar="WORD", help="With --redact: replace this word too. Repeatable."),
+        Option("--hide", metavar="WORD", help="With --redact: replace this word too. Repeatable."),
     ] = None,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Add the evidence itself, as it is. Not with --redact.")
+        bool, Option("--raw", help="Add the evidence itself, as it is. Not with --redact.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write nothing; show what would be replaced, and by what.")
+        bool, Option("--dry-run", help="Write nothing; show what would be replaced, and by what.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an archive that exists.")] = False,
+    force: Annotated[bool, Option("--force", help="Replace an archive that exists.")] = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
@@ -22,19 +22,13 @@ EXAMPLES = (
 
 
 def ablate(
-    sets: Annotated[
-        list[Path], typer.Argument(metavar="SET...", help="Folders of incidents (raf lab export).")
-    ],
+    sets: Annotated[list[Path], Argument(metavar="SET...", help="Folders of incidents (raf lab export).")],
     analyser: Annotated[
-        str, typer.Option("--analyser", "-a", help="What is looked at: raf, raf-dumps, raf-logs, raf-src.")
+        str, Option("--analyser", "-a", help="What is looked at: raf, raf-dumps, raf-logs, raf-src.")
     ] = "raf-src",
-    only: Annotated[
-        list[str] | None, typer.Option("--only", help="Only this heuristic; repeat for more.")
-    ] = None,
+    only: Annotated[list[str] | None, Option("--only", help="Only this heuristic; repeat for more.")] = None,
     format: TextOrJsonOption = TextOrJson.text,
-    listed: Annotated[
-        bool, typer.Option("--list", help="Name the incidents whose answer changes, too.")
-    ] = False,
+    listed: Annotated[bool, Option("--list", help="Name the incidents whose answer changes, too.")] = False,
     jobs: Jobs = 2,
 ) -> None:
     """Switch off each heuristic in turn, and see which answers change, for better or worse.

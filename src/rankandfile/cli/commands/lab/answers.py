@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
@@ -21,18 +21,18 @@ EXAMPLES = (
 
 
 def answers(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the answers.")],
+    output: Annotated[Path, Option("--output", "-o", help="Folder of the answers.")],
     sets: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             metavar="[SET]...",
             help="Folders of incidents (raf lab export). Without any, the answers are there already.",
         ),
     ] = None,
     against: Annotated[
-        Path | None, typer.Option("--against", help="Compare with the answers in this folder.")
+        Path | None, Option("--against", help="Compare with the answers in this folder.")
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Differences to show of each answer.")] = 4,
+    most: Annotated[int, Option("--most", min=1, help="Differences to show of each answer.")] = 4,
     jobs: Jobs = 2,
 ) -> None:
     """Diagnose each incident by its dumps, by its logs, by all evidence, and with the source; keep every document.
@@ -60,4 +60,4 @@ def answers(
         if len(lines) > most:
             out.print(f"  and {len(lines) - most} more")
     out.print(f"{len(differing):,} of {count:,} answers differ")
-    raise typer.Exit(1 if differing else 0)
+    raise Exit(1 if differing else 0)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
@@ -19,18 +19,14 @@ EXAMPLES = ("raf lab export corpus/", "raf lab export corpus/ --simulated --only
 
 
 def export(
-    into: Annotated[Path, typer.Argument(help="Folder to write to; one folder per incident.")],
-    real: Annotated[
-        bool, typer.Option("--real/--no-real", help="Scenarios that run torch processes.")
-    ] = True,
-    simulated: Annotated[
-        bool, typer.Option("--simulated/--no-simulated", help="Simulated scenarios.")
-    ] = True,
-    twins: Annotated[bool, typer.Option("--twins/--no-twins", help="With the healthy twins.")] = True,
+    into: Annotated[Path, Argument(help="Folder to write to; one folder per incident.")],
+    real: Annotated[bool, Option("--real/--no-real", help="Scenarios that run torch processes.")] = True,
+    simulated: Annotated[bool, Option("--simulated/--no-simulated", help="Simulated scenarios.")] = True,
+    twins: Annotated[bool, Option("--twins/--no-twins", help="With the healthy twins.")] = True,
     variants: Annotated[
-        bool, typer.Option("--variants/--no-variants", help="With variants that lack evidence.")
+        bool, Option("--variants/--no-variants", help="With variants that lack evidence.")
     ] = False,
-    only: Annotated[str, typer.Option("--only", help="Only names that begin like this.")] = "",
+    only: Annotated[str, Option("--only", help="Only names that begin like this.")] = "",
     jobs: ScenariosAtATime = 2,
 ) -> None:
     """Make every incident afresh: evidence, source and truth, in ``real/``, ``sim/`` and ``variants/``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.output import Format, FormatOption, OutputOption, emit
@@ -17,7 +17,7 @@ EXAMPLES = ("raf lab list", "raf lab list --cause order_inversion", "raf lab lis
 
 
 def list_(
-    cause: Annotated[str | None, typer.Option("--cause", help="Only scenarios of this cause.")] = None,
+    cause: Annotated[str | None, Option("--cause", help="Only scenarios of this cause.")] = None,
     format: FormatOption = Format.text,
     output: OutputOption = None,
 ) -> None:

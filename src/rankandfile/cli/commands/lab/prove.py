@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
@@ -28,34 +28,32 @@ EXAMPLES = (
 
 
 def prove(
-    names: Annotated[list[str] | None, typer.Argument(help="Real scenarios.")] = None,
+    names: Annotated[list[str] | None, Argument(help="Real scenarios.")] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every scenario in which ranks take different paths.")
+        bool, Option("--all", help="Every scenario in which ranks take different paths.")
     ] = False,
     remedies: Annotated[
-        bool, typer.Option("--remedies", help="Only the patches that mend: the job must finish.")
+        bool, Option("--remedies", help="Only the patches that mend: the job must finish.")
     ] = False,
     probes: Annotated[
         bool,
-        typer.Option(
-            "--probes", help="Only the checks: the job must fail at once and name ranks and decision."
-        ),
+        Option("--probes", help="Only the checks: the job must fail at once and name ranks and decision."),
     ] = False,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Patches in plain torch, without rankandfile.guard.")
+        bool, Option("--plain", help="Patches in plain torch, without rankandfile.guard.")
     ] = False,
     diagnosed: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--diagnosed/--stated",
             help="Make the hang and diagnose it with its source, or take the place that the scenario states.",
         ),
     ] = True,
     jobs: ScenariosAtATime = 2,
-    show: Annotated[bool, typer.Option("--show", help="Print each patch too.")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the results as JSON.")] = None,
+    show: Annotated[bool, Option("--show", help="Print each patch too.")] = False,
+    output: Annotated[Path | None, Option("--output", "-o", help="Write the results as JSON.")] = None,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the table into this page, between its markers.")
+        Path | None, Option("--markdown", help="Write the table into this page, between its markers.")
     ] = None,
 ) -> None:
     """Put the generated patch, and then the generated probe, into the source of a hang, and run both afresh.
@@ -87,7 +85,7 @@ def prove(
         from rankandfile.lab.proofs_page import write_page
 
         write_page(markdown, proofs)
-    raise typer.Exit(0 if held == len(proofs) else 1)
+    raise Exit(0 if held == len(proofs) else 1)
 
 
 def _chosen(names: list[str], everything: bool) -> list[Scenario]:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
@@ -23,22 +23,20 @@ EXAMPLES = (
 
 
 def run(
-    name: Annotated[str, typer.Argument(help="A scenario of `raf lab list`.")],
+    name: Annotated[str, Argument(help="A scenario of `raf lab list`.")],
     keep: Annotated[
-        Path | None, typer.Option("--keep", help="Folder for what it leaves. Default: a new temporary one.")
+        Path | None, Option("--keep", help="Folder for what it leaves. Default: a new temporary one.")
     ] = None,
-    twin: Annotated[
-        bool, typer.Option("--twin", help="Run the healthy twin: the same program, mended.")
-    ] = False,
-    ranks: Annotated[int | None, typer.Option("--ranks", min=2, help="Ranks of a simulated job.")] = None,
+    twin: Annotated[bool, Option("--twin", help="Run the healthy twin: the same program, mended.")] = False,
+    ranks: Annotated[int | None, Option("--ranks", min=2, help="Ranks of a simulated job.")] = None,
     at: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--at",
             help="Where the source tree lies while it runs (shows in stacks), such as /workspace/train.",
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show what the ranks print, as it comes.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Show what the ranks print, as it comes.")] = False,
 ) -> None:
     """Make a hang: start the ranks, wait until they are stuck, collect what a real incident leaves."""
     kind = kind_of(name)

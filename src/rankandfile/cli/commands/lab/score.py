@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
@@ -25,10 +25,10 @@ EXAMPLES = (
 
 
 def score(
-    sets: Annotated[list[Path], typer.Option("--set", help="Folder of incidents (raf lab export).")],
+    sets: Annotated[list[Path], Option("--set", help="Folder of incidents (raf lab export).")],
     analysers: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--analyser",
             "-a",
             help="raf, raf-dumps, raf-logs, raf-src, fr_trace, fr_trace-repaired, or a command that prints a "
@@ -37,7 +37,7 @@ def score(
     ] = ["raf-dumps"],  # noqa: B006 - typer copies it
     investigators: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--investigator",
             help="Score investigations, not analysers: playbook, or llm:MODEL with a model as of raf investigate.",
         ),
@@ -45,16 +45,14 @@ def score(
     max_cost: MaxCost = None,
     max_seconds: MaxSeconds = 300.0,
     price: PriceOption = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all marks as JSON.")] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Write all marks as JSON.")] = None,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the tables into this page, between its markers.")
+        Path | None, Option("--markdown", help="Write the tables into this page, between its markers.")
     ] = None,
-    worst: Annotated[
-        bool, typer.Option("--worst", help="List each incident that was not fully right.")
-    ] = False,
+    worst: Annotated[bool, Option("--worst", help="List each incident that was not fully right.")] = False,
     jobs: Jobs = 2,
     in_process: Annotated[
-        bool, typer.Option("--in-process", help="No process for each answer of raf's own analysers: faster.")
+        bool, Option("--in-process", help="No process for each answer of raf's own analysers: faster.")
     ] = False,
 ) -> None:
     """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place.

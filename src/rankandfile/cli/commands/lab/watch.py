@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
@@ -21,14 +21,12 @@ EXAMPLES = (
 
 
 def watch(
-    corpus: Annotated[
-        Path, typer.Argument(help="Incidents of real scenarios, as `raf lab export` writes them.")
-    ],
-    into: Annotated[Path, typer.Argument(help="Folder to write to; one folder per incident.")],
+    corpus: Annotated[Path, Argument(help="Incidents of real scenarios, as `raf lab export` writes them.")],
+    into: Annotated[Path, Argument(help="Folder to write to; one folder per incident.")],
     stall: Annotated[
-        float | None, typer.Option("--stall", min=0.5, help="Seconds, as for `raf run`. Default: its own.")
+        float | None, Option("--stall", min=0.5, help="Seconds, as for `raf run`. Default: its own.")
     ] = None,
-    only: Annotated[str, typer.Option("--only", help="Only names that begin like this.")] = "",
+    only: Annotated[str, Option("--only", help="Only names that begin like this.")] = "",
 ) -> None:
     """Make each hang again under ``raf run`` with nothing else configured, and keep the evidence of its case.
 

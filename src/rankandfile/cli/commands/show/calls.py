@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.filters import GroupOption, OpOption, RankOption, SeqOption, StateOption, select_calls
@@ -31,9 +31,9 @@ def calls(
     seq: SeqOption = None,
     state: StateOption = None,
     side_by_side: Annotated[
-        bool, typer.Option("--side-by-side", "-j", help="One column per rank, one row per call of a group.")
+        bool, Option("--side-by-side", "-j", help="One column per rank, one row per call of a group.")
     ] = False,
-    stacks: Annotated[bool, typer.Option("--stacks", help="With each call's whole stack.")] = False,
+    stacks: Annotated[bool, Option("--stacks", help="With each call's whole stack.")] = False,
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.filters import GroupOption, groups_called
@@ -22,7 +22,7 @@ def cohorts(
     paths: Paths,
     group: GroupOption = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also groups whose ranks all made the same calls.")
+        bool, Option("--all", help="Also groups whose ranks all made the same calls.")
     ] = False,
     limit: LimitOption = 100,
     format: FormatOption = Format.text,

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
 from rankandfile.cli.errors import UserError
@@ -45,13 +45,13 @@ def evidence(
     options: Options,
     what: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             help="Dumps, folders or archives, and ids such as D0#84. Without ids: all that the verdict cites.",
             metavar="PATH... [ID...]",
         ),
     ],
     around: Annotated[
-        int, typer.Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
+        int, Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
     ] = 2,
     format: TextOrJsonOption = TextOrJson.text,
     unicode: Unicode = True,

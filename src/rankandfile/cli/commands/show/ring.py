@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
@@ -27,12 +27,10 @@ BRIEF = ["rank", "record", "time", "kind", "what", "group", "seq", "reduction", 
 
 
 def ring(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Ring files, or folders that hold them.", metavar="PATH...")
-    ],
+    paths: Annotated[list[Path], Argument(help="Ring files, or folders that hold them.", metavar="PATH...")],
     notes: Annotated[
         bool,
-        typer.Option("--notes", help="Steps, decisions of guards and CUDA graphs only, without the calls."),
+        Option("--notes", help="Steps, decisions of guards and CUDA graphs only, without the calls."),
     ] = False,
     limit: LimitOption = 50,
     format: FormatOption = Format.text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
@@ -23,9 +23,7 @@ EXAMPLES = (
 def stacks(
     options: Options,
     paths: Paths,
-    library: Annotated[
-        bool, typer.Option("--library", help="Also frames of torch and other libraries.")
-    ] = False,
+    library: Annotated[bool, Option("--library", help="Also frames of torch and other libraries.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
     unicode: Unicode = True,
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError, told_as
@@ -40,18 +40,16 @@ def timeline(
     rank: RankOption = None,
     around: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--around",
             min=1,
             help="Calls of each rank on either side of the parting, and at its end. Default: 8, in a trace 300.",
         ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All calls of all ranks.")] = False,
+    everything: Annotated[bool, Option("--all", help="All calls of all ranks.")] = False,
     limit: LimitOption = 100,
     format: FormatOption = Format.text,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.")] = None,
 ) -> None:
     """What happened when: calls around the parting, ranks that did the same in one row, or a trace to zoom into.
 

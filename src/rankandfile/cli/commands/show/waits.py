@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import write_utf8
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
@@ -36,7 +36,7 @@ def waits(
     paths: Paths,
     limit: LimitOption = 100,
     format: Annotated[
-        WaitsFormat, typer.Option("--format", "-f", help="How to print it; dot and mermaid draw a graph.")
+        WaitsFormat, Option("--format", "-f", help="How to print it; dot and mermaid draw a graph.")
     ] = WaitsFormat.text,
     output: OutputOption = None,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
@@ -21,7 +21,7 @@ EXAMPLES = (
 def install(
     agent: Annotated[
         str,
-        typer.Option(
+        Option(
             "--for",
             metavar="AGENT|DIR",
             help="claude, codex, cursor, vscode, or another folder of skills. Cursor and VS Code read claude's too.",
@@ -29,10 +29,10 @@ def install(
     ] = "claude",
     user: Annotated[
         bool,
-        typer.Option("--user/--project", help="For all your projects, or for the repository you are in."),
+        Option("--user/--project", help="For all your projects, or for the repository you are in."),
     ] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that were edited since they were installed.")
+        bool, Option("--force", help="Replace files that were edited since they were installed.")
     ] = False,
 ) -> None:
     """Install the skill where the agent looks for skills, or bring it up to date.
