@@ -106,10 +106,9 @@ class _Reader:
         text = expand(value, self.variables)
         text = "$HOME" + text[1:] if text.startswith("~") else text
         self.variables[name] = short(text)
-        shown, unexpanded = settled(short(text))
-        if _COMMAND.search(shown) and self.depth < _NESTING:
-            self._inside(shown, line)
-        setting = Setting(name=name, value=shown, place=self.place(line), unexpanded=unexpanded)
+        setting = self._given(name, text, line)
+        if _COMMAND.search(setting.value or "") and self.depth < _NESTING:
+            self._inside(setting.value or "", line)
         if exported:
             self.exported.add(name)
             self.pending.pop(name, None)

@@ -11,8 +11,7 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, progressing
-from rankandfile.cli.lab_make import lacking, make, say
+from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, lacking, make, progressing, say
 
 ORDER = 30
 EXAMPLES = ("raf lab export corpus/", "raf lab export corpus/ --simulated --only peers-")

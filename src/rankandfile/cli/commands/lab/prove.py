@@ -12,8 +12,7 @@ from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end
-from rankandfile.cli.lab_make import kind_of, say
+from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, kind_of, say
 
 if TYPE_CHECKING:
     from rankandfile.lab.prove import Origin, Proof, What

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.lab_make import kind_of, make, say
+from rankandfile.cli.lab_incidents import kind_of, make, say
 
 ORDER = 20
 EXAMPLES = (

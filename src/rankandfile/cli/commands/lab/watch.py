@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.lab_make import say
+from rankandfile.cli.lab_incidents import say
 
 ORDER = 40
 EXAMPLES = (
