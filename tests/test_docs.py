@@ -20,7 +20,7 @@ import pytest
 from making import consoles, record, reference, screenshots
 from support.places import ROOT
 
-from rankandfile.cli.lab_make import kind_of
+from rankandfile.cli.lab_incidents import kind_of
 from rankandfile.cli.main import application
 from rankandfile.model.causes import CAUSES
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankandfile.cli.lab_make import kind_of, make
+from rankandfile.cli.lab_incidents import kind_of, make
 from rankandfile.lab import truth
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Diagnosis

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from support.cli.raf_runs import Raf
 
-from rankandfile.cli import lab_make
+from rankandfile.cli import lab_incidents
 from rankandfile.cli.errors import UserError
 from rankandfile.lab import catalog, truth, virtual_hosts
 from rankandfile.lab.score.ablation import heuristics
@@ -148,7 +148,7 @@ def test_a_scenario_that_fails_is_named_and_the_others_go_on(
     def make(name: str, into: Path, *, twin: bool, **more: object) -> Path:
         if not twin:
             raise UserError(f"{name}: the job finished")
-        return lab_make.make(name, into, twin=twin)
+        return lab_incidents.make(name, into, twin=twin)
 
     monkeypatch.setattr("rankandfile.cli.commands.lab.export.make", make)
     done = raf("lab", "export", tmp_path / "c", "--no-real", "--only", "peers-other-op")
@@ -207,7 +207,7 @@ def test_what_is_no_analyser_is_refused_before_it_runs(raf: Raf, tmp_path: Path,
 
 
 def test_a_spelling_that_two_scenarios_share_means_the_one_of_this_very_name() -> None:
-    from rankandfile.cli.lab_make import kind_of
+    from rankandfile.cli.lab_incidents import kind_of
 
     assert kind_of("two_faults") == "real" and kind_of("two-faults") == "simulated"
     assert kind_of("two-rank-hang") == "real"

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from support.doctor.examinations import environment, examined, only, wrong
 
-from rankandfile.doctor.releases import parse
 from rankandfile.doctor.settings.torch_release import in_prefixes
-from rankandfile.doctor.table import DUMP, HEARTBEAT, PATH, RING, VARIABLES
+from rankandfile.doctor.table import DUMP, HEARTBEAT, PATH, RING, VARIABLES, parse
 
 
 @pytest.mark.parametrize(

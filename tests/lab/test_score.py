@@ -145,9 +145,9 @@ def test_any_command_can_be_scored_and_tables_are_written_between_markers(tmp_pa
     found = incidents([tmp_path / "set"])
     assert [path.name for path in found] == ["peers-other-op"]
     command = f"{sys.executable} -m rankandfile diagnose {{evidence}}/dumps --format json"
-    ours, other = score(["raf-dumps", command], found, dumps_only=lambda _: True)
+    ours, other = score(["raf-dumps", command], found)
     assert other.marks[0].said_culprits == ours.marks[0].said_culprits == truths.read(found[0]).culprits
-    (in_a_worker,) = score(["raf-dumps"], found, dumps_only=lambda _: True, jobs=2, in_process=True)
+    (in_a_worker,) = score(["raf-dumps"], found, jobs=2, in_process=True)
     assert in_a_worker.marks[0].said_culprits == ours.marks[0].said_culprits
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")

@@ -73,7 +73,7 @@ def test_started_means_that_the_own_device_got_there() -> None:
     """A stuck kernel before a collective: its own part never becomes ready, its peers' parts do."""
     hosts = run([reduce()], [Compute(None), reduce()])
     assert [host.records[0].node.ready for host in hosts if host.records[0].node] == [True, False]
-    end = aftermath(hosts, named(2, []), Patience())
+    end = aftermath(hosts, Patience())
     timed = [
         dump_at(host, named(2, []), Patience(), Recording(timing=True), end.dumps[host.rank])
         for host in hosts
@@ -179,7 +179,7 @@ def test_first_use_of_a_communicator_waits_on_the_host_and_records_nothing() -> 
     assert [len(host.records) for host in hosts] == [0, 0]
     assert hosts[0].blocked is not None
     assert hosts[0].blocked.kind == "init"
-    end = aftermath(hosts, named(2, []), Patience())
+    end = aftermath(hosts, Patience())
     assert end.stuck
     assert end.dumps == {}, "no watchdog ever runs out"
 
@@ -192,7 +192,7 @@ def test_the_dead_take_their_kernels_with_them() -> None:
 def test_nothing_runs_after_a_device_fault() -> None:
     hosts = run([reduce(), reduce()], [reduce(), DeviceFault("an illegal memory access"), reduce()])
     assert done(hosts) == [[True, False], [True, False]]
-    end = aftermath(hosts, named(2, []), Patience())
+    end = aftermath(hosts, Patience())
     assert end.signal_from == 1
     assert end.signal_at is not None
     assert end.signal_at < hosts[0].clock + SECOND, "an error is told at once, not after a timeout"
@@ -202,7 +202,7 @@ def test_the_first_timeout_anywhere_makes_everyone_dump_but_those_who_left() -> 
     programs: list[list[Op]] = [[reduce()], [Leave("destroying", "destroy")], [Work(None)], [Leave("left")]]
     layout = named(4, [])
     hosts = run(*programs, layout=layout)
-    end = aftermath(hosts, layout, Patience(30_000))
+    end = aftermath(hosts, Patience(30_000))
     assert end.signal_from == 0
     assert set(end.dumps) == {0, 2}
     assert end.exits == {0: -6, 1: -15, 2: -15, 3: 0}
@@ -213,7 +213,7 @@ def test_what_comes_after_the_timeout_is_in_no_dump() -> None:
     hosts = run([reduce(), reduce()], [Work(40.0), reduce(), reduce()])
     assert done(hosts) == [[True, True]] * 2
     layout = named(2, [])
-    end = aftermath(hosts, layout, Patience(30_000))
+    end = aftermath(hosts, Patience(30_000))
     dumps = [dump_at(host, layout, Patience(), Recording(), end.dumps[host.rank]) for host in hosts]
     assert [[entry.state for entry in dump.entries] for dump in dumps] == [["scheduled", "scheduled"], []]
 

@@ -7,9 +7,8 @@ import ast
 import pytest
 
 from rankandfile.lab.sim import catalog
-from rankandfile.lab.sim.bugs import BUGS
 from rankandfile.lab.sim.sites import SITES, frames_of
-from rankandfile.lab.sim.sources import RUN_FROM, place_of_fault, places, texts
+from rankandfile.lab.sim.sources import BUGS, RUN_FROM, place_of_fault, places, texts
 
 HEALTHY = texts()
 PLACES = {

@@ -10,8 +10,7 @@ import pytest
 from support.render import hostile
 
 from rankandfile.model.pictures import WaitEdge, WaitGraph, WaitNode
-from rankandfile.render.dot import dot
-from rankandfile.render.mermaid import mermaid
+from rankandfile.render.wait_graphs import dot, mermaid
 
 
 def chain() -> WaitGraph:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .console import err
-from .errors import UserError
+from .errors import UserError, told_as
 from .model_options import CONVERSATION, Limits
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def wishes_of(
     if price is None:
         if limits.cost is not None:
             raise UserError(f"the price of {choice.spec} is not known: give --price, or leave out --max-cost")
-        err.print("price          not known; --price IN,OUT tells it", markup=False)
+        err.print("price          not known; --price IN,OUT tells it")
     conversation = None if folder is None else folder / CONVERSATION
     head, earlier = _earlier(conversation, choice, draft) if resume else (None, ())
     key = bytes.fromhex(head) if head else None
@@ -94,8 +94,8 @@ def previewed(choice: Choice, limits: Limits, draft: Draft, folder: Path | None,
     shown = preview(draft, wishes)
     hidden = {kind: len(values) for kind, values in wishes.names.given().items()}
     said = ", ".join(f"{number} of kind {kind}" for kind, number in hidden.items())
-    err.print("nothing was sent. The answers to what the model asks of the tools would follow.", markup=False)
-    err.print(f"pseudonyms     {said or 'none: --redact gives them'}", markup=False)
+    err.print("nothing was sent. The answers to what the model asks of the tools would follow.")
+    err.print(f"pseudonyms     {said or 'none: --redact gives them'}")
     return shown
 
 
@@ -107,14 +107,11 @@ def asked(choice: Choice, limits: Limits, draft: Draft, folder: Path, redact: bo
     wishes = wishes_of(choice, limits, draft, folder, redact, resume)
     where = f"{choice.spec} at {choice.host}"
     hidden = "with pseudonyms" if wishes.names.key else "as it is; --redact hides names"
-    err.print(f"asking         {where}, {hidden}", markup=False, soft_wrap=True)
+    err.print(f"asking         {where}, {hidden}", soft_wrap=True)
     if choice.in_clear:
-        err.print("               over http, which anybody on the way can read", markup=False)
-    try:
-        with Telling() as telling:
-            account = consult(draft, replace(wishes, say=telling.say, tick=telling.tick))
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}") from error
+        err.print("               over http, which anybody on the way can read")
+    with told_as(f"cannot write to {folder}"), Telling() as telling:
+        account = consult(draft, replace(wishes, say=telling.say, tick=telling.tick))
     tell(draft, account)
     return account
 
@@ -137,7 +134,7 @@ class Telling:
     def say(self, words: str) -> None:
         from rankandfile.render.words import plain
 
-        err.print(f"model          {plain(words)[:200]}", markup=False, soft_wrap=True)
+        err.print(f"model          {plain(words)[:200]}", soft_wrap=True)
 
     def tick(self, received: int) -> None:
         if self._status is not None:

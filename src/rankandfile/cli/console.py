@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
+from typer import Option
 
 if TYPE_CHECKING:
     from rankandfile.render.words import Signs
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Width where nobody is looking at a terminal: a pipe or a CI log, where `grep` wants whole lines.
 PIPE_WIDTH = 160
 
-Unicode = Annotated[bool, typer.Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")]
+Unicode = Annotated[bool, Option("--unicode/--no-unicode", help="Symbols, or plain ASCII.")]
 
 
 def _width(stream: object) -> int | None:
@@ -24,15 +24,20 @@ def _width(stream: object) -> int | None:
     return PIPE_WIDTH
 
 
-out = Console(highlight=False, width=_width(sys.stdout))
-err = Console(stderr=True, highlight=False, width=_width(sys.stderr))
+# What is printed has names of evidence in it, in which brackets are brackets.
+out = Console(highlight=False, markup=False, width=_width(sys.stdout))
+err = Console(stderr=True, highlight=False, markup=False, width=_width(sys.stderr))
+
+
+def shows_symbols(console: Console, unicode: bool) -> bool:
+    return unicode and (console.encoding or "").lower().startswith("utf")
 
 
 def signs_for(unicode: bool) -> Signs:
     """The symbols that this terminal can show."""
     from rankandfile.render.words import PLAIN, UNICODE
 
-    return UNICODE if unicode and (out.encoding or "").lower().startswith("utf") else PLAIN
+    return UNICODE if shows_symbols(out, unicode) else PLAIN
 
 
 def write_utf8(text: str) -> None:
@@ -45,4 +50,4 @@ def write_utf8(text: str) -> None:
 def complain(message: str) -> None:
     """One line for the person, also where the terminal is narrow."""
     line = " ".join(message.split())
-    err.print(f"raf: {line}", style="bold red", markup=False, soft_wrap=True)
+    err.print(f"raf: {line}", style="bold red", soft_wrap=True)

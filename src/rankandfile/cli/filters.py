@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .errors import UserError
 
@@ -13,25 +13,14 @@ if TYPE_CHECKING:
 
     from rankandfile.model.case import Case
 
-RankOption = Annotated[
-    str | None, typer.Option("--rank", "-r", help="Only these ranks: 3 or 0-6,8.", show_default=False)
-]
+RankOption = Annotated[str | None, Option("--rank", "-r", help="Only these ranks: 3 or 0-6,8.")]
 GroupOption = Annotated[
-    str | None,
-    typer.Option(
-        "--group", "-g", help="Only groups with this name, description or number.", show_default=False
-    ),
+    str | None, Option("--group", "-g", help="Only groups with this name, description or number.")
 ]
-OpOption = Annotated[
-    str | None, typer.Option("--op", help="Only this operation, such as all_reduce.", show_default=False)
-]
-SeqOption = Annotated[
-    str | None,
-    typer.Option("--seq", "-s", help="Only these sequence numbers: 812 or 800-820.", show_default=False),
-]
+OpOption = Annotated[str | None, Option("--op", help="Only this operation, such as all_reduce.")]
+SeqOption = Annotated[str | None, Option("--seq", "-s", help="Only these sequence numbers: 812 or 800-820.")]
 StateOption = Annotated[
-    str | None,
-    typer.Option("--state", help="Only this state: issued, started, completed or ended.", show_default=False),
+    str | None, Option("--state", help="Only this state: issued, started, completed or ended.")
 ]
 
 

@@ -1,15 +1,27 @@
-"""What a model added, and what was proved, as lines for the terminal."""
+"""An investigation as it is printed: one document, or what a model added and what was proved as lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from rankandfile.model.diagnosis import to_json
+from rankandfile.model.document import pretty
 from rankandfile.render.words import plain
 
 if TYPE_CHECKING:
     from rankandfile.agent.llm.account import Account
     from rankandfile.agent.proof import Proof
+    from rankandfile.model.diagnosis import Diagnosis
+
+SCHEMA = "rankandfile.investigation/1"
+
+
+def document(diagnosis: Diagnosis, account: Account | None, proof: Proof | None) -> str:
+    whole = {"schema": SCHEMA, "diagnosis": msgspec.Raw(to_json(diagnosis)), "model": account, "proof": proof}
+    return pretty(whole).decode() + "\n"
 
 
 def model_lines(account: Account | None) -> Iterator[str]:

@@ -25,18 +25,18 @@ def score(
     worst: bool,
 ) -> None:
     from rankandfile.lab.score import investigator_page as pages
-    from rankandfile.lab.score.investigators import Investigator
+    from rankandfile.lab.score.investigators import investigated
     from rankandfile.lab.score.page import replaced
 
     consults = {name: _consult(name, limits) for name in names}
     scores = []
     for name, consult in consults.items():
         with progressing(name, len(found)) as step:
-            scores.append(Investigator(name, consult, step).all(found))
+            scores.append(investigated(name, found, consult, step))
     out.print(pages.table(scores))
     if worst:
         for line in pages.worst_lines(scores):
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     if output is not None:
         output.write_bytes(pages.to_json(scores))
     if markdown is not None:

@@ -8,7 +8,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from rankandfile import pipeline
 from rankandfile.pipeline import OnStep, Options, Result
@@ -20,64 +20,42 @@ if TYPE_CHECKING:
 
 Paths = Annotated[
     list[Path],
-    typer.Argument(
-        help="Dumps, folders or archives of them, in any mix, or a case directory.",
-        metavar="PATH...",
-        show_default=False,
-    ),
+    Argument(help="Dumps, folders or archives of them, in any mix, or a case directory.", metavar="PATH..."),
 ]
 Sources = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         "--src",
         metavar="DIR",
         help="Folder, zip file or wheel with the job's source; may be given several times.",
-        show_default=False,
     ),
 ]
 Source = Annotated[
     Path | None,
-    typer.Option(
-        "--src",
-        help="The program's source, where the recorder's own copies are not to be used.",
-        show_default=False,
-    ),
+    Option("--src", help="The program's source, where the recorder's own copies are not to be used."),
 ]
 """The same for a job that is watched, and so runs from one place."""
 Revision = Annotated[
     str | None,
-    typer.Option(
-        "--git",
-        metavar="REV",
-        help="Read the folders of --src as they were in this commit.",
-        show_default=False,
-    ),
+    Option("--git", metavar="REV", help="Read the folders of --src as they were in this commit."),
 ]
 Hung = Annotated[
     bool,
-    typer.Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
+    Option("--hung", help="The job did hang: for dumps whose files have lost the time of writing."),
 ]
 Attempt = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--attempt",
         min=1,
         help="Which attempt of the job, 1 being the earliest. Default: the latest that has most of its ranks.",
-        show_default=False,
     ),
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, help="Decoding processes. Default: one per processor.", show_default=False),
-]
+Jobs = Annotated[int | None, Option("--jobs", min=1, help="Decoding processes. Default: one per processor.")]
 
 
 def _options(
-    src: Sources = None,
-    git: Revision = None,
-    hung: Hung = False,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
+    src: Sources = None, git: Revision = None, hung: Hung = False, attempt: Attempt = None, jobs: Jobs = None
 ) -> Options:
     return Options(sources=tuple(src or ()), revision=git, hung=hung, attempt=attempt, jobs=jobs)
 

@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Annotated
 
 import typer
+from rich.markup import escape
+from typer import Exit, Option
 
 from rankandfile import __version__, listing
 
@@ -51,19 +53,24 @@ def _add(modules: Sequence[ModuleType], to: typer.Typer) -> None:
             to.add_typer(group, name=word)
             continue
         function = getattr(module, name, None) or getattr(module, f"{name}_")
-        epilog, context = getattr(module, "EXAMPLES", None), getattr(module, "CONTEXT", None)
-        to.command(word, epilog=epilog, context_settings=context)(function)
+        to.command(word, epilog=_epilog(module), context_settings=getattr(module, "CONTEXT", None))(function)
+
+
+def _epilog(module: ModuleType) -> str | None:
+    """The examples of a command, one a line. Typer joins lines but keeps paragraphs, and reads markup."""
+    lines = getattr(module, "EXAMPLES", ())
+    return "\n\n".join(["Examples:", *(f"  {escape(line)}" for line in lines)]) if lines else None
 
 
 def _version(value: bool) -> None:
     if value:
         typer.echo(f"raf {__version__}")
-        raise typer.Exit
+        raise Exit
 
 
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Find the rank, the line and the condition that hung a distributed PyTorch job.

@@ -5,49 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
+from typer import Option
 
 CONVERSATION = "conversation.jsonl"
 
 Model = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--model",
         metavar="MODEL",
         help="A model investigates further: anthropic:NAME, openai:NAME, google:NAME, ollama:NAME, or the address of "
         "an OpenAI-compatible server with #NAME.",
-        show_default=False,
     ),
 ]
-MaxSteps = Annotated[
-    int, typer.Option("--max-steps", min=1, help="Questions that the model may ask of tools.")
-]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1000, help="Tokens, sent and received.")]
-MaxCost = Annotated[
-    float | None, typer.Option("--max-cost", min=0, metavar="USD", help="US dollars.", show_default=False)
-]
-MaxSeconds = Annotated[float, typer.Option("--max-seconds", min=0.1, help="Seconds for the model.")]
+MaxSteps = Annotated[int, Option("--max-steps", min=1, help="Questions that the model may ask of tools.")]
+MaxTokens = Annotated[int, Option("--max-tokens", min=1000, help="Tokens, sent and received.")]
+MaxCost = Annotated[float | None, Option("--max-cost", min=0, metavar="USD", help="US dollars.")]
+MaxSeconds = Annotated[float, Option("--max-seconds", min=0.1, help="Seconds for the model.")]
 PriceOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--price",
         metavar="IN,OUT",
         help="US dollars per million tokens, sent and received. Default: the published price, where it is known.",
-        show_default=False,
     ),
 ]
 Redact = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--redact", help="Pseudonyms for hosts, users, paths and secrets in all that is sent to the model."
     ),
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Send nothing: print exactly what would be sent first.")
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help=f"Go on with the conversation that {CONVERSATION} keeps.")
-]
+DryRun = Annotated[bool, Option("--dry-run", help="Send nothing: print exactly what would be sent first.")]
+Resume = Annotated[bool, Option("--resume", help=f"Go on with the conversation that {CONVERSATION} keeps.")]
 
 
 @dataclass(frozen=True)

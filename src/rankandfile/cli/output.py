@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .console import err, out
 from .errors import UserError
@@ -28,12 +28,10 @@ class TextOrJson(str, Enum):
     json = "json"
 
 
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print it.")]
-TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", "-f", help="How to print it.")]
-OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file instead.", show_default=False)
-]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
+FormatOption = Annotated[Format, Option("--format", "-f", help="How to print it.")]
+TextOrJsonOption = Annotated[TextOrJson, Option("--format", "-f", help="How to print it.")]
+OutputOption = Annotated[Path | None, Option("--output", "-o", help="Write to this file instead.")]
+LimitOption = Annotated[int, Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
 
 
 def emit(

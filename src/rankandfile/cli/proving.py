@@ -6,7 +6,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .console import err
 from .errors import UserError
@@ -24,25 +24,22 @@ class What(str, Enum):
 
 Prove = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--prove",
         metavar="COMMAND",
         help="Run this in a copy of the source with the fix, where it must pass, and without it, where it must fail. "
         "{src} stands for the copy, which is also the working directory.",
-        show_default=False,
     ),
 ]
 ProveWhat = Annotated[
     What,
-    typer.Option(
+    Option(
         "--prove-what",
         help="The fix of the rules, their probe, or the fix that the model proposes: read that one first, for it runs "
         "as you.",
     ),
 ]
-ProveTimeout = Annotated[
-    float, typer.Option("--prove-timeout", min=0.1, metavar="SECONDS", help="For each run.")
-]
+ProveTimeout = Annotated[float, Option("--prove-timeout", min=0.1, metavar="SECONDS", help="For each run.")]
 
 
 def proved(
@@ -51,7 +48,7 @@ def proved(
     from rankandfile.agent.proof import CannotProve, prove
 
     def say(words: str) -> None:
-        err.print(f"prove          {words}", markup=False, soft_wrap=True)
+        err.print(f"prove          {words}", soft_wrap=True)
 
     try:
         return prove(bench, what.value, model_fix, command, folder, timeout, say)

@@ -9,8 +9,8 @@ from rankandfile.model.settings import Diagnosable, Examination, Finding, Settin
 
 from . import checks
 from .checks.names import unknown
-from .releases import FIRST, LAST, Release, parse, shown
 from .subject import Options, Subject
+from .table import FIRST, LAST, Release, parse, shown
 
 _ORDER = ("harmful", "useless", "missing", "ok")
 _COSTS = ("all", "part", "nothing")

@@ -8,8 +8,7 @@ from functools import cached_property
 
 from rankandfile.model.settings import Costs, Finding, Place, Setting, Settings, Severity
 
-from .releases import Release, shown
-from .table import Spelling, Variable
+from .table import Release, Spelling, Variable, shown
 
 TRUE, FALSE = {"y", "yes", "1", "t", "true"}, {"n", "no", "0", "f", "false"}
 """As torch reads flags, whatever the case."""

@@ -7,11 +7,27 @@ are interpolated), S = source read, R = seen in a run of torch 2.13. Where nothi
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NamedTuple
 
-from .releases import Release
-
+Release = tuple[int, int]
 Kind = Literal["flag", "number", "text"]
+
+FIRST: Release = (1, 12)
+LAST: Release = (2, 13)
+"""What the table covers. Later releases are taken to be like the last one, and that is said."""
+
+_RELEASE = re.compile(r"v?(\d{1,3})\.(\d{1,4})")
+
+
+def parse(text: str) -> Release | None:
+    """The release in ``2.4``, ``2.4.1+cu121`` or ``v2.4``."""
+    found = _RELEASE.match(text.strip())
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def shown(release: Release) -> str:
+    return f"{release[0]}.{release[1]}"
 
 
 class Spelling(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,13 +15,6 @@ from .sources import SourceFile
 from .tables import TABLES, empty
 
 SCHEMA = "rankandfile.case/1"
-
-_CALL_ID = re.compile(r"D(\d+)#(-?\d+)$")
-_GROUP_ID = re.compile(r"D(\d+)@(\d+)$")
-_DUMP_ID = re.compile(r"D(\d+)$")
-_EVENT_ID = re.compile(r"L(\d+):(\d+)$")
-_EXIT_ID = re.compile(r"X(\d+)$")
-_STACK_ID = re.compile(r"S(\d+):(\d+)$")
 
 
 def _table(name: str) -> Any:
@@ -73,118 +67,107 @@ class Case:
 
     def evidence(self, evidence_id: str) -> Evidence | None:
         """The fact behind an id: its file, its place there, and what stands there. None if there is none."""
-        if match := _CALL_ID.match(evidence_id):
-            return self._call_evidence(evidence_id, int(match[1]), int(match[2]))
-        if match := _GROUP_ID.match(evidence_id):
-            return self._group_evidence(evidence_id, int(match[1]), int(match[2]))
-        if match := _DUMP_ID.match(evidence_id):
-            return self._dump_evidence(evidence_id, int(match[1]))
-        if match := _STACK_ID.match(evidence_id):
-            return self._stack_evidence(evidence_id, int(match[1]), int(match[2]))
-        if match := _EVENT_ID.match(evidence_id):
-            return self._event_evidence(evidence_id, int(match[1]), int(match[2]))
-        if match := _EXIT_ID.match(evidence_id):
-            return self._exit_evidence(evidence_id)
+        for shape, told_by in _TOLD_BY.items():
+            if match := shape.match(evidence_id):
+                found = told_by(self, *map(int, match.groups()))
+                if found is not None:
+                    source, where, quote = found
+                    return Evidence(id=evidence_id, source=source, where=where, quote=quote)
         return None
 
-    def _source(self, dump: int) -> dict[str, Any] | None:
-        rows = self.dumps.filter(pl.col("dump") == dump)
-        return rows.row(0, named=True) if rows.height else None
-
-    def _call_evidence(self, evidence_id: str, dump: int, record: int) -> Evidence | None:
-        rows = self.calls.filter((pl.col("dump") == dump) & (pl.col("record") == record))
-        source = self._source(dump)
-        if source is None or not rows.height:
+    def _of_call(self, dump: int, record: int) -> _Fact | None:
+        source, call = _row(self.dumps, dump=dump), _row(self.calls, dump=dump, record=record)
+        if source is None or call is None:
             return None
-        call = rows.row(0, named=True)
         words = [f"rank {call['rank']}: {call['name']}"]
         words.append(f"group {self.group_label(call['group'])}")
         words.append(f"p2p seq {call['p2p_seq']}" if call["is_p2p"] else f"seq {call['seq']}")
         words.append(call["state"] + (", retired" if call["retired"] else ""))
-        shape = self.shapes.filter(pl.col("shape") == call["shape"])
-        if shape.height:
-            row = shape.row(0, named=True)
-            words.append(f"{row['in_sizes']} {' '.join(row['in_dtypes'])}".strip())
+        if (shape := _row(self.shapes, shape=call["shape"])) is not None:
+            words.append(f"{shape['in_sizes']} {' '.join(shape['in_dtypes'])}".strip())
         if call["site"] is not None:
             frame = self.frames.row(by_predicate=pl.col("frame") == call["site"], named=True)
             words.append(f"{frame['file']}:{frame['line']} in {frame['function']}")
-        return Evidence(
-            id=evidence_id, source=source["source"], where=f"record {record}", quote="; ".join(words)
-        )
+        return source["source"], f"record {record}", "; ".join(words)
 
-    def _group_evidence(self, evidence_id: str, dump: int, group: int) -> Evidence | None:
-        source = self._source(dump)
+    def _of_group(self, dump: int, group: int) -> _Fact | None:
+        source = _row(self.dumps, dump=dump)
         if source is None or group not in self.groups["group"]:
             return None
-        calls = self.calls.filter((pl.col("dump") == dump) & (pl.col("group") == group))
         quote = f"rank {source['rank']}, group {self.group_label(group)}: "
+        calls = self.calls.filter(dump=dump, group=group).sort("record")
         if calls.height:
-            ordered = calls.sort("record")
-            first, last = ordered.row(0, named=True), ordered.row(-1, named=True)
+            first, last = calls.row(0, named=True), calls.row(-1, named=True)
             quote += (
                 f"{calls.height} calls kept, from seq {first['seq']} (record {first['record']}) "
                 f"to seq {last['seq']} (record {last['record']}, {last['op']}, {last['state']})"
             )
         else:
             quote += "no call kept"
-        status = self.statuses.filter((pl.col("dump") == dump) & (pl.col("group") == group))
-        if status.height:
-            row = status.row(0, named=True)
-            told = {
-                "enqueued": row["last_enqueued"],
-                "started": row["last_started"],
-                "completed": row["last_completed"],
-            }
-            known = [f"{what} {number}" for what, number in told.items() if number is not None]
+        if (status := _row(self.statuses, dump=dump, group=group)) is not None:
+            told = ((what, status[f"last_{what}"]) for what in ("enqueued", "started", "completed"))
+            known = [f"{what} {number}" for what, number in told if number is not None]
             quote += f"; its status block says {', '.join(known) or 'nothing'}"
-        return Evidence(id=evidence_id, source=source["source"], where=f"group {group}", quote=quote)
+        return source["source"], f"group {group}", quote
 
-    def _dump_evidence(self, evidence_id: str, dump: int) -> Evidence | None:
-        source = self._source(dump)
+    def _of_dump(self, dump: int) -> _Fact | None:
+        source = _row(self.dumps, dump=dump)
         if source is None:
             return None
         quote = (
             f"rank {source['rank']} (from {source['rank_from']}), {source['calls']} calls, "
             f"records {source['first_record']} to {source['last_record']}"
         )
-        return Evidence(id=evidence_id, source=source["source"], where="whole file", quote=quote)
+        return source["source"], "whole file", quote
 
-    def _stack_evidence(self, evidence_id: str, file: int, line: int) -> Evidence | None:
-        sources = self.stack_files.filter(pl.col("file") == file)
-        rows = self.snapshots.filter((pl.col("file") == file) & (pl.col("line") == line))
-        if not sources.height or not rows.height:
+    def _of_stack(self, file: int, line: int) -> _Fact | None:
+        source, thread = _row(self.stack_files, file=file), _row(self.snapshots, file=file, line=line)
+        if source is None or thread is None:
             return None
-        thread = rows.row(0, named=True)
         who = "a process of no known rank" if thread["rank"] is None else f"rank {thread['rank']}"
         words = [who + (f", thread {thread['thread_name']}" if thread["thread_name"] else "")]
-        stack = self.stacks.filter(pl.col("stack") == thread["stack"])
-        numbers = stack["frames"][0].to_list()[:4] if stack.height else []
-        for number in numbers:
+        stack = _row(self.stacks, stack=thread["stack"])
+        for number in stack["frames"][:4] if stack is not None else ():
             frame = self.frames.row(by_predicate=pl.col("frame") == number, named=True)
             words.append(f"{frame['function']} ({frame['file']}:{frame['line']})")
-        quote = " < ".join(words)
-        return Evidence(id=evidence_id, source=sources["source"][0], where=f"line {line}", quote=quote)
+        return source["source"], f"line {line}", " < ".join(words)
 
-    def _event_evidence(self, evidence_id: str, log: int, line: int) -> Evidence | None:
-        sources = self.logs.filter(pl.col("log") == log)
-        rows = self.events.filter((pl.col("log") == log) & (pl.col("line") == line))
-        if not sources.height or not rows.height:
+    def _of_event(self, log: int, line: int) -> _Fact | None:
+        source, event = _row(self.logs, log=log), _row(self.events, log=log, line=line)
+        if source is None or event is None:
             return None
-        return Evidence(
-            id=evidence_id, source=sources["source"][0], where=f"line {line}", quote=rows["text"][0] or ""
-        )
+        return source["source"], f"line {line}", event["text"] or ""
 
-    def _exit_evidence(self, evidence_id: str) -> Evidence | None:
-        rows = self.exits.filter(pl.col("evidence") == evidence_id)
-        if not rows.height:
+    def _of_exit(self, number: int) -> _Fact | None:
+        row = _row(self.exits, evidence=f"X{number}")
+        if row is None:
             return None
-        row = rows.row(0, named=True)
         how = row["signal"] or (None if row["exit_code"] is None else f"exit code {row['exit_code']}")
         if row["state"] == "stopped" and row["time_ns"] is not None:
             how = f"seen so since {row['time_ns'] / 1e9:.1f} (seconds since 1970)"
         words = [f"rank {row['rank']}", f"pid {row['pid']}", row["state"], how, row["error"]]
         quote = ", ".join(str(word) for word in words if word is not None)
-        return Evidence(id=evidence_id, source=row["source"], where=f"process {row['pid']}", quote=quote)
+        return row["source"], f"process {row['pid']}", quote
+
+
+#: File, place there, and what stands there.
+_Fact = tuple[str, str, str]
+
+#: The shapes of evidence ids, and what tells of each.
+_TOLD_BY: dict[re.Pattern[str], Callable[..., _Fact | None]] = {
+    re.compile(r"D(\d+)#(-?\d+)$"): Case._of_call,
+    re.compile(r"D(\d+)@(\d+)$"): Case._of_group,
+    re.compile(r"D(\d+)$"): Case._of_dump,
+    re.compile(r"S(\d+):(\d+)$"): Case._of_stack,
+    re.compile(r"L(\d+):(\d+)$"): Case._of_event,
+    re.compile(r"X(\d+)$"): Case._of_exit,
+}
+
+
+def _row(table: pl.DataFrame, **values: int | str) -> dict[str, Any] | None:
+    """The first row with these values, if there is one."""
+    rows = table.filter(**values)
+    return rows.row(0, named=True) if rows.height else None
 
 
 def group_label(name: str, desc: str, members: list[int] | None) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .document import pretty, schema_of
 from .ledger import Evidence, Note
 
 SCHEMA = "rankandfile.diagnosis/1"
@@ -178,7 +179,7 @@ class Diagnosis(Struct):
 
 
 def to_json(diagnosis: Diagnosis) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(diagnosis), indent=2)
+    return pretty(diagnosis)
 
 
 def from_json(data: bytes) -> Diagnosis:
@@ -186,15 +187,4 @@ def from_json(data: bytes) -> Diagnosis:
 
 
 def json_schema() -> dict[str, Any]:
-    """The published JSON Schema of what `to_json` writes: every key is always there."""
-    schema = msgspec.json.schema(Diagnosis)
-    for part in schema["$defs"].values():
-        if part.get("type") == "object":
-            part["required"] = list(part["properties"])
-    schema["$defs"]["Diagnosis"]["properties"]["schema"] = {"const": SCHEMA}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:rankandfile:diagnosis:1",
-        "title": "Rank & File diagnosis",
-        **schema,
-    }
+    return schema_of(Diagnosis, "diagnosis", "Rank & File diagnosis")

@@ -138,9 +138,5 @@ def log_schema(table: str) -> pl.Schema:
     return pl.Schema({column.name: column.dtype for column in LOG_TABLES[table]})
 
 
-def no_rows(table: str) -> pl.DataFrame:
-    return pl.DataFrame(schema=log_schema(table))
-
-
 def event_id(log: int, line: int) -> str:
     return f"L{log}:{line}"

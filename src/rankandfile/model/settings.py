@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .document import pretty, schema_of
 from .ledger import Note
 
 SCHEMA = "rankandfile.examination/1"
@@ -138,19 +139,8 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def to_json(examination: Examination) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(examination), indent=2)
+    return pretty(examination)
 
 
 def json_schema() -> dict[str, Any]:
-    """The published JSON Schema of what `to_json` writes: every key is always there."""
-    schema = msgspec.json.schema(Examination)
-    for part in schema["$defs"].values():
-        if part.get("type") == "object":
-            part["required"] = list(part["properties"])
-    schema["$defs"]["Examination"]["properties"]["schema"] = {"const": SCHEMA}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:rankandfile:examination:1",
-        "title": "Rank & File examination of an environment",
-        **schema,
-    }
+    return schema_of(Examination, "examination", "Rank & File examination of an environment")

@@ -75,9 +75,5 @@ def snapshot_schema(table: str) -> pl.Schema:
     return pl.Schema({column.name: column.dtype for column in SNAPSHOT_TABLES[table]})
 
 
-def empty_snapshots(table: str) -> pl.DataFrame:
-    return pl.DataFrame(schema=snapshot_schema(table))
-
-
 def stack_id(file: int, line: int) -> str:
     return f"S{file}:{line}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -13,7 +13,7 @@ from rankandfile.model.ledger import Evidence
 from .words import UNICODE, Signs, plain
 
 #: Number, text, and whether it is the line itself.
-Context = list[tuple[int, str, bool]]
+Context = Sequence[tuple[int, str, bool]]
 
 
 def facts(shown: Iterable[tuple[Evidence, Context]], signs: Signs = UNICODE) -> RenderableType:

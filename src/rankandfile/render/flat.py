@@ -17,9 +17,7 @@ def group_names(case: Case) -> pl.DataFrame:
     labels = [
         group_label(row["name"], row["desc"], row["members"]) for row in case.groups.iter_rows(named=True)
     ]
-    return pl.DataFrame(
-        {"group": case.groups["group"], "group_label": pl.Series(labels, dtype=pl.String)},
-    )
+    return pl.DataFrame({"group": case.groups["group"], "group_label": pl.Series(labels, dtype=pl.String)})
 
 
 def _size_text(sizes: str, dtypes: str) -> pl.Expr:
@@ -43,12 +41,7 @@ def shape_texts(case: Case) -> pl.DataFrame:
 
 def sites(case: Case) -> pl.DataFrame:
     """Each frame as ``file.py:88`` and its function."""
-    return case.frames.select(
-        pl.col("frame").alias("site"),
-        pl.col("file"),
-        pl.col("line"),
-        pl.col("function"),
-    )
+    return case.frames.select(pl.col("frame").alias("site"), "file", "line", "function")
 
 
 def stack_texts(case: Case) -> pl.DataFrame:

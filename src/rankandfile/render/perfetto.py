@@ -5,10 +5,10 @@ Numbers are those of perfetto's `trace_packet.proto`, `track_event.proto` and `t
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from typing import Any
 
-from . import protobuf as pb
 from .chrome_trace import lane, lane_name
 from .timeline import Moment, Timeline
 from .words import plain
@@ -29,8 +29,8 @@ def perfetto(timeline: Timeline) -> Iterator[bytes]:
     """The trace in pieces, a packet each."""
     names = _Interned()
     yield _packet(
-        pb.number(_FLAGS, _CLEARED),
-        pb.data(_INTERNED, b"".join(_entry(3, iid, _NAMES.get(name, name)) for name, iid in _TOLD.items())),
+        _number(_FLAGS, _CLEARED),
+        _data(_INTERNED, b"".join(_entry(3, iid, _NAMES.get(name, name)) for name, iid in _TOLD.items())),
     )
     yield from _tracks(timeline)
     for moment in timeline.moments:
@@ -50,15 +50,15 @@ class _Interned:
         if (known := self._numbers.get(text)) is not None:
             return known, b""
         new = self._numbers[text] = len(self._numbers) + 1
-        return new, pb.data(_INTERNED, _entry(2, new, text))
+        return new, _data(_INTERNED, _entry(2, new, text))
 
 
 def _entry(field: int, iid: int, text: str) -> bytes:
-    return pb.data(field, pb.number(1, iid) + pb.text(2, text))
+    return _data(field, _number(1, iid) + _text(2, text))
 
 
 def _packet(*parts: bytes) -> bytes:
-    return pb.data(_PACKET, pb.number(_SEQUENCE, _OUR_SEQUENCE) + b"".join(parts))
+    return _data(_PACKET, _number(_SEQUENCE, _OUR_SEQUENCE) + b"".join(parts))
 
 
 def _tracks(timeline: Timeline) -> Iterator[bytes]:
@@ -74,11 +74,11 @@ def _tracks(timeline: Timeline) -> Iterator[bytes]:
 
 
 def _track(uuid: int, parent: int | None, name: str, order: int) -> bytes:
-    above = b"" if parent is None else pb.number(5, parent)
+    above = b"" if parent is None else _number(5, parent)
     return _packet(
-        pb.data(
+        _data(
             _DESCRIPTOR,
-            pb.number(1, uuid) + above + pb.text(2, name) + pb.number(11, _ORDERED) + pb.number(12, order),
+            _number(1, uuid) + above + _text(2, name) + _number(11, _ORDERED) + _number(12, order),
         )
     )
 
@@ -93,23 +93,55 @@ def _lane_track(rank: int, own: int) -> int:
 
 def _moment(moment: Moment) -> bytes:
     track = _JOB_TRACK if moment.rank is None else _rank_track(moment.rank)
-    says = pb.data(4, pb.text(10, "verdict") + pb.text(6, moment.says))
-    event = pb.number(9, _INSTANT) + pb.number(11, track) + pb.text(23, plain(moment.name)) + says
-    return _packet(pb.number(_TIMESTAMP, moment.at_ns), pb.data(_EVENT, pb.text(22, "verdict") + event))
+    says = _data(4, _text(10, "verdict") + _text(6, moment.says))
+    event = _number(9, _INSTANT) + _number(11, track) + _text(23, plain(moment.name)) + says
+    return _packet(_number(_TIMESTAMP, moment.at_ns), _data(_EVENT, _text(22, "verdict") + event))
 
 
 def _slice(row: dict[str, Any], names: _Interned) -> Iterator[bytes]:
-    track = pb.number(11, _lane_track(row["rank"], lane(row["group"], row["unfinished"])))
+    track = _number(11, _lane_track(row["rank"], lane(row["group"], row["unfinished"])))
     iid, interned = names.number(plain(row["name"]))
     told = b"".join(
-        pb.data(4, pb.number(1, known) + pb.text(6, plain(str(row[name]))))
+        _data(4, _number(1, known) + _text(6, plain(str(row[name]))))
         for name, known in _TOLD.items()
         if row[name] is not None
     )
-    flow = b"" if row["flow"] is None else pb.fixed(47, row["flow"])
-    event = pb.number(9, _BEGIN) + track + pb.number(10, iid) + pb.text(22, row["state"]) + flow + told
+    flow = b"" if row["flow"] is None else _fixed(47, row["flow"])
+    event = _number(9, _BEGIN) + track + _number(10, iid) + _text(22, row["state"]) + flow + told
     yield _packet(
-        pb.number(_TIMESTAMP, row["start_ns"]), pb.number(_FLAGS, _NEEDS), interned, pb.data(_EVENT, event)
+        _number(_TIMESTAMP, row["start_ns"]), _number(_FLAGS, _NEEDS), interned, _data(_EVENT, event)
     )
     if row["end_ns"] is not None:
-        yield _packet(pb.number(_TIMESTAMP, row["end_ns"]), pb.data(_EVENT, pb.number(9, _END) + track))
+        yield _packet(_number(_TIMESTAMP, row["end_ns"]), _data(_EVENT, _number(9, _END) + track))
+
+
+# The wire format of protocol buffers, as far as a writer of traces needs it.
+
+
+def _varint(value: int) -> bytes:
+    if value < 0:
+        value += 1 << 64
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _fixed(field: int, value: int) -> bytes:
+    """Eight bytes."""
+    return _varint(field << 3 | 1) + struct.pack("<Q", value)
+
+
+def _data(field: int, value: bytes) -> bytes:
+    """Bytes, or a message in itself."""
+    return _varint(field << 3 | 2) + _varint(len(value)) + value
+
+
+def _text(field: int, value: str) -> bytes:
+    return _data(field, value.encode("utf-8", "replace"))

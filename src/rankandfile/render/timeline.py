@@ -84,23 +84,23 @@ def timeline(
         if timed
         else "no times recorded: the order of each rank's calls, 1 ms apart",
         left_out=len(everyone) - len(chosen),
-        roles=_roles(diagnosis),
+        roles={one.rank: "culprit" for verdict in diagnosis.verdicts for one in verdict.culprits},
     )
 
 
-def telling_ranks(diagnosis: Diagnosis, everyone: list[int], most: int = MOST_RANKS) -> list[int]:
+def telling_ranks(diagnosis: Diagnosis, everyone: list[int]) -> list[int]:
     """All ranks of a small job; of a big one the culprits, and some of each cohort and of each wait."""
-    if len(everyone) <= most:
+    if len(everyone) <= MOST_RANKS:
         return everyone
     there, chosen = set(everyone), dict[int, None]()
     for verdict in diagnosis.verdicts:
-        chosen.update(dict.fromkeys(culprit.rank for culprit in verdict.culprits[: most // 4]))
+        chosen.update(dict.fromkeys(culprit.rank for culprit in verdict.culprits[: MOST_RANKS // 4]))
         parts = [cohort.ranks for cohort in verdict.divergence.cohorts] if verdict.divergence else []
         parts += [text for wait in verdict.waits for text in (wait.waits_for, wait.ranks)]
         for part in [*parts, verdict.victims]:
             chosen.update(dict.fromkeys(parse_ranks(part)[:_OF_A_COHORT]))
     chosen.update(dict.fromkeys(everyone[:_OF_A_COHORT]))
-    return sorted([rank for rank in chosen if rank in there][:most])
+    return sorted([rank for rank in chosen if rank in there][:MOST_RANKS])
 
 
 def parted_calls(diagnosis: Diagnosis) -> list[tuple[int, int]]:
@@ -113,7 +113,8 @@ def parted_calls(diagnosis: Diagnosis) -> list[tuple[int, int]]:
 
 def window(calls: pl.DataFrame, cited: list[tuple[int, int]], around: int) -> pl.DataFrame:
     """Calls of each rank near the parting, and its last ones."""
-    parted = _rows_of(calls, cited)
+    places = pl.DataFrame(cited, schema={"dump": pl.UInt32, "record": pl.Int64}, orient="row")
+    parted = calls.join(places, on=["dump", "record"], how="semi")
     same = calls.join(parted.select("group", "seq").unique(), on=["group", "seq"], how="semi")
     middle = same.group_by("rank").agg(pl.col("record").min().alias("middle"))
     return (
@@ -125,11 +126,6 @@ def window(calls: pl.DataFrame, cited: list[tuple[int, int]], around: int) -> pl
         )
         .drop("last", "middle")
     )
-
-
-def _rows_of(calls: pl.DataFrame, cited: list[tuple[int, int]]) -> pl.DataFrame:
-    wanted = pl.DataFrame(cited, schema={"dump": pl.UInt32, "record": pl.Int64}, orient="row")
-    return calls.join(wanted, on=["dump", "record"], how="semi")
 
 
 def _by_order(calls: pl.DataFrame) -> pl.DataFrame:
@@ -189,10 +185,6 @@ def _slices(case: Case, calls: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("rank", "group", "unfinished", "start_ns", maintain_order=True)
     )
-
-
-def _roles(diagnosis: Diagnosis) -> dict[int, str]:
-    return {culprit.rank: "culprit" for verdict in diagnosis.verdicts for culprit in verdict.culprits}
 
 
 def _moments(diagnosis: Diagnosis, slices: pl.DataFrame, cited: list[tuple[int, int]]) -> list[Moment]:

@@ -12,7 +12,8 @@ from rankandfile.evidence.tables.repeated import Repeated, frame_table, stack_ta
 from rankandfile.evidence.text.stacks.assemble import snapshot_tables
 from rankandfile.evidence.text.stacks.ownership import StackPart, give_ranks
 from rankandfile.evidence.text.stacks.raw import RawStacks
-from rankandfile.model.snapshots import empty_snapshots, snapshot_schema
+from rankandfile.model.snapshots import snapshot_schema
+from rankandfile.model.tables import empty
 
 PYSPY = """Process {pid}: python train.py
 Python v3.11.7 (/usr/bin/python3.11)
@@ -109,8 +110,8 @@ def test_a_file_of_several_programs_is_of_no_rank(tmp_path: Path) -> None:
 
 def test_nothing() -> None:
     snapshots, files = tables([])
-    assert snapshots.equals(empty_snapshots("snapshots"))
-    assert files.equals(empty_snapshots("stack_files"))
+    assert snapshots.equals(empty("snapshots"))
+    assert files.equals(empty("stack_files"))
     snapshots, files = tables([StackPart(RawStacks(), "a.txt")])
     assert snapshots.height == 0
     assert files["threads"].to_list() == [0]

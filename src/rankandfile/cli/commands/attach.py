@@ -6,15 +6,14 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
-from rankandfile.cli.console import Unicode, err, out
+from rankandfile.cli.console import Unicode, err, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Source
 
 ORDER = 50
-EXAMPLES = examples(
+EXAMPLES = (
     "raf attach 4711",
     "raf attach $(pgrep -f train.py) --src train/ --out hang/",
     "raf attach --debug-server http://node-0:25999",
@@ -24,21 +23,19 @@ EXAMPLES = examples(
 def attach(
     pids: Annotated[
         list[int] | None,
-        typer.Argument(help="The launcher, or the ranks: processes of this node.", metavar="[PID...]"),
+        Argument(help="The launcher, or the ranks: processes of this node.", metavar="[PID...]"),
     ] = None,
     debug_server: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--debug-server",
             metavar="URL|SOCKET",
             help="Instead of processes: torch's debug server (http://host:25999), or a rank's worker server, by URL or "
             "UNIX socket; once for each, in the order of the ranks.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.", show_default=False),
+        Path | None, Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.")
     ] = None,
     src: Source = None,
     unicode: Unicode = True,
@@ -61,9 +58,8 @@ def attach(
     from rankandfile.capture.attach import attach_to_servers
     from rankandfile.capture.case import Wishes
 
-    show = unicode and (out.encoding or "").lower().startswith("utf")
     try:
-        wishes = Wishes(output, src, show, min(out.width, 100), _show)
+        wishes = Wishes(output, src, shows_symbols(out, unicode), min(out.width, 100), _show)
         found = (
             attach_to_servers(debug_server, wishes, _say)
             if debug_server
@@ -71,11 +67,11 @@ def attach(
         )
     except OSError as error:
         raise UserError(str(error) if debug_server else f"cannot write the case: {error}") from error
-    raise typer.Exit(UNDETERMINED if found is None else VERDICT if found else NO_HANG)
+    raise Exit(UNDETERMINED if found is None else VERDICT if found else NO_HANG)
 
 
 def _say(message: str) -> None:
-    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+    err.print(f"raf: {message}", soft_wrap=True)
 
 
 def _show(card: str) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err, out
-from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.pipeline import Options
 
 ORDER = 140
-EXAMPLES = examples(
+EXAMPLES = (
     "raf convert dumps/ -o case/",
     "raf convert ticket.zip -o case/ && raf show groups case/",
     "duckdb -c \"select op, count(*) from 'case/calls.parquet' group by op\"",
@@ -23,10 +22,8 @@ EXAMPLES = examples(
 
 def convert(
     paths: Paths,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write the case to.")],
-    force: Annotated[
-        bool, typer.Option("--force", help="Write into a directory that holds something.")
-    ] = False,
+    output: Annotated[Path, Option("--output", "-o", help="Directory to write the case to.")],
+    force: Annotated[bool, Option("--force", help="Write into a directory that holds something.")] = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
@@ -38,13 +35,10 @@ def convert(
     if output.is_dir() and any(output.iterdir()) and not force:
         raise UserError(f"{output}: not empty; use --force to write into it")
     case = load_case(paths, Options(attempt=attempt, jobs=jobs))
-    try:
+    with told_as(f"{output}: cannot be written"):
         write(case, output)
-    except OSError as error:
-        raise UserError(f"{output}: cannot be written: {error.strerror or error}") from error
     out.print(
-        f"{output}: {case.calls.height:,} calls of {len(case.ranks_seen)} ranks in {case.groups.height} groups",
-        markup=False,
+        f"{output}: {case.calls.height:,} calls of {len(case.ranks_seen)} ranks in {case.groups.height} groups"
     )
     for note in case.notes:
-        err.print(f"note: {note}", markup=False)
+        err.print(f"note: {note}")

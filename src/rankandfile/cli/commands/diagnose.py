@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from rankandfile.cli.console import Unicode, err, out, signs_for, write_utf8
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
 from rankandfile.cli.formats import Format, formatted
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.pipeline import Options
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from rankandfile.reason.explain import Explanation
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf diagnose dumps/",
     "raf diagnose dumps/ --src train/",
     "raf diagnose dumps/ --src train/ --git v1.4",
@@ -37,26 +36,19 @@ EXAMPLES = examples(
 def diagnose(
     options: Options,
     paths: Paths,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
+    format: Annotated[Format, Option("--format", "-f", help="How to print the answer.")] = Format.text,
     explain: Annotated[
-        int | None,
-        typer.Option(
-            "--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?", show_default=False
-        ),
+        int | None, Option("--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?")
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
+        bool, Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
     ] = False,
     unicode: Unicode = True,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write the diagnosis as JSON to this file too.", show_default=False
-        ),
+        Path | None, Option("--output", "-o", help="Write the diagnosis as JSON to this file too.")
     ] = None,
     report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write the whole diagnosis as one HTML page too.", show_default=False),
+        Path | None, Option("--report", help="Write the whole diagnosis as one HTML page too.")
     ] = None,
 ) -> None:
     """Which rank, which call, why: the verdict on a job that hung.
@@ -85,7 +77,7 @@ def diagnose(
         # The answer does not wait for the page.
         out.file.flush()
         write_report(facts, diagnosis, report)
-    raise typer.Exit(status(diagnosis))
+    raise Exit(status(diagnosis))
 
 
 def status(diagnosis: Diagnosis) -> int:
@@ -101,7 +93,7 @@ def status(diagnosis: Diagnosis) -> int:
 
 
 def _say_step(line: str) -> None:
-    err.print(f"· {line}", style="dim", markup=False)
+    err.print(f"· {line}", style="dim")
 
 
 def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
@@ -117,12 +109,12 @@ def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
 
 
 def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:
-    import msgspec
-
     if format.value == "json":
-        out.file.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
+        from rankandfile.model.document import pretty
+
+        out.file.write(pretty(explanation).decode() + "\n")
         return
-    out.print(str(explanation), markup=False)
+    out.print(str(explanation))
     for evidence_id in explanation.evidence:
         if found := facts.case.evidence(evidence_id):
-            out.print(f"  {found.id}: {found.quote}", style="dim", markup=False)
+            out.print(f"  {found.id}: {found.quote}", style="dim")

@@ -7,18 +7,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 
 if TYPE_CHECKING:
     from rankandfile.model.settings import Settings
 
 ORDER = 150
-EXAMPLES = examples(
+EXAMPLES = (
     "raf doctor",
     "raf doctor train.sbatch train.py --torch 2.6",
     "raf doctor pytorchjob.yaml --fix",
@@ -34,50 +33,39 @@ FINE, FINDINGS = 0, 1
 def doctor(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             help="Launch scripts, env dumps (- is stdin), manifests, Python files of one job. "
             "Default: this shell's environment.",
             metavar="[PATH...]",
-            show_default=False,
         ),
     ] = None,
     torch: Annotated[
-        str | None,
-        typer.Option(
-            "--torch", metavar="VERSION", help="The job's torch. Default: detected.", show_default=False
-        ),
+        str | None, Option("--torch", metavar="VERSION", help="The job's torch. Default: detected.")
     ] = None,
     calls_per_step: Annotated[
         int | None,
-        typer.Option(
-            "--calls-per-step", min=1, help="Collectives and sends of one rank in a step.", show_default=False
-        ),
+        Option("--calls-per-step", min=1, help="Collectives and sends of one rank in a step."),
     ] = None,
     steps_to_keep: Annotated[
-        int, typer.Option("--steps-to-keep", min=1, help="Whole steps that the ring shall hold.")
+        int, Option("--steps-to-keep", min=1, help="Whole steps that the ring shall hold.")
     ] = 2,
     case: Annotated[
-        Path | None,
-        typer.Option("--case", help="Dumps or a case to measure the calls per step in.", show_default=False),
+        Path | None, Option("--case", help="Dumps or a case to measure the calls per step in.")
     ] = None,
-    dump_dir: Annotated[
-        str | None,
-        typer.Option("--dump-dir", help="Storage that lasts, for the fixes.", show_default=False),
-    ] = None,
+    dump_dir: Annotated[str | None, Option("--dump-dir", help="Storage that lasts, for the fixes.")] = None,
     grace: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--grace",
             min=0,
             metavar="SECONDS",
             help="From asking to killing, where no file says (Slurm's KillWait).",
-            show_default=False,
         ),
     ] = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Print the corrected environment only, ready to paste.")
+        bool, Option("--fix", help="Print the corrected environment only, ready to paste.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what is in order as well.")] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="Show what is in order as well.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> None:
     """Is the next hang diagnosable, and is anything set that is useless or harmful?
@@ -86,7 +74,7 @@ def doctor(
     unreadable input.
     """
     from rankandfile.doctor import Options, examine, lines
-    from rankandfile.doctor.releases import parse
+    from rankandfile.doctor.table import parse
     from rankandfile.model.settings import to_json
     from rankandfile.render.examination import lines as as_text
 
@@ -106,23 +94,17 @@ def doctor(
             out.file.write(line + "\n")
     else:
         for line in as_text(examination, verbose):
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     if format is TextOrJson.text:
         for note in examination.notes:
-            err.print(f"note: {note}", markup=False, soft_wrap=True)
+            err.print(f"note: {note}", soft_wrap=True)
     to_mend = any(finding.severity != "ok" for finding in examination.findings)
-    raise typer.Exit(FINDINGS if to_mend else FINE)
+    raise Exit(FINDINGS if to_mend else FINE)
 
 
 def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
     from rankandfile.doctor.settings.environment import read_mapping
-    from rankandfile.doctor.settings.read import (
-        Unreadable,
-        joined,
-        read_bytes,
-        read_file,
-        with_this_machine,
-    )
+    from rankandfile.doctor.settings.read import Unreadable, joined, read_bytes, read_file, with_this_machine
 
     if not paths:
         return [with_this_machine(read_mapping(os.environ, "environment"), torch)]

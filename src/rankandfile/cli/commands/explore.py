@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.formats import in_tree
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.pipeline import Options
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from rankandfile.source.files.tree import SourceTree
 
 ORDER = 90
-EXAMPLES = examples(
+EXAMPLES = (
     "raf explore incident/",
     "raf explore incident/ --src train/",
     "raf explore ticket.zip --src . --git v1.4",

@@ -9,11 +9,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.pipeline import Options
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rankandfile.source.remedies import Patch, Refusal
 
 ORDER = 70
-EXAMPLES = examples(
+EXAMPLES = (
     "raf fix incident/ --src .",
     "raf fix incident/ --src . | git apply",
     "raf fix incident/ --src train/ --plain --apply",
@@ -40,18 +39,16 @@ def fix(
     paths: Paths,
     apply: Annotated[
         bool,
-        typer.Option("--apply", help="Make the change in the source tree. Without it, it is only shown."),
+        Option("--apply", help="Make the change in the source tree. Without it, it is only shown."),
     ] = False,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="With plain torch, without rankandfile.guard.")
-    ] = False,
+    plain: Annotated[bool, Option("--plain", help="With plain torch, without rankandfile.guard.")] = False,
     probe: Annotated[
         bool,
-        typer.Option("--probe", help="The instrument that confirms the verdict, in place of the remedy."),
+        Option("--probe", help="The instrument that confirms the verdict, in place of the remedy."),
     ] = False,
     remedy: Annotated[
         int,
-        typer.Option(
+        Option(
             "--remedy",
             min=1,
             metavar="N",
@@ -75,7 +72,7 @@ def fix(
     diagnosis = result.diagnosis
     if not any(verdict.hang for verdict in diagnosis.verdicts):
         _say("no hang found: nothing to mend" if diagnosis.verdicts else "no verdict: nothing to mend")
-        raise typer.Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
+        raise Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
     try:
         found = _found(diagnosis, result.tree, plain, probe)
     except LibCSTMissing as error:
@@ -83,7 +80,7 @@ def fix(
     made = [one for one in found if isinstance(one, Patch)]
     if not made:
         _refused([one for one in found if not isinstance(one, Patch)])
-        raise typer.Exit(UNDETERMINED)
+        raise Exit(UNDETERMINED)
     if remedy > len(made):
         raise UserError(f"there {'is' if len(made) == 1 else 'are'} {len(made)} to choose from, not {remedy}")
     chosen = made[remedy - 1]
@@ -94,7 +91,7 @@ def fix(
         _apply(chosen, source)
     else:
         _show(chosen, source)
-    raise typer.Exit(VERDICT)
+    raise Exit(VERDICT)
 
 
 def _folder(options: Options) -> Path:
@@ -119,7 +116,7 @@ def _found(diagnosis: Diagnosis, tree: SourceTree, plain: bool, probe: bool) -> 
 
 
 def _say(line: str) -> None:
-    err.print(line, markup=False, soft_wrap=True)
+    err.print(line, soft_wrap=True)
 
 
 def _tell(label: str, words: str) -> None:
@@ -176,7 +173,7 @@ def _show(chosen: Patch, source: Path) -> None:
         return
     for line in data.decode("utf-8", "replace").split("\n")[:-1]:
         style = next((colour for mark, colour in _COLOURS.items() if line.startswith(mark)), None)
-        out.print(line.rstrip("\r"), style=style, markup=False, soft_wrap=True)
+        out.print(line.rstrip("\r"), style=style, soft_wrap=True)
 
 
 def _name(chosen: Patch, source: Path) -> str:

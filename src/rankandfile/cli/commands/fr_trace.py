@@ -35,32 +35,23 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    found.add_argument(
-        "trace_dir", type=Path, help="folder with one dump per rank, in any form that raf reads"
-    )
-    found.add_argument("--selected-ranks", nargs="+", type=int, help="print entries of these ranks only")
-    found.add_argument(
+    add = found.add_argument
+    add("trace_dir", type=Path, help="folder with one dump per rank, in any form that raf reads")
+    add("--selected-ranks", nargs="+", type=int, help="print entries of these ranks only")
+    add(
         "--allow-incomplete-ranks",
         action="store_true",
         help="accepted; missing dumps never stop this analysis",
     )
-    found.add_argument(
-        "--pg-filters", nargs="+", help="print entries of these groups only: names or descriptions"
-    )
-    found.add_argument(
-        "-o", "--output", type=Path, help="write the diagnosis here, as JSON (not torch's pickle)"
-    )
-    found.add_argument("-p", "--prefix", help="what stands before the rank in the file names")
-    found.add_argument(
-        "-j", "--just_print_entries", action="store_true", help="print all entries, side by side"
-    )
-    found.add_argument("-v", "--verbose", action="store_true", help="show the steps of the reasoning")
-    found.add_argument("--print_stack_trace", action="store_true", help="with -j: with the stacks")
-    found.add_argument("--mismatch_cap", type=int, default=10, help="verdicts to print at most")
-    found.add_argument(
-        "--transform-ft", action="store_true", help="torchft: ranks within replica groups made global"
-    )
-    found.add_argument("--group-world-size", type=int, help="torchft: ranks per replica group")
+    add("--pg-filters", nargs="+", help="print entries of these groups only: names or descriptions")
+    add("-o", "--output", type=Path, help="write the diagnosis here, as JSON (not torch's pickle)")
+    add("-p", "--prefix", help="what stands before the rank in the file names")
+    add("-j", "--just_print_entries", action="store_true", help="print all entries, side by side")
+    add("-v", "--verbose", action="store_true", help="show the steps of the reasoning")
+    add("--print_stack_trace", action="store_true", help="with -j: with the stacks")
+    add("--mismatch_cap", type=int, default=10, help="verdicts to print at most")
+    add("--transform-ft", action="store_true", help="torchft: ranks within replica groups made global")
+    add("--group-world-size", type=int, help="torchft: ranks per replica group")
     return found
 
 
@@ -83,7 +74,7 @@ def fr_trace(ctx: typer.Context) -> None:
 
 def _analyse(options: Options, arguments: argparse.Namespace) -> int:
     def say(line: str) -> None:
-        err.print(line, style="dim", markup=False)
+        err.print(line, style="dim")
 
     diagnosis = diagnosed([arguments.trace_dir], options, say if arguments.verbose else None).diagnosis
     from rankandfile.model.diagnosis import to_json

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from rankandfile.cli.asking import asked, choice_of, previewed
 from rankandfile.cli.commands.diagnose import print_card, status
 from rankandfile.cli.console import Unicode, err, out, write_utf8
-from rankandfile.cli.errors import INTERRUPTED, UserError
-from rankandfile.cli.help import examples
+from rankandfile.cli.errors import INTERRUPTED, UserError, told_as
 from rankandfile.cli.loading import Paths, diagnosing
 from rankandfile.cli.model_options import (
     DryRun,
@@ -26,6 +24,7 @@ from rankandfile.cli.model_options import (
     Redact,
     Resume,
 )
+from rankandfile.cli.output import TextOrJson
 from rankandfile.cli.progress import watching, working
 from rankandfile.cli.proving import Prove, ProveTimeout, ProveWhat, What, proved
 from rankandfile.pipeline import Options
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from rankandfile.agent.playbook import Investigation
 
 ORDER = 30
-EXAMPLES = examples(
+EXAMPLES = (
     "raf investigate incident/ --src train/",
     "raf investigate ticket.zip --src . --git v1.4 -o post-mortem/",
     "raf investigate incident/ --src train/ --model anthropic:claude-sonnet-4-5 --redact --dry-run",
@@ -44,19 +43,16 @@ EXAMPLES = examples(
 )
 
 
-class Format(str, Enum):
-    text = "text"
-    json = "json"
-
-
 @diagnosing
 def investigate(
     options: Options,
     paths: Paths,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the files.")
+        Path, Option("--output", "-o", metavar="DIR", help="Where to write the files.")
     ] = Path(),
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")] = Format.text,
+    format: Annotated[
+        TextOrJson, Option("--format", "-f", help="How to print the answer.")
+    ] = TextOrJson.text,
     model: Model = None,
     max_steps: MaxSteps = 30,
     max_tokens: MaxTokens = 400_000,
@@ -96,10 +92,8 @@ def investigate(
     if choice is not None and dry_run:
         write_utf8(previewed(choice, limits, found, output if resume else None, redact))
         return
-    try:
+    with told_as(f"cannot write to {output}"):
         output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot write to {output}: {error.strerror or error}") from error
     account = None if choice is None else asked(choice, limits, found, output, redact, resume)
     closed = found.close()
     _write(output, closed, account)
@@ -108,20 +102,18 @@ def investigate(
         proof = proved(
             bench, prove_what, None if account is None else account.fix, prove, output, prove_timeout
         )
-    if format is Format.json:
-        from rankandfile.cli.investigation_json import document
+    from rankandfile.cli.investigation_words import document, model_lines, proof_lines
 
+    if format is TextOrJson.json:
         write_utf8(document(bench.diagnosis, account, proof))
     else:
         print_card(bench.diagnosis, unicode)
-        from rankandfile.cli.investigation_words import model_lines, proof_lines
-
         for line in (*model_lines(account), *proof_lines(proof)):
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     for what, path in (("investigation", "investigation.md"), ("steps", "investigation.jsonl")):
-        err.print(f"{what:<14} {output / path}", markup=False, soft_wrap=True)
+        err.print(f"{what:<14} {output / path}", soft_wrap=True)
     interrupted = account is not None and account.interrupted
-    raise typer.Exit(INTERRUPTED if interrupted else status(bench.diagnosis))
+    raise Exit(INTERRUPTED if interrupted else status(bench.diagnosis))
 
 
 def _write(folder: Path, found: Investigation, account: Account | None) -> None:
@@ -133,9 +125,7 @@ def _write(folder: Path, found: Investigation, account: Account | None) -> None:
 
         document += f"\n{about(account)}"
         steps += msgspec.json.encode({"model": account}) + b"\n"
-    try:
+    with told_as(f"cannot write to {folder}"):
         # Names from evidence may hold halves of characters, which UTF-8 has no bytes for.
         (folder / "investigation.md").write_bytes(document.encode("utf-8", "replace"))
         (folder / "investigation.jsonl").write_bytes(steps)
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}") from error

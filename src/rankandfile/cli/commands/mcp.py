@@ -9,11 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import diagnosing
 from rankandfile.cli.progress import watching
 from rankandfile.pipeline import Options
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rankandfile.agent.mcp.cases import Asked, Cases
 
 ORDER = 40
-EXAMPLES = examples(
+EXAMPLES = (
     "raf mcp incident/ --src train/",
     "raf mcp --root incidents/ --root train/",
     "RAF_MCP_TOKEN=... raf mcp incident/ --http 127.0.0.1:8765",
@@ -37,46 +36,41 @@ def mcp(
     options: Options,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             help="The evidence of one job. Without it, clients open cases themselves, below --root.",
             metavar="[PATH...]",
-            show_default=False,
         ),
     ] = None,
     root: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--root",
             metavar="DIR",
             help="Clients may open what is in this folder; may be given several times. Default: the working directory.",
-            show_default=False,
         ),
     ] = None,
     http: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--http",
             metavar="[HOST:]PORT",
             help="Serve over HTTP instead of stdin and stdout. Without HOST: on this machine only.",
-            show_default=False,
         ),
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--token",
             envvar="RAF_MCP_TOKEN",
             help="What HTTP clients must send. Default: a fresh one, printed. As an option, others see it in `ps`.",
-            show_default=False,
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--allow-host",
             metavar="NAME",
             help="A name under which HTTP clients reach this machine; may be given several times.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -106,9 +100,9 @@ def mcp(
     except over_http.CannotListen as error:
         raise UserError(f"--http {http}: {error}") from error
     chosen = token or secrets.token_urlsafe(32)
-    err.print(f"address  {place.url}", markup=False, soft_wrap=True)
+    err.print(f"address  {place.url}", soft_wrap=True)
     if token is None:
-        err.print(f"token    {chosen}", markup=False, soft_wrap=True)
+        err.print(f"token    {chosen}", soft_wrap=True)
     if not place.is_loopback:
         err.print("The connection is not encrypted: beyond this machine, put a proxy with TLS before it.")
     over_http.serve_http(cases, place, allow_host or [], chosen)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err
-from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
+from rankandfile.cli.errors import told_as
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.progress import working
 from rankandfile.pipeline import Options
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from rankandfile.reason import Facts
 
 ORDER = 60
-EXAMPLES = examples(
+EXAMPLES = (
     "raf report dumps/",
     "raf report dumps/ --src train/",
     "raf report ticket.zip -o hang-812345.html",
@@ -30,7 +29,7 @@ EXAMPLES = examples(
 def report(
     options: Options,
     paths: Paths,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    output: Annotated[Path, Option("--output", "-o", help="The page to write.")] = Path("report.html"),
 ) -> None:
     """The verdict with its proof as one HTML file: score, waits, stacks, source, evidence.
 
@@ -50,8 +49,6 @@ def write_report(facts: Facts, diagnosis: Diagnosis, output: Path) -> None:
         text = page(diagnosis, pictures(facts, diagnosis), __version__)
     # Names from evidence may hold halves of characters, which UTF-8 has no bytes for.
     data = text.encode("utf-8", "replace")
-    try:
+    with told_as(f"cannot write {output}"):
         output.write_bytes(data)
-    except OSError as error:
-        raise UserError(f"cannot write {output}: {error.strerror or error}") from error
-    err.print(f"report  {output}  ({len(data) / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+    err.print(f"report  {output}  ({len(data) / 1e6:.1f} MB)", soft_wrap=True)

@@ -7,12 +7,11 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.asking import choice_of
-from rankandfile.cli.console import Unicode, err
-from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
+from rankandfile.cli.console import Unicode, err, shows_symbols
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from rankandfile.capture.meet.where_to_meet import Meeting
 
 ORDER = 20
-EXAMPLES = examples(
+EXAMPLES = (
     "raf run -- torchrun --nproc-per-node 8 train.py",
     "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
     "raf run --investigate --src train/ -- torchrun --nproc-per-node 8 train/main.py",
@@ -38,21 +37,20 @@ class OnHang(str, Enum):
 
 def run(
     command: Annotated[
-        list[str], typer.Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
+        list[str], Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
     ],
     stall: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--stall",
             min=0.5,
             metavar="SECONDS",
             help="Look why when nothing has moved for so long. Default: 10 s, or five times the longest pause so far.",
-            show_default=False,
         ),
     ] = None,
     on_hang: Annotated[
         OnHang,
-        typer.Option(
+        Option(
             "--on-hang",
             help="report: tell, and let the job's own watchdog act. dump-and-kill: tell, then end the job. "
             "kill: end it at once, without stacks.",
@@ -60,16 +58,11 @@ def run(
     ] = OnHang.report,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Folder for the case. Default: raf-case-TIME, made when there is one.",
-            show_default=False,
-        ),
+        Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME, made when there is one."),
     ] = None,
     meet: Annotated[
         str,
-        typer.Option(
+        Option(
             "--meet",
             metavar="DIR|store|none",
             help="Where the raf run of each node meets the others: a folder that all nodes see, the job's own "
@@ -77,7 +70,7 @@ def run(
         ),
     ] = "store",
     investigate: Annotated[
-        bool, typer.Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
+        bool, Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
     ] = False,
     model: Model = None,
     src: Source = None,
@@ -100,17 +93,15 @@ def run(
     from rankandfile.capture.diagnose import Investigations
     from rankandfile.capture.run import Options, run
 
-    symbols = unicode and (err.encoding or "").lower().startswith("utf")
     investigations = Investigations(src, model, _say)
     hook = investigations.start if investigate else None
-    wishes = Wishes(out, src, symbols, min(err.width, 100), _show, hook)
+    wishes = Wishes(out, src, shows_symbols(err, unicode), min(err.width, 100), _show, hook)
     try:
-        code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
-    except OSError as error:
-        raise UserError(f"cannot run {command[0]}: {error.strerror or error}") from error
+        with told_as(f"cannot run {command[0]}"):
+            code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
     finally:
         investigations.finish()
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
 def _place(meet: str) -> Meeting:
@@ -120,7 +111,7 @@ def _place(meet: str) -> Meeting:
 
 
 def _say(message: str) -> None:
-    err.print(f"raf: {message}", markup=False, soft_wrap=True)
+    err.print(f"raf: {message}", soft_wrap=True)
 
 
 def _show(card: str) -> None:

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rankandfile.doctor.paths import (
-    FILE,
-    advised_prefix,
-    is_temporary,
-    names_the_job,
-    storage,
-    with_job_id,
-)
+from rankandfile.doctor.paths import FILE, advised_prefix, is_temporary, names_the_job, storage, with_job_id
 from rankandfile.doctor.subject import Subject
 from rankandfile.doctor.table import DUMP, PATH, RING
 from rankandfile.model.settings import Finding, Setting

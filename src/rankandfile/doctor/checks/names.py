@@ -6,9 +6,8 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from rankandfile.doctor.releases import shown
 from rankandfile.doctor.subject import Subject
-from rankandfile.doctor.table import OTHERS, SPELLINGS, VARIABLES, Spelling, Variable
+from rankandfile.doctor.table import OTHERS, RING, SPELLINGS, VARIABLES, Spelling, Variable, shown
 from rankandfile.model.settings import Finding, Setting
 
 ORDER = 80
@@ -46,53 +45,44 @@ def _last_of_each(subject: Subject) -> list[Setting]:
 
 
 def _invented(subject: Subject, setting: Setting) -> Iterator[Finding]:
-    if _TIMEOUTS.match(setting.name):
-        yield subject.finding(
-            "useless",
-            f"{setting.name} is read by nobody: neither torch nor NCCL has such a variable, and NCCL has no timeout",
-            f"unset {setting.name}; the timeout is init_process_group(timeout=...), and of each new_group(timeout=...)",
-            at=setting,
-            exports={setting.name: None},
-            costs="nothing",
+    name = setting.name
+    if _TIMEOUTS.match(name):
+        says = (
+            f"{name} is read by nobody: neither torch nor NCCL has such a variable, and NCCL has no timeout"
         )
-    elif setting.name in _INVENTED:
-        yield subject.finding(
-            "useless",
-            f"{setting.name} is invented: what switches the flight recorder on is the size of its ring",
-            f"unset {setting.name}; set {subject.advised(SPELLINGS['TORCH_FR_BUFFER_SIZE'][0])}=2000",
-            at=setting,
-            exports={setting.name: None},
-            costs="nothing",
-        )
+        instead = "the timeout is init_process_group(timeout=...), and of each new_group(timeout=...)"
+    elif name in _INVENTED:
+        says = f"{name} is invented: what switches the flight recorder on is the size of its ring"
+        instead = f"set {subject.advised(RING)}=2000"
+    else:
+        return
+    fix = f"unset {name}; {instead}"
+    yield subject.finding("useless", says, fix, at=setting, exports={name: None}, costs="nothing")
 
 
 def _misspelt(subject: Subject, setting: Setting) -> Iterator[Finding]:
     """Only what is close to a known name: a newer torch, or a plug-in, may read what this table does not know."""
-    if setting.name in OTHERS or setting.name in _INVENTED or _TIMEOUTS.match(setting.name):
+    if _is_known(setting.name):
         return
-    near = difflib.get_close_matches(setting.name, [*SPELLINGS, *OTHERS], n=1, cutoff=_LIKE)
-    if near:
-        yield subject.finding(
-            "useless",
-            f"{setting.name} is in no release from 2.2 to 2.13; it looks like {near[0]}",
-            f"{near[0]}={setting.value}",
-            at=setting,
-            exports={setting.name: None, near[0]: setting.value},
-        )
+    if (near := _nearest(setting.name)) is not None:
+        says = f"{setting.name} is in no release from 2.2 to 2.13; it looks like {near}"
+        exports = {setting.name: None, near: setting.value}
+        yield subject.finding("useless", says, f"{near}={setting.value}", at=setting, exports=exports)
 
 
 def unknown(subject: Subject) -> list[Setting]:
     """Names of torch's families that the table does not have and that resemble nothing in it."""
-    names = [*SPELLINGS, *OTHERS]
-    return [
-        setting
-        for setting in _last_of_each(subject)
-        if setting.name.startswith(_OURS)
-        and setting.name not in names
-        and setting.name not in _INVENTED
-        and not _TIMEOUTS.match(setting.name)
-        and not difflib.get_close_matches(setting.name, names, n=1, cutoff=_LIKE)
-    ]
+    ours = [setting for setting in _last_of_each(subject) if setting.name.startswith(_OURS)]
+    return [one for one in ours if not _is_known(one.name) and _nearest(one.name) is None]
+
+
+def _is_known(name: str) -> bool:
+    """In the table, or told of as an invention."""
+    return name in SPELLINGS or name in OTHERS or name in _INVENTED or bool(_TIMEOUTS.match(name))
+
+
+def _nearest(name: str) -> str | None:
+    return next(iter(difflib.get_close_matches(name, [*SPELLINGS, *OTHERS], n=1, cutoff=_LIKE)), None)
 
 
 def _lost(subject: Subject) -> Iterator[Finding]:

@@ -16,11 +16,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if level is None:
         says = "NCCL is silent: its warnings (a dead link, a peer gone) are not printed"
         yield subject.finding(
-            "missing",
-            says,
-            variable="NCCL_DEBUG",
-            exports={"NCCL_DEBUG": "WARN"},
-            costs="nothing",
+            "missing", says, variable="NCCL_DEBUG", exports={"NCCL_DEBUG": "WARN"}, costs="nothing"
         )
     if file is not None and level is None:
         says = "NCCL_DEBUG_FILE stays empty without NCCL_DEBUG"

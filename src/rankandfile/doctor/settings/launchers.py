@@ -59,10 +59,17 @@ def starts_the_job(words: Sequence[Word]) -> bool:
 
 def passed(words: Sequence[Word]) -> Iterator[tuple[str, str, int]]:
     """NAME, value and line of every assignment among a command's arguments."""
+    for text, line in (*_handed_on(words), *_export_items(words)):
+        if assignment := ASSIGNMENT.match(text):
+            yield assignment[1], assignment[3], line
+
+
+def _handed_on(words: Sequence[Word]) -> Iterator[tuple[str, int]]:
+    """What `env` and the options of launchers hand on: text that may be an assignment, and its line."""
     # An array of options, kept for a launcher further down, begins with one.
     options = set(_PASSING["docker"]) if words and words[0].text.startswith("-") else set()
     after_env = skip = False
-    for word, following in zip(words, [*words[1:], None], strict=True):
+    for word, following in _with_next(words):
         name = called(word.text)
         if name == "env":
             after_env = True
@@ -71,33 +78,27 @@ def passed(words: Sequence[Word]) -> Iterator[tuple[str, str, int]]:
         elif after_env and word.text.startswith("-"):
             skip = word.text in _ENV_WITH_VALUE
         elif after_env:
-            assignment = ASSIGNMENT.match(word.text)
-            if assignment:
-                yield assignment[1], assignment[3], word.line
-            else:
-                after_env = False
+            yield word.text, word.line
+            after_env = ASSIGNMENT.match(word.text) is not None
         options.update(_PASSING.get(name, ()))
         option, equals, value = word.text.partition("=")
         if option in options:
-            text = value if equals and option.startswith("--") else following.text if following else ""
-            assignment = ASSIGNMENT.match(text)
-            if assignment:
-                yield assignment[1], assignment[3], word.line
-    for item, line in _export_items(words):
-        assignment = ASSIGNMENT.match(item)
-        if assignment:
-            yield assignment[1], assignment[3], line
+            yield (value if equals and option.startswith("--") else following or ""), word.line
 
 
 def _export_items(words: Sequence[Word]) -> Iterator[tuple[str, int]]:
     """The items of Slurm's ``--export``."""
     if not any(called(word.text) in SLURM for word in words):
         return
-    for word, following in zip(words, [*words[1:], None], strict=True):
-        if word.text == "--export" and following is not None:
-            yield from ((item, word.line) for item in following.text.split(","))
-        elif word.text.startswith("--export="):
-            yield from ((item, word.line) for item in word.text[9:].split(","))
+    for word, following in _with_next(words):
+        option, equals, value = word.text.partition("=")
+        if option == "--export" and (equals or following is not None):
+            yield from ((item, word.line) for item in (value if equals else following or "").split(","))
+
+
+def _with_next(words: Sequence[Word]) -> Iterator[tuple[Word, str | None]]:
+    """Each word, and the text of the one after it."""
+    return zip(words, [*(word.text for word in words[1:]), None], strict=True)
 
 
 def gate(words: Sequence[Word]) -> Gate | None:
@@ -140,12 +141,12 @@ def script_of(words: Sequence[Word]) -> Word | None:
 
 def timeouts(words: Sequence[Word]) -> Iterator[tuple[float, str, int]]:
     """Seconds, text and line of options that set the timeout of collectives."""
-    for word, following in zip(words, [*words[1:], None], strict=True):
+    for word, following in _with_next(words):
         option, equals, value = word.text.partition("=")
         unit = _TIMEOUTS.get(option.lstrip("-").replace("-", "_"))
         if unit is None or not option.startswith("--"):
             continue
-        text = value if equals else following.text if following else ""
+        text = value if equals else following or ""
         if re.fullmatch(r"\d{1,9}", text):
             yield float(text) * unit, f"{option} {text}", word.line
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from enum import Enum
 from pathlib import Path
 
 import msgspec
@@ -13,12 +15,50 @@ from rankandfile.model.settings import Settings
 
 from . import torch_release
 from .environment import read_dump
-from .kinds import Kind, kind_of
 from .manifest import read_manifest
 from .plain import MOST_BYTES, plain
 from .python_code import read_python
 from .shell import read_script
 from .tree import NoTree, documents
+
+
+class Kind(Enum):
+    SCRIPT = "script"
+    ENVIRONMENT = "environment"
+    MANIFEST = "manifest"
+    PYTHON = "python"
+
+
+_SUFFIXES = {
+    **dict.fromkeys((".sh", ".bash", ".sbatch", ".slurm", ".job"), Kind.SCRIPT),
+    **dict.fromkeys((".yaml", ".yml", ".json"), Kind.MANIFEST),
+    **dict.fromkeys((".py", ".pyw"), Kind.PYTHON),
+    ".env": Kind.ENVIRONMENT,
+}
+_SHEBANG = re.compile(r"#!.*\b(python|\w*sh)")
+_MANIFEST = re.compile(r"^(apiVersion|kind|metadata|spec)\s*:", re.MULTILINE)
+_PAIR = re.compile(r"[A-Za-z_]\w*=")
+_LOOKED_AT = 64 << 10
+
+
+def kind_of(name: str, text: str) -> Kind:
+    """What a file is: by its name where that tells, else by its text."""
+    head = text[:_LOOKED_AT]
+    if "\0" in head:
+        return Kind.ENVIRONMENT
+    shebang = _SHEBANG.match(head)
+    if shebang:
+        return Kind.PYTHON if shebang[1] == "python" else Kind.SCRIPT
+    suffix = "." + name.rsplit(".", 1)[-1].lower() if "." in name else ""
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    if head.lstrip().startswith("{") or _MANIFEST.search(head):
+        return Kind.MANIFEST
+    lines = [line for line in head.split("\n") if line.strip() and not line.startswith("#")]
+    pairs = sum(1 for line in lines if _PAIR.match(line))
+    return (
+        Kind.ENVIRONMENT if lines and _PAIR.match(lines[0]) and pairs * 3 >= len(lines) * 2 else Kind.SCRIPT
+    )
 
 
 def read_bytes(data: bytes, name: str) -> list[Settings]:
@@ -76,6 +116,9 @@ def joined(parts: Sequence[Settings]) -> list[Settings]:
     return [_one([*others, container]) for container in containers] or [_one(others)]
 
 
+_LISTS = ("settings", "commands", "volumes", "spans", "teardowns", "prefixes", "notes")
+
+
 def _one(parts: Sequence[Settings]) -> Settings:
     first = parts[-1]
     release = next(((part.torch, part.torch_from) for part in parts if part.torch), (None, ""))
@@ -84,16 +127,10 @@ def _one(parts: Sequence[Settings]) -> Settings:
         place=parts[0].place if len(parts) == 1 else first.place if first.scope else parts[0].place,
         scope=first.scope,
         launcher=launchers[-1] if launchers else "shell",
-        settings=tuple(one for part in parts for one in part.settings),
-        commands=tuple(one for part in parts for one in part.commands),
-        volumes=tuple(one for part in parts for one in part.volumes),
-        spans=tuple(one for part in parts for one in part.spans),
-        teardowns=tuple(one for part in parts for one in part.teardowns),
         environment_only=all(part.environment_only for part in parts),
         torch=release[0],
         torch_from=release[1],
-        prefixes=tuple(one for part in parts for one in part.prefixes),
-        notes=tuple(one for part in parts for one in part.notes),
+        **{name: tuple(one for part in parts for one in getattr(part, name)) for name in _LISTS},
     )
 
 

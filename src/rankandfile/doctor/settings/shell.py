@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from rankandfile.model.ledger import Note
 from rankandfile.model.settings import Command, Place, Setting, Settings, Span, SpanKind
 
@@ -104,10 +106,9 @@ class _Reader:
         text = expand(value, self.variables)
         text = "$HOME" + text[1:] if text.startswith("~") else text
         self.variables[name] = short(text)
-        shown, unexpanded = settled(short(text))
-        if _COMMAND.search(shown) and self.depth < _NESTING:
-            self._inside(shown, line)
-        setting = Setting(name=name, value=shown, place=self.place(line), unexpanded=unexpanded)
+        setting = self._given(name, text, line)
+        if _COMMAND.search(setting.value or "") and self.depth < _NESTING:
+            self._inside(setting.value or "", line)
         if exported:
             self.exported.add(name)
             self.pending.pop(name, None)
@@ -184,9 +185,7 @@ class _Reader:
         held = None if self.ungated or not self.gates else self.gates[0]
         inside = {setting.name for setting in self.settings}
         unexported = [
-            Setting(name=s.name, value=s.value, place=s.place, unexpanded=s.unexpanded, lost="not exported")
-            for s in self.pending.values()
-            if s.name not in inside
+            replace(one, lost="not exported") for one in self.pending.values() if one.name not in inside
         ]
         kept = [
             self._through(setting, held) if number in self.outside else setting
@@ -208,7 +207,7 @@ class _Reader:
     def _through(setting: Setting, held: launchers.Gate | None) -> Setting:
         if held is None or setting.value is None or setting.name in held.allowed:
             return setting
-        return Setting(name=setting.name, value=setting.value, place=setting.place, lost=held.reason)
+        return replace(setting, lost=held.reason)
 
 
 def read_script(text: str, file: str, line: int = 1) -> Settings:

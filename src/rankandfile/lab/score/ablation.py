@@ -96,7 +96,7 @@ def _asked(analyser: str, names: frozenset[str], incident: Path) -> Asked:
 
     def judged() -> tuple[Marks, bytes]:
         documents.clear()
-        marks = marked(analyser, given.folder == "dumps", incident, analyse)
+        marks = marked(analyser, incident, analyse)
         return marks, documents[0] if documents else b""
 
     with heard() as had_a_say:

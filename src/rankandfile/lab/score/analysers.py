@@ -183,6 +183,13 @@ ANALYSERS: dict[str, Analyser] = {
 }
 
 
+def sees_only_dumps(name: str) -> bool:
+    """Whether it is given no more than the dumps, and so cannot be asked for what only logs and stacks tell."""
+    if name in OURS:
+        return OURS[name].folder == "dumps"
+    return "{evidence}" not in name.replace("{evidence}/dumps", "") and "{src}" not in name
+
+
 def analyser(name: str, in_process: bool = False) -> Analyser:
     """The analyser of this name, or the one that runs this command."""
     if in_process and name in OURS:

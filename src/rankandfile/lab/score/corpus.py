@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from rankandfile.lab import truth as truths
 
-from .analysers import Analyser, analyser
+from .analysers import Analyser, analyser, sees_only_dumps
 from .answer import Answer
 from .judge import Marks, judge
 from .tally import Row, tally
@@ -41,29 +41,21 @@ def _truths(folder: Path) -> Iterator[Path]:
         yield from folder.glob(f"*/*/{truths.FILE}")
 
 
-class _Asked(NamedTuple):
-    """What each incident is asked, as it can be handed to another process."""
-
-    names: tuple[str, ...]
-    dumps_only: tuple[bool, ...]
-    in_process: bool
-
-
 def score(
     names: Sequence[str],
     found: Sequence[Path],
     *,
-    dumps_only: Callable[[str], bool],
     jobs: int = 1,
     in_process: bool = False,
     on_done: Callable[[], None] | None = None,
 ) -> list[Score]:
-    """Each analyser's marks on each incident, in the incidents' order; with `dumps_only`, of those that left dumps.
+    """Each analyser's marks on each incident that left what it looks at, in the incidents' order.
 
     Incident by incident, so that what one analyser has loaded of it serves the next, and need not be kept.
     """
-    asked = _Asked(tuple(names), tuple(map(dumps_only, names)), in_process)
-    by_incident = of_each(partial(_marks, asked), found, jobs, processes=in_process, on_done=on_done)
+    by_incident = of_each(
+        partial(_marks, names, in_process), found, jobs, processes=in_process, on_done=on_done
+    )
     by_name = [[one for one in marks if one is not None] for marks in zip(*by_incident, strict=True)]
     return [
         Score(analyser=name, rows=tally(marks), marks=marks)
@@ -97,16 +89,14 @@ def _workers(jobs: int, processes: bool) -> Executor:
     return ThreadPoolExecutor(jobs)
 
 
-def _marks(asked: _Asked, incident: Path) -> list[Marks | None]:
+def _marks(names: Sequence[str], in_process: bool, incident: Path) -> list[Marks | None]:
     return [
-        marked(name, dumps_only, incident, _analyser(name, asked.in_process))
-        if _is_asked(name, incident, dumps_only)
-        else None
-        for name, dumps_only in zip(asked.names, asked.dumps_only, strict=True)
+        marked(name, incident, _analyser(name, in_process)) if _is_asked(name, incident) else None
+        for name in names
     ]
 
 
-def marked(name: str, dumps_only: bool, incident: Path, analyse: Analyser) -> Marks:
+def marked(name: str, incident: Path, analyse: Analyser) -> Marks:
     """The marks of one answer; of an analyser that fails, that it did."""
     try:
         answer = analyse(incident)
@@ -114,17 +104,18 @@ def marked(name: str, dumps_only: bool, incident: Path, analyse: Analyser) -> Ma
         answer = Answer(failed=f"{type(error).__name__}: {error}"[:200])
     truth = truths.read(incident)
     in_logs = told(truth, text_of(incident)) if name == "raf-logs" else None
-    return judge(truth, answer, dumps_only, looked=_was_looked_at(incident), in_logs=in_logs)
+    return judge(truth, answer, sees_only_dumps(name), looked=was_looked_at(incident), in_logs=in_logs)
 
 
 _analyser = cache(analyser)
 
 
-def _is_asked(name: str, incident: Path, dumps_only: bool) -> bool:
+def _is_asked(name: str, incident: Path) -> bool:
     """Whether the incident left anything of what the analyser looks at."""
-    needs = "dumps" if dumps_only else "logs" if name == "raf-logs" else None
+    needs = "dumps" if sees_only_dumps(name) else "logs" if name == "raf-logs" else None
     return needs is None or any((incident / "evidence" / needs).glob("*"))
 
 
-def _was_looked_at(incident: Path) -> bool:
+def was_looked_at(incident: Path) -> bool:
+    """Somebody took stacks."""
     return any((incident / "evidence" / "stacks").glob("*"))

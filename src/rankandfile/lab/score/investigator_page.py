@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
 from rich import box
 from rich.table import Table
+
+from rankandfile.model.document import pretty
 
 from .investigators import Case, Investigated
 from .judge import Marks
@@ -92,4 +93,4 @@ def worst_lines(found: Sequence[Investigated]) -> Iterator[str]:
 
 
 def to_json(found: Sequence[Investigated]) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(list(found)), indent=2) + b"\n"
+    return pretty(found) + b"\n"

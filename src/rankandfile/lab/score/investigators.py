@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,7 @@ from rankandfile.lab.diagnosed import bench_of
 from rankandfile.model.ranks import parse_ranks
 
 from .answer import Answer, Site, from_diagnosis
+from .corpus import was_looked_at
 from .judge import Marks, judge
 
 #: Adds what a model has to say, and how much it took.
@@ -62,44 +63,39 @@ class Investigated(msgspec.Struct, kw_only=True):
     cases: list[Case]
 
 
-@dataclass
-class Investigator:
-    name: str
-    consult: Consult | None = None
-    on_done: Callable[[], None] = field(default=lambda: None)
+def investigated(
+    name: str, found: Sequence[Path], consult: Consult | None, on_done: Callable[[], None]
+) -> Investigated:
+    cases = []
+    for incident in found:
+        cases.append(_case(incident, consult))
+        on_done()
+    return Investigated(investigator=name, cases=cases)
 
-    def all(self, found: Sequence[Path]) -> Investigated:
-        return Investigated(investigator=self.name, cases=[self.one(incident) for incident in found])
 
-    def one(self, incident: Path) -> Case:
-        began = time.perf_counter()
-        truth = truths.read(incident)
-        looked = any((incident / "evidence" / "stacks").glob("*"))
-        src = incident / "src"
-        bench = bench_of([incident / "evidence"], [src] if src.is_dir() else [])
-        play = draft(bench)
-        own = len(play.journal.steps)
-        added = self.consult(play) if self.consult is not None else None
-        document = play.close().document
-        problems = check(document, bench, play.journal.results)
-        said = answer_of(bench, play.journal, own)
-        said.seconds = time.perf_counter() - began
-        marks = judge(truth, said, dumps_only=False, looked=looked)
-        theirs = added.verdict if added is not None else None
-        case = Case(
-            marks=marks,
-            diagnosis=judge(truth, from_diagnosis(bench.diagnosis), dumps_only=False, looked=looked),
-            sentences=sum(isinstance(part, (Claim, Quote)) for part in parts(document)),
-            unsupported=len({problem.line for problem in problems}),
-            fix=_fix_is_told(bench, document),
-            added=added,
-            model=None
-            if theirs is None
-            else judge(truth, _answer(bench, [theirs]), dumps_only=False, looked=looked),
-            seconds=said.seconds,
-        )
-        self.on_done()
-        return case
+def _case(incident: Path, consult: Consult | None) -> Case:
+    began = time.perf_counter()
+    src = incident / "src"
+    bench = bench_of([incident / "evidence"], [src] if src.is_dir() else [])
+    judged = partial(judge, truths.read(incident), dumps_only=False, looked=was_looked_at(incident))
+    play = draft(bench)
+    own = len(play.journal.steps)
+    added = consult(play) if consult is not None else None
+    document = play.close().document
+    problems = check(document, bench, play.journal.results)
+    said = answer_of(bench, play.journal, own)
+    said.seconds = time.perf_counter() - began
+    theirs = added.verdict if added is not None else None
+    return Case(
+        marks=judged(said),
+        diagnosis=judged(from_diagnosis(bench.diagnosis)),
+        sentences=sum(isinstance(part, (Claim, Quote)) for part in parts(document)),
+        unsupported=len({problem.line for problem in problems}),
+        fix=_fix_is_told(bench, document),
+        added=added,
+        model=None if theirs is None else judged(_answer(bench, [theirs])),
+        seconds=said.seconds,
+    )
 
 
 def answer_of(bench: Bench, journal: Journal, steps: int) -> Answer:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
 from rich import box
 from rich.table import Table
 
+from rankandfile.model.document import pretty
+
 from .corpus import Score
 from .judge import Marks
-from .tally import Row, Share, of_variants
+from .tally import Row, of_variants
 
 #: The blocks of a page: of analysers that are given everything, the source too, the logs alone, and of the others;
 #: and of all of them where something was taken away.
@@ -151,7 +152,4 @@ def _blocks(scores: Sequence[Score], incidents: int, columns: _Columns) -> Itera
 
 
 def to_json(scores: Sequence[Score]) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(list(scores)), indent=2) + b"\n"
-
-
-__all__ = ["Share", "score_table", "sees_source", "to_json", "worst_lines", "write_page"]
+    return pretty(scores) + b"\n"

@@ -40,11 +40,8 @@ def write(
     for name in ("dumps", "logs"):
         (evidence / name).mkdir(parents=True)
     lost = sorted(set(scenario.evidence.lost_dumps).intersection(end.dumps))
-    lost_set = set(lost)
-    logs_lost = short_ranks(scenario.evidence.lost_logs)
     removed = [f"dumps of ranks {short_ranks(lost)}"] if lost else []
-    dumped = {rank: time for rank, time in end.dumps.items() if rank not in lost_set}
-    removed += [f"logs of ranks {logs_lost}"] if logs_lost else []
+    dumped = {rank: time for rank, time in end.dumps.items() if rank not in lost}
     _dumps(scenario, layout, hosts, dumped, evidence / "dumps")
     now = max(end.dumps.values(), default=end.ended_at)
     unreachable = {host.rank for host in hosts if host.ending is not None and host.ending.how == "vanished"}
@@ -92,8 +89,7 @@ def _logs(scenario: Scenario, layout: Layout, hosts: list[Host], end: Aftermath,
     torch = RELEASES[scenario.evidence.torch]
     library = next((fault for fault in scenario.faults if fault.library), None)
     nodes: dict[int, Lines] = {}
-    lost = set(scenario.evidence.lost_logs)
-    for host in (host for host in hosts if host.rank not in lost):
+    for host in hosts:
         lines = rank_log(host, layout, scenario.patience, torch, end)
         if library is not None and _warns(library.library, host, library.ranks, layout):
             when = min(now, host.clock) + (32 * SECOND if library.library != "init" else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,10 @@ class Layout:
         return rank // self.gpus_per_node
 
 
-def mesh(dims: Mapping[str, int], gpus_per_node: int = 8) -> Layout:
+def mesh(dims: Mapping[str, int]) -> Layout:
     """A device mesh, the last dimension varying fastest; one group per line along each dimension."""
     sizes = list(dims.values())
-    world_size = 1
-    for size in sizes:
-        world_size *= size
+    world_size = prod(sizes)
     lines: list[tuple[str, tuple[int, ...]]] = []
     strides = [1] * len(sizes)
     for i in range(len(sizes) - 2, -1, -1):
@@ -68,17 +67,12 @@ def mesh(dims: Mapping[str, int], gpus_per_node: int = 8) -> Layout:
         for corner in itertools.product(*others):
             base = sum(c * s for c, s in zip(corner, strides, strict=True))
             lines.append((name, tuple(base + k * strides[i] for k in range(sizes[i]))))
-    return named(world_size, lines, gpus_per_node, desc="mesh_{}")
+    return named(world_size, lines, desc="mesh_{}")
 
 
-def named(
-    world_size: int,
-    lines: Sequence[tuple[str, Sequence[int]]],
-    gpus_per_node: int = 8,
-    desc: str = "undefined",
-) -> Layout:
+def named(world_size: int, lines: Sequence[tuple[str, Sequence[int]]], desc: str = "undefined") -> Layout:
     """The default group and then the given ones, in order of creation."""
     groups = [Group(0, "0", "default_pg", tuple(range(world_size)), "world")]
     for i, (role, ranks) in enumerate(lines, 1):
         groups.append(Group(i, str(i), desc.format(role), tuple(ranks), role))
-    return Layout(world_size, groups, gpus_per_node)
+    return Layout(world_size, groups)

@@ -72,7 +72,7 @@ def _watchdog(host: Host, layout: Layout, patience: Patience, torch: Torch, end:
     default = _prefix(torch, layout, layout.groups[0], rank)
     fatal = ""
     if own is not None:
-        fatal = caught(own, layout, patience)
+        fatal = caught(own, patience)
         say(own.time, torch.source_line, fatal)
         prefix = _prefix(torch, layout, layout.groups[own.record.what.group], rank)
         enqueued, completed = _progress(host, own.record.what.group, own.time)
@@ -127,14 +127,13 @@ def _watchdog(host: Host, layout: Layout, patience: Patience, torch: Torch, end:
     return lines
 
 
-def caught(timeout: Timeout, layout: Layout, patience: Patience) -> str:
+def caught(timeout: Timeout, patience: Patience) -> str:
     """W1: the collective that ran out, in NCCL's terms."""
     what = timeout.record.what
-    limit = patience.of(layout.groups[what.group].role)
     ran = (timeout.time - timeout.record.created) // 1_000_000
     work = f"WorkNCCL(SeqNum={_seq(timeout.record)}, OpType={_op_type(what.op)}"
     sizes = (_UNKNOWN_SIZE, _UNKNOWN_SIZE) if not what.inputs else (numel(what.inputs), numel(what.outputs))
-    work += f", NumelIn={sizes[0]}, NumelOut={sizes[1]}, Timeout(ms)={limit})"
+    work += f", NumelIn={sizes[0]}, NumelOut={sizes[1]}, Timeout(ms)={patience.timeout_ms})"
     return (
         f"[Rank {timeout.rank}] Watchdog caught collective operation timeout: {work} ran for {ran} milliseconds "
         "before timing out."

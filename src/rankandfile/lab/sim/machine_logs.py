@@ -17,10 +17,6 @@ _KERNEL = {
         "NVRM: Xid (PCI:0000:{bus}:00): 31, pid={pid}, name=python3, Ch 00000008, intr 00000000. MMU Fault: ENGINE "
         "GRAPHICS GPCCLIENT_T1_0 faulted @ 0x7f3a_c2000000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ",
     ),
-    "xid_119": (
-        "NVRM: Xid (PCI:0000:{bus}:00): 119, pid={pid}, name=python3, Timeout after 6s of waiting for RPC response "
-        "from GPU{local} GSP! Expected function 76 (GSP_RM_CONTROL) (0x2080a0d6 0x4).",
-    ),
     "link_down": ("mlx5_core 0000:{bus}:00.0 mlx5_{local}: Link down",),
 }
 _NCCL = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 Shape = tuple[int, ...]
@@ -118,44 +119,31 @@ Program = Iterator[Op]
 
 
 def numel(shapes: tuple[Shape, ...]) -> int:
-    total = 0
-    for shape in shapes:
-        product = 1
-        for extent in shape:
-            product *= extent
-        total += product
-    return total
+    return sum(map(prod, shapes))
 
 
-def barrier(site: str, group: str = "world") -> Call:
-    return Call("all_reduce_barrier", group, ((1,),), ((1,),), site)
+def barrier(site: str) -> Call:
+    return Call("all_reduce_barrier", "world", ((1,),), ((1,),), site)
 
 
 def all_reduce(group: str, size: int, site: str, dtype: str = "Float", *, async_op: bool = False) -> Call:
     return Call("all_reduce", group, ((size,),), ((size,),), site, dtype, async_op=async_op)
 
 
-def all_gather(group: str, members: int, size: int, site: str, dtype: str = "BFloat16") -> Call:
-    return Call("_all_gather_base", group, ((size,),), ((size * members,),), site, dtype)
+def all_gather(group: str, members: int, size: int, site: str) -> Call:
+    return Call("_all_gather_base", group, ((size,),), ((size * members,),), site, "BFloat16")
 
 
-def reduce_scatter(group: str, members: int, size: int, site: str, dtype: str = "BFloat16") -> Call:
-    return Call("_reduce_scatter_base", group, ((size * members,),), ((size,),), site, dtype)
+def reduce_scatter(group: str, members: int, size: int, site: str) -> Call:
+    return Call("_reduce_scatter_base", group, ((size * members,),), ((size,),), site, "BFloat16")
 
 
-def broadcast(group: str, size: int, site: str, root: int = 0, dtype: str = "Float") -> Call:
-    return Call("broadcast", group, ((size,),), ((size,),), site, dtype, root)
+def broadcast(group: str, size: int, site: str, dtype: str = "Float") -> Call:
+    return Call("broadcast", group, ((size,),), ((size,),), site, dtype)
 
 
-def all_to_all(
-    group: str,
-    splits: tuple[int, ...],
-    received: tuple[int, ...],
-    width: int,
-    site: str,
-    dtype: str = "BFloat16",
-) -> Call:
+def all_to_all(group: str, splits: tuple[int, ...], received: tuple[int, ...], width: int, site: str) -> Call:
     return Call(
-        "all_to_all", group, ((sum(splits), width),), ((sum(received), width),), site, dtype,
+        "all_to_all", group, ((sum(splits), width),), ((sum(received), width),), site, "BFloat16",
         splits=splits, received=received,
     )  # fmt: skip

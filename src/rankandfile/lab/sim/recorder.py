@@ -85,7 +85,7 @@ def _kinds(
             input_dtypes=(what.dtype,) * len(what.inputs),
             output_sizes=what.outputs,
             output_dtypes=(what.dtype,) * len(what.outputs),
-            timeout_ms=patience.of(group.role),
+            timeout_ms=patience.timeout_ms,
             is_p2p=what.is_p2p,
             frames=frames_of(what.site) if frames else (),
             thread_name=thread_of(what.site),

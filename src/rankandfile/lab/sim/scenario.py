@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 from rankandfile.lab.sim.faults.fault import Fault
 from rankandfile.lab.sim.layout import Layout, mesh
@@ -26,10 +27,7 @@ class Evidence:
     stacks: bool = False
     ras: bool = False
     lost_dumps: tuple[int, ...] = ()
-    lost_logs: tuple[int, ...] = ()
-    snapshot: float | None = (
-        None  # a part of the run after which all ranks are asked to dump; None: at the end
-    )
+    snapshot: float | None = None  # part of the run after which all ranks are asked to dump; None: at the end
     dump_name: str = "nccl_trace_rank_{rank}"
 
 
@@ -50,7 +48,6 @@ class Scenario:
     eager_init: bool = False
     culprits: tuple[int, ...] | None = None  # None: the ranks of the first fault
     decoys: tuple[int, ...] = ()
-    seen_in: str = ""
     seed: int = 1
     hang: bool | None = None  # None: as the faults say
 
@@ -63,9 +60,7 @@ class Scenario:
         dims = dict(self.dims)
         if ranks is None:
             return dims
-        fixed = 1
-        for name, size in dims.items():
-            fixed *= 1 if name == self.grows else size
+        fixed = prod(size for name, size in dims.items() if name != self.grows)
         if self.grows not in dims or ranks % fixed:
             raise ValueError(f"{self.name} runs on multiples of {fixed} ranks")
         dims[self.grows] = ranks // fixed

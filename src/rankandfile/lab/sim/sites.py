@@ -139,13 +139,7 @@ for _what, _chain in _EXCHANGES.items():
         SITES[f"{_what}_{_side}"] = (op(_function), _marker, "in_order_call", *_chain, *_PIPE)
 
 #: The C++ autograd thread issues what backward hooks and autograd functions issue on a device.
-_FROM_BACKWARD = {
-    "ddp_bucket",
-    "stage_backward",
-    "moe_backward",
-    "unit_regather",
-    "unit_scatter",
-}
+_FROM_BACKWARD = {"ddp_bucket", "stage_backward", "moe_backward", "unit_regather", "unit_scatter"}
 
 
 @cache

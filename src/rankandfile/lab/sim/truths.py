@@ -30,12 +30,11 @@ def truth_of(
     scenario: Scenario, layout: Layout, hosts: list[Host], now: int, dumped: set[int], removed: list[str]
 ) -> Truth:
     """`now`: the moment of the dumps; what ranks issued later is in no evidence."""
-    faults = scenario.faults
-    first = faults[0] if faults else None
-    cause = first.cause if first and scenario.expects_hang else "no_hang"
+    first = scenario.faults[0] if scenario.faults and scenario.expects_hang else None
+    cause = first.cause if first else "no_hang"
     culprits: list[int] = []
-    if first and scenario.expects_hang:
-        ranks = {rank for fault in faults if fault.hang for rank in fault.ranks}
+    if first:
+        ranks = {rank for fault in scenario.faults if fault.hang for rank in fault.ranks}
         culprits = sorted(scenario.culprits if scenario.culprits is not None else ranks)
     from_dumps, ranks_from_dumps = _from_dumps(scenario, first, culprits, dumped)
     return Truth(
@@ -48,19 +47,16 @@ def truth_of(
         cause=cause,
         family=family_of(cause),
         culprits=culprits,
-        accepted_causes=list(first.accepted) if first and scenario.expects_hang else [],
+        accepted_causes=list(first.accepted) if first else [],
         decidable_from_dumps=bool(from_dumps),
         cause_from_dumps=from_dumps,
         culprits_from_dumps=ranks_from_dumps,
         decoys=list(scenario.decoys),
         removed=removed,
-        seen_in=scenario.seen_in,
         twin=scenario.name.endswith(".twin"),
-        divergence=_tellable(
-            scenario, _divergence(first if scenario.expects_hang else None, layout, hosts, now)
-        ),
-        location=_location(first) if first and scenario.expects_hang else None,
-        fix=FixTruth(summary=first.fix) if first and first.fix and scenario.expects_hang else None,
+        divergence=_tellable(scenario, _divergence(first, layout, hosts, now)),
+        location=_location(first) if first else None,
+        fix=FixTruth(summary=first.fix) if first and first.fix else None,
     )
 
 
@@ -70,7 +66,7 @@ def _from_dumps(
     """What an analyser can prove that has the dumps and nothing else. Without all of them it must abstain."""
     if not dumped:
         return "", []
-    if first is None or not scenario.expects_hang:
+    if first is None:
         # A job caught in full flight looks like one that is about to hang: dumps alone do not tell.
         return ("no_hang" if scenario.evidence.snapshot is None else ""), []
     ranks = culprits if first.ranks_from_dumps is None else list(first.ranks_from_dumps)

@@ -7,10 +7,9 @@ in destroy_process_group, leaves none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from rankandfile.lab.sim.host import Host, Record
-from rankandfile.lab.sim.layout import Layout
 from rankandfile.lab.sim.machine import SECOND
 
 _POLL_NS = SECOND // 10
@@ -19,13 +18,9 @@ _LAST_WORDS_NS = 75 * SECOND  # between the signal and the end of the process: d
 
 @dataclass(frozen=True)
 class Patience:
-    """Timeouts, by role of the group; `new_group` does not inherit the default's."""
+    """The timeout of every group."""
 
-    default_ms: int = 600_000
-    by_role: dict[str, int] = field(default_factory=dict)
-
-    def of(self, role: str) -> int:
-        return self.by_role.get(role, self.default_ms)
+    timeout_ms: int = 600_000
 
 
 @dataclass(frozen=True)
@@ -56,12 +51,10 @@ def poll_after(rank: int, time: int) -> int:
     return time + (phase - time) % _POLL_NS
 
 
-def aftermath(
-    hosts: list[Host], layout: Layout, patience: Patience, *, on_request: int | None = None
-) -> Aftermath:
+def aftermath(hosts: list[Host], patience: Patience, *, on_request: int | None = None) -> Aftermath:
     """`on_request`: somebody asks all ranks for dumps at that time, through the pipe. Without a timeout, an error
     or a request, a job that ends well leaves what each rank's recorder held when it was about to leave."""
-    timeouts = {host.rank: own for host in hosts if (own := _first(host, layout, patience))}
+    timeouts = {host.rank: own for host in hosts if (own := _first(host, patience))}
     errors = {host.rank: host.device_error[0] for host in hosts if host.device_error}
     alarms = [(t.time, t.rank) for t in timeouts.values()] + [
         (time + _POLL_NS, r) for r, time in errors.items()
@@ -84,13 +77,13 @@ def aftermath(
     return Aftermath(signal_at, first, heard, _dumps(hosts, at), end, exits, True)
 
 
-def _first(host: Host, layout: Layout, patience: Patience) -> Timeout | None:
+def _first(host: Host, patience: Patience) -> Timeout | None:
     best: Timeout | None = None
     for record in host.records:
         node = record.node
         if node is None:
             continue
-        limit = record.created + patience.of(layout.groups[record.what.group].role) * 1_000_000
+        limit = record.created + patience.timeout_ms * 1_000_000
         if node.done is not None and node.done <= limit:
             continue
         if host.ended_at is not None and host.ended_at < limit:

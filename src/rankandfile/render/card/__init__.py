@@ -6,17 +6,26 @@ important goes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Diagnosis
-from rankandfile.render.words import UNICODE, Signs
+from rankandfile.render.words import (
+    UNICODE,
+    Signs,
+    base_name,
+    culprit_ranks,
+    headline,
+    job_size,
+    place_text,
+    plain,
+    ranks_named,
+)
 
-from . import advice, parting, people, places, proofs
-from .head import head
+from . import what_happened, what_to_do
 from .sheet import ROOMS, Room, Sheet
 
 WIDTH, HEIGHT = 100, 40
@@ -24,7 +33,12 @@ _NARROW = 72
 _NARROW_HEIGHT = 64
 _LABEL = 8
 
-Part = tuple[str, Sequence[RenderableType]]
+_STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
+_MEANS = {
+    "established": "it follows from the records",
+    "supported": "the evidence agrees, another cause remains possible",
+    "hypothesis": "it fits the evidence, and is not proved",
+}
 
 
 def card(
@@ -52,15 +66,28 @@ def _whole(diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> Render
     rows = Table.grid(padding=(0, 1, 0, 0))
     rows.add_column(style="bold", no_wrap=True, width=_LABEL)
     rows.add_column(overflow="fold", ratio=1)
-    for label, lines in _parts(sheet):
+    for label, lines in (*what_happened.parts(sheet), *what_to_do.parts(sheet)):
         for number, line in enumerate(lines):
             rows.add_row(label if number == 0 else "", line)
-    return Group(*head(sheet), Text(), rows)
+    return Group(*_head(sheet), Text(), rows)
 
 
-def _parts(sheet: Sheet) -> Iterator[Part]:
-    yield from people.parts(sheet)
-    yield from places.parts(sheet)
-    yield from parting.parts(sheet)
-    yield from advice.parts(sheet)
-    yield from proofs.parts(sheet)
+def _head(sheet: Sheet) -> Iterator[Text]:
+    """The first lines: the answer, how sure it is, and the sentence that says it all."""
+    verdict = sheet.verdict
+    style = "bold green" if verdict.cause == "no_hang" else _STYLE[verdict.confidence]
+    yield Text.assemble(
+        (headline(verdict, sheet.signs), style), *((part, "bold") for part in _who_and_where(sheet))
+    )
+    sure = f"{verdict.confidence}: {_MEANS[verdict.confidence]} {sheet.signs.dot} {job_size(sheet.diagnosis)}"
+    yield sheet.text(sure, style="dim")
+    yield sheet.text(verdict.sentence)
+
+
+def _who_and_where(sheet: Sheet) -> Iterator[str]:
+    verdict, dot = sheet.verdict, f" {sheet.signs.dot} "
+    if verdict.culprits and verdict.cause != "undetermined":
+        yield dot + ranks_named(culprit_ranks(verdict), sheet.signs)
+    where = verdict.location
+    if where is not None and verdict.hang:
+        yield dot + plain(place_text(base_name(where.file), where.condition_line or where.line))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.words import PLAIN, Signs, counted, plain, short
+
+#: A label, and the lines beside it.
+Part = tuple[str, Sequence[RenderableType]]
 
 #: Of the ranks of one cohort.
 _MOST_RANKS = 28

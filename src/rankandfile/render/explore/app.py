@@ -12,7 +12,7 @@ from textual.widgets import DataTable, Footer, Input, Static
 
 from rankandfile.render.words import plain, short
 
-from . import jumps, panes
+from . import panes
 from .pages import Words
 from .subject import CallRow, RankRow, Subject
 
@@ -119,11 +119,11 @@ class Explorer(App[None]):
         table.clear()
         self.calls = self.subject.calls(rank.rank) if rank else []
         for call in self.calls:
-            style = "bold reverse" if call.diverged else "" if jumps.ended(call) else "bold"
+            style = "bold reverse" if call.diverged else "" if panes.ended(call) else "bold"
             cells = (call.name, panes.state(call), call.site, call.group, call.sizes)
             table.add_row(*(Text(plain(cell), style=style) for cell in cells))
         table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
-        marks = [row for row in (jumps.diverged(self.calls), jumps.unfinished(self.calls)) if row is not None]
+        marks = [row for row in (panes.diverged(self.calls), panes.unfinished(self.calls)) if row is not None]
         # Of a rank that waits in no call and did not come to the parting, its host tells more than its last call.
         self.of_host = not marks and rank is not None and bool(self.subject.stack_of(rank.rank))
         self._go(marks[0] if marks else len(self.calls) - 1)
@@ -155,23 +155,23 @@ class Explorer(App[None]):
         pane.scroll_to(y=max(0, here - 6), animate=False)
 
     def action_parted(self) -> None:
-        row = jumps.diverged(self.calls)
-        if row is None:
-            self.notify("This rank has no call at which the ranks parted: `c` goes to a culprit.")
-        else:
-            self._go(row)
-            self._table("calls").focus()
+        self._jump(
+            panes.diverged(self.calls),
+            "This rank has no call at which the ranks parted: `c` goes to a culprit.",
+        )
 
     def action_unfinished(self) -> None:
-        row = jumps.unfinished(self.calls)
+        self._jump(panes.unfinished(self.calls), "Every call of this rank that was recorded has ended.")
+
+    def _jump(self, row: int | None, otherwise: str) -> None:
         if row is None:
-            self.notify("Every call of this rank that was recorded has ended.")
+            self.notify(otherwise)
         else:
             self._go(row)
             self._table("calls").focus()
 
     def action_culprit(self) -> None:
-        row = jumps.culprit(self.rows, self._table("ranks").cursor_row)
+        row = panes.culprit(self.rows, self._table("ranks").cursor_row)
         if row is None:
             self.notify("No rank is blamed.")
         else:
@@ -210,7 +210,7 @@ class Explorer(App[None]):
     def _find(self) -> None:
         word, _, number = self.wanted.partition(" ")
         if word == "rank" and number.isdigit():
-            row = jumps.rank(self.rows, int(number))
+            row = panes.rank(self.rows, int(number))
             if row is None:
                 self.notify(f"There is no rank {number} in the list.")
             else:
@@ -222,7 +222,7 @@ class Explorer(App[None]):
         if not self.wanted:
             self.notify("Search for something first: /")
             return
-        row = jumps.match(self.calls, self.wanted, self._table("calls").cursor_row, step)
+        row = panes.match(self.calls, self.wanted, self._table("calls").cursor_row, step)
         if row is None:
             self.notify(f"No call of this rank has {short(self.wanted)!r}.", markup=False)
         else:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from rankandfile import __version__
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
+from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.model.ledger import Note
 from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
 from rankandfile.render.words import cause_words, culprit_ranks, plain
@@ -30,7 +30,13 @@ _LINK = re.compile(r"\[(?=[^\]]*\]\()")
 
 def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
     run = {
-        "tool": {"driver": _driver()},
+        "tool": {
+            "driver": {
+                "name": "Rank & File",
+                "semanticVersion": __version__,
+                "rules": [_rule(cause) for cause in CAUSES],
+            }
+        },
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
@@ -51,14 +57,6 @@ def _clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _clean(part) for name, part in value.items()}
     return [_clean(part) for part in value] if isinstance(value, list) else value
-
-
-def _driver() -> Json:
-    return {
-        "name": "Rank & File",
-        "semanticVersion": __version__,
-        "rules": [_rule(cause) for cause in CAUSES],
-    }
 
 
 def _rule(cause: str) -> Json:
@@ -91,8 +89,7 @@ def _result(verdict: Verdict, diagnosis: Diagnosis, in_tree: InTree) -> Json:
     elif verdict.culprits:
         result["locations"] = [{"logicalLocations": _processes(verdict)}]
     related = [
-        {"id": number, **_location(other, in_tree), "message": {"text": _message(other.says)}}
-        for number, other in enumerate(cohort_spots(verdict), 1)
+        {"id": number, **_told_place(other, in_tree)} for number, other in enumerate(cohort_spots(verdict), 1)
     ]
     if related:
         result["relatedLocations"] = related
@@ -102,13 +99,12 @@ def _result(verdict: Verdict, diagnosis: Diagnosis, in_tree: InTree) -> Json:
 
 
 def _processes(verdict: Verdict) -> list[Json]:
-    return [_process(one) for one in verdict.culprits[:MAX_CULPRITS]]
-
-
-def _process(culprit: Culprit) -> Json:
-    name = f"rank {culprit.rank}"
-    where = {"fullyQualifiedName": f"{culprit.host}/{name}"} if culprit.host else {}
-    return {"name": name, "kind": "process", **where}
+    processes = []
+    for culprit in verdict.culprits[:MAX_CULPRITS]:
+        name = f"rank {culprit.rank}"
+        where = {"fullyQualifiedName": f"{culprit.host}/{name}"} if culprit.host else {}
+        processes.append({"name": name, "kind": "process", **where})
+    return processes
 
 
 def _code_flow(verdict: Verdict, in_tree: InTree) -> Json:
@@ -117,20 +113,21 @@ def _code_flow(verdict: Verdict, in_tree: InTree) -> Json:
     where = verdict.location
     if where is not None and where.condition is not None:
         spot = Spot(where.file, where.condition_line or where.line, f"parted at: {where.condition}")
-        start = [{"location": {**_location(spot, in_tree), "message": {"text": _message(spot.says)}}}]
+        start = [{"location": _told_place(spot, in_tree)}]
     return {
         "message": {"text": "What each cohort did where they parted"},
         "threadFlows": [
             {
                 "id": _message(spot.says.partition(":")[0]),
-                "locations": [
-                    *start,
-                    {"location": {**_location(spot, in_tree), "message": {"text": _message(spot.says)}}},
-                ],
+                "locations": [*start, {"location": _told_place(spot, in_tree)}],
             }
             for spot in cohort_spots(verdict)
         ],
     }
+
+
+def _told_place(spot: Spot, in_tree: InTree) -> Json:
+    return {**_location(spot, in_tree), "message": {"text": _message(spot.says)}}
 
 
 def _location(spot: Spot, in_tree: InTree) -> Json:

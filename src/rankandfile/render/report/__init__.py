@@ -22,9 +22,8 @@ from .citations import Citations
 from .flame import flame
 from .graph import Drawing, drawn
 from .payload import blocks, payload
-from .safe import prose, visible
 from .score_table import score_table
-from .words import CONFIDENCE, STATES, headline
+from .words import CONFIDENCE, STATES, headline, prose, visible
 
 #: The script, in this order: what stands at the top level of a part may use the parts before it.
 _PARTS = (

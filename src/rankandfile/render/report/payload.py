@@ -16,7 +16,7 @@ import msgspec
 
 from rankandfile.model.pictures import Pictures, Sheet
 
-from .safe import visible
+from .words import visible
 
 #: What could end the element that holds it, or open another.
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})

@@ -1,9 +1,45 @@
-"""Short words for what the document says in one."""
+"""Words of the page: what the document says in one, and text of unknown origin such that what is seen is there."""
 
 from __future__ import annotations
 
+import re
+from typing import TypeVar
+
+from markupsafe import Markup, escape
+
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.model.ranks import format_ranks
+from rankandfile.render.words import cause_words, culprit_ranks
+
+T = TypeVar("T")
+
+#: Control characters, those that turn the direction of writing around or take no room, and halves of characters.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def visible(value: T) -> T | str:
+    """A string with what a browser would hide, obey or refuse spelled out; anything else as it is."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _HIDDEN.sub(_spelled, value)
+    return "" if value is None else value
+
+
+def prose(text: str) -> Markup:
+    """A sentence of ours in which `code` stands in backticks. What the code is, is text."""
+    parts = str(visible(text)).split("`")
+    if len(parts) % 2 == 0:
+        return escape("`".join(parts))
+    shown = (
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    )
+    return Markup("").join(shown)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
 
 CONFIDENCE = {
     "established": "it follows from the evidence",
@@ -24,6 +60,5 @@ def headline(verdict: Verdict) -> str:
     if verdict.cause == "no_hang":
         return "No hang"
     if verdict.cause == "undetermined" and verdict.culprits:
-        ranks = format_ranks(culprit.rank for culprit in verdict.culprits)
-        return f"{'Ranks' if len(verdict.culprits) > 1 else 'Rank'} {ranks} did not join; why is open"
-    return verdict.cause.replace("_", " ").capitalize()
+        return f"{'Ranks' if len(verdict.culprits) > 1 else 'Rank'} {culprit_ranks(verdict)} did not join; why is open"
+    return cause_words(verdict.cause).capitalize()

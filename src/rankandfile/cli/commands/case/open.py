@@ -6,29 +6,20 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
-from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
+from rankandfile.cli.errors import UserError, told_as
 
 ORDER = 20
-EXAMPLES = examples(
-    "raf case open ticket.zip",
-    "raf case open ticket.zip -o case/ && raf show waits case/",
-)
+EXAMPLES = ("raf case open ticket.zip", "raf case open ticket.zip -o case/ && raf show waits case/")
 
 
 def open_(
-    archive: Annotated[Path, typer.Argument(help="An archive made by raf case pack.", show_default=False)],
+    archive: Annotated[Path, Argument(help="An archive made by raf case pack.")],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Directory to write to. Default: the archive's name without .zip.",
-            show_default=False,
-        ),
+        Option("--output", "-o", help="Directory to write to. Default: the archive's name without .zip."),
     ] = None,
 ) -> None:
     """Unpack an archive of `raf case pack` into a case directory, with care: it may be a stranger's.
@@ -47,13 +38,10 @@ def open_(
     target = output or archive.with_suffix("")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target}: exists and is not an empty directory; name another with -o")
-    try:
-        with tempfile.TemporaryDirectory(prefix="raf-") as spool:
-            pack, notes = unpack(archive, Path(spool), target)
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
+    with told_as(f"{target}: cannot be written"), tempfile.TemporaryDirectory(prefix="raf-") as spool:
+        pack, notes = unpack(archive, Path(spool), target)
     names = "with pseudonyms" if pack.redacted else "with its names"
     more = f"; the evidence is in {target / 'evidence'}" if pack.raw else ""
-    out.print(f"{target}: a case, {names}{more}", markup=False)
+    out.print(f"{target}: a case, {names}{more}")
     for note in notes:
-        err.print(f"note: {note}", markup=False)
+        err.print(f"note: {note}")

@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err, out
-from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.pipeline import Options
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from rankandfile.model.case import Case
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf case pack dumps/ logs/ -o ticket.zip --redact",
     "raf case pack evidence/ --redact --hide ProjectX --dry-run",
     "raf case pack evidence/ -o ticket.zip --raw",
@@ -46,31 +45,24 @@ _SHOWN = 3
 
 def pack(
     paths: Paths,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The archive to write (a .zip).", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="The archive to write (a .zip).")] = None,
     redact: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--redact", help="Replace hosts, users, folders, addresses and secrets by pseudonyms for good."
         ),
     ] = False,
     hide: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hide",
-            metavar="WORD",
-            help="With --redact: replace this word too. Repeatable.",
-            show_default=False,
-        ),
+        Option("--hide", metavar="WORD", help="With --redact: replace this word too. Repeatable."),
     ] = None,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Add the evidence itself, as it is. Not with --redact.")
+        bool, Option("--raw", help="Add the evidence itself, as it is. Not with --redact.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write nothing; show what would be replaced, and by what.")
+        bool, Option("--dry-run", help="Write nothing; show what would be replaced, and by what.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an archive that exists.")] = False,
+    force: Annotated[bool, Option("--force", help="Replace an archive that exists.")] = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
 ) -> None:
@@ -96,10 +88,8 @@ def pack(
     from rankandfile.evidence.pack.writing import write
 
     counts = {kind: len(values) for kind, values in pseudonyms.given().items()} if pseudonyms else None
-    try:
+    with told_as(f"{output}: cannot be written"):
         write(case, output, redacted=counts, raw=paths if raw else ())
-    except OSError as error:
-        raise UserError(f"{output}: cannot be written: {error.strerror or error}") from error
     _say_written(output, redacted=redact, raw=raw)
 
 
@@ -140,18 +130,16 @@ def _marked(case: Case, output: Path | None) -> Case:
 def _say_replaced(pseudonyms: Pseudonyms, *, with_examples: bool) -> None:
     given = pseudonyms.given()
     if not given:
-        out.print("nothing to replace was found", markup=False)
+        out.print("nothing to replace was found")
     for kind, what in _KINDS.items():
         values = given.get(kind)
         if not values:
             continue
         places = pseudonyms.places[kind]
-        out.print(
-            f"{len(values):,} {what} replaced, in {places:,} place{'' if places == 1 else 's'}", markup=False
-        )
+        out.print(f"{len(values):,} {what} replaced, in {places:,} place{'' if places == 1 else 's'}")
         for value, name in list(values.items())[: _SHOWN if with_examples else 0]:
             shown = value if kind != "secret" else f"{value[:4]}…"
-            out.print(f"  {shown if len(shown) < 60 else shown[:59] + '…'} → {name}", markup=False)
+            out.print(f"  {shown if len(shown) < 60 else shown[:59] + '…'} → {name}")
 
 
 def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
@@ -159,17 +147,8 @@ def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
     held = (
         "the case" + (", with pseudonyms" if redacted else "") + (", and the evidence itself" if raw else "")
     )
-    out.print(f"{output}: {size / 1024:,.0f} KiB: {held}", markup=False)
+    out.print(f"{output}: {size / 1024:,.0f} KiB: {held}")
     if not redacted:
-        err.print(
-            "It holds names of hosts, users and folders, and lines of logs: --redact replaces them.",
-            markup=False,
-        )
+        err.print("It holds names of hosts, users and folders, and lines of logs: --redact replaces them.")
     else:
-        err.print(
-            "Look at it before you send it: a pattern can miss what only you know. --hide WORD helps.",
-            markup=False,
-        )
-
-
-__all__ = ["EXAMPLES", "pack"]
+        err.print("Look at it before you send it: a pattern can miss what only you know. --hide WORD helps.")

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
+from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 
 ORDER = 60
 
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab ablate corpus/",
     "raf lab ablate corpus/ --only 'unsent message' --list",
     "raf lab ablate corpus/ -a raf-logs --format json",
 )
 
 
-class Format(str, Enum):
-    text = "text"
-    json = "json"
-
-
 def ablate(
-    sets: Annotated[
-        list[Path], typer.Argument(metavar="SET...", help="Folders of incidents (raf lab export).")
-    ],
+    sets: Annotated[list[Path], Argument(metavar="SET...", help="Folders of incidents (raf lab export).")],
     analyser: Annotated[
-        str, typer.Option("--analyser", "-a", help="What is looked at: raf, raf-dumps, raf-logs, raf-src.")
+        str, Option("--analyser", "-a", help="What is looked at: raf, raf-dumps, raf-logs, raf-src.")
     ] = "raf-src",
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", help="Only this heuristic; repeat for more.", show_default=False),
-    ] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print it.")] = Format.text,
-    listed: Annotated[
-        bool, typer.Option("--list", help="Name the incidents whose answer changes, too.")
-    ] = False,
+    only: Annotated[list[str] | None, Option("--only", help="Only this heuristic; repeat for more.")] = None,
+    format: TextOrJsonOption = TextOrJson.text,
+    listed: Annotated[bool, Option("--list", help="Name the incidents whose answer changes, too.")] = False,
     jobs: Jobs = 2,
 ) -> None:
     """Switch off each heuristic in turn, and see which answers change, for better or worse.
@@ -63,10 +50,10 @@ def ablate(
     found = incidents_in(sets)
     with progressing(analyser, len(found)) as step:
         rows = ablation.ablate(analyser, found, rules, jobs=jobs, on_done=step)
-    if format is Format.json:
-        import msgspec
+    if format is TextOrJson.json:
+        from rankandfile.model.document import pretty
 
-        out.file.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
+        out.file.write(pretty(rows).decode() + "\n")
         return
     import polars as pl
 
@@ -76,7 +63,7 @@ def ablate(
     if shown:
         out.print(table(pl.DataFrame(shown)))
     if silent := [row.heuristic for row in rows if not row.heard]:
-        out.print(f"had no say here: {', '.join(silent)}", markup=False)
+        out.print(f"had no say here: {', '.join(silent)}")
     for row in rows if listed else ():
         for incident in row.incidents:
-            out.print(f"{row.heuristic}: {incident}", markup=False, soft_wrap=True)
+            out.print(f"{row.heuristic}: {incident}", soft_wrap=True)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
 
 ORDER = 70
 
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab answers corpus/ -o before/",
     "raf lab answers corpus/ -o after/ --against before/",
     "raf lab answers -o after/ --against before/",
@@ -22,22 +21,18 @@ EXAMPLES = examples(
 
 
 def answers(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the answers.", show_default=False)
-    ],
+    output: Annotated[Path, Option("--output", "-o", help="Folder of the answers.")],
     sets: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             metavar="[SET]...",
             help="Folders of incidents (raf lab export). Without any, the answers are there already.",
-            show_default=False,
         ),
     ] = None,
     against: Annotated[
-        Path | None,
-        typer.Option("--against", help="Compare with the answers in this folder.", show_default=False),
+        Path | None, Option("--against", help="Compare with the answers in this folder.")
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Differences to show of each answer.")] = 4,
+    most: Annotated[int, Option("--most", min=1, help="Differences to show of each answer.")] = 4,
     jobs: Jobs = 2,
 ) -> None:
     """Diagnose each incident by its dumps, by its logs, by all evidence, and with the source; keep every document.
@@ -52,17 +47,17 @@ def answers(
         found = incidents_in(sets)
         with progressing("answers", len(found)) as step:
             count = write_answers(found, output, jobs=jobs, on_done=step)
-        out.print(f"{count:,} answers to {len(found):,} incidents in {output}", markup=False, soft_wrap=True)
+        out.print(f"{count:,} answers to {len(found):,} incidents in {output}", soft_wrap=True)
     if against is None:
         return
     if not output.is_dir():
         raise UserError(f"{output}: no such folder; name a SET to make its answers")
     count, differing = compared(against, output)
     for name, lines in differing.items():
-        out.print(f"{name}:", markup=False, soft_wrap=True)
+        out.print(f"{name}:", soft_wrap=True)
         for line in lines[:most]:
-            out.print(f"  {line}", markup=False, soft_wrap=True)
+            out.print(f"  {line}", soft_wrap=True)
         if len(lines) > most:
-            out.print(f"  and {len(lines) - most} more", markup=False)
-    out.print(f"{len(differing):,} of {count:,} answers differ", markup=False)
-    raise typer.Exit(1 if differing else 0)
+            out.print(f"  and {len(lines) - most} more")
+    out.print(f"{len(differing):,} of {count:,} answers differ")
+    raise Exit(1 if differing else 0)

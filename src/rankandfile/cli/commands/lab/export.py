@@ -4,39 +4,29 @@ from __future__ import annotations
 
 import shlex
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import typer
-from rich.progress import Progress
+from typer import Argument, Option
 
-from rankandfile.cli.console import err, out
+from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
-from rankandfile.cli.lab_make import lacking, make, say
+from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, lacking, make, progressing, say
 
 ORDER = 30
-EXAMPLES = examples(
-    "raf lab export corpus/",
-    "raf lab export corpus/ --simulated --only peers-",
-)
+EXAMPLES = ("raf lab export corpus/", "raf lab export corpus/ --simulated --only peers-")
 
 
 def export(
-    into: Annotated[Path, typer.Argument(help="Folder to write to; one folder per incident.")],
-    real: Annotated[
-        bool, typer.Option("--real/--no-real", help="Scenarios that run torch processes.")
-    ] = True,
-    simulated: Annotated[
-        bool, typer.Option("--simulated/--no-simulated", help="Simulated scenarios.")
-    ] = True,
-    twins: Annotated[bool, typer.Option("--twins/--no-twins", help="With the healthy twins.")] = True,
+    into: Annotated[Path, Argument(help="Folder to write to; one folder per incident.")],
+    real: Annotated[bool, Option("--real/--no-real", help="Scenarios that run torch processes.")] = True,
+    simulated: Annotated[bool, Option("--simulated/--no-simulated", help="Simulated scenarios.")] = True,
+    twins: Annotated[bool, Option("--twins/--no-twins", help="With the healthy twins.")] = True,
     variants: Annotated[
-        bool, typer.Option("--variants/--no-variants", help="With variants that lack evidence.")
+        bool, Option("--variants/--no-variants", help="With variants that lack evidence.")
     ] = False,
-    only: Annotated[str, typer.Option("--only", help="Only names that begin like this.")] = "",
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Scenarios at a time.")] = 2,
+    only: Annotated[str, Option("--only", help="Only names that begin like this.")] = "",
+    jobs: ScenariosAtATime = 2,
 ) -> None:
     """Make every incident afresh: evidence, source and truth, in ``real/``, ``sim/`` and ``variants/``."""
     from rankandfile.lab import catalog
@@ -60,13 +50,11 @@ def export(
     ]
     made, failed = _make_all(tasks, jobs)
     if made:
-        out.print(f"{made:,} incidents in {into}", markup=False, soft_wrap=True)
+        out.print(f"{made:,} incidents in {into}", soft_wrap=True)
     if failed:
         raise UserError(f"{len(failed)} of {len(tasks)} runs failed: {', '.join(failed[:5])}")
     if made:
-        out.print(
-            f"next       raf lab score -a raf --set {shlex.quote(str(into))}", markup=False, soft_wrap=True
-        )
+        out.print(f"next       raf lab score -a raf --set {shlex.quote(str(into))}", soft_wrap=True)
 
 
 class Task(NamedTuple):
@@ -90,24 +78,16 @@ def _able(names: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _make_all(tasks: list[Task], jobs: int) -> tuple[int, list[str]]:
     """How many incidents were made, variants included, and the runs that failed; each is told as it ends."""
     made, failed = 0, []
-    with Progress(console=err, disable=not err.is_terminal) as progress:
-        bar = progress.add_task("runs", total=len(tasks))
-        pool = ThreadPoolExecutor(jobs)
-        try:
-            running = {pool.submit(_make, task): task for task in tasks}
-            for done in as_completed(running):
-                task = running[done]
-                try:
-                    count, seconds = done.result()
-                    made += count
-                    say(f"{task.folder.name}  {seconds:.1f} s")
-                except (UserError, OSError) as error:
-                    failed.append(task.folder.name)
-                    say(f"{task.folder.name}  failed: {error}")
-                progress.advance(bar)
-        finally:
-            # After an interrupt nothing new is begun; what runs is ended by its own context managers.
-            pool.shutdown(cancel_futures=True)
+    with progressing("runs", len(tasks)) as step:
+        for task, done in as_they_end(_make, tasks, jobs):
+            try:
+                count, seconds = done.result()
+                made += count
+                say(f"{task.folder.name}  {seconds:.1f} s")
+            except (UserError, OSError) as error:
+                failed.append(task.folder.name)
+                say(f"{task.folder.name}  failed: {error}")
+            step()
     return made, failed
 
 
@@ -115,14 +95,10 @@ def _make(task: Task) -> tuple[int, float]:
     from rankandfile.lab import variants
 
     began = time.monotonic()
-    incident = make(task.name, task.folder, twin=task.twin, on_progress=_quiet)
+    incident = make(task.name, task.folder, twin=task.twin, on_progress=lambda _: None)
     made = 1
     if task.variants is not None:
         for name in variants.VARIANTS:
             variants.make(incident, name, task.variants / f"{task.folder.name}~{name}")
             made += 1
     return made, time.monotonic() - began
-
-
-def _quiet(_message: str) -> None:
-    return None

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.output import Format, FormatOption, OutputOption, emit
 
 if TYPE_CHECKING:
     from rankandfile.lab.sim.scenario import Scenario
 
 ORDER = 10
-EXAMPLES = examples(
-    "raf lab list",
-    "raf lab list --cause order_inversion",
-    "raf lab list --format json",
-)
+EXAMPLES = ("raf lab list", "raf lab list --cause order_inversion", "raf lab list --format json")
 
 
 def list_(
-    cause: Annotated[
-        str | None, typer.Option("--cause", help="Only scenarios of this cause.", show_default=False)
-    ] = None,
+    cause: Annotated[str | None, Option("--cause", help="Only scenarios of this cause.")] = None,
     format: FormatOption = Format.text,
     output: OutputOption = None,
 ) -> None:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
-from rankandfile.cli.lab_make import kind_of, say
+from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, kind_of, say
 
 if TYPE_CHECKING:
     from rankandfile.lab.prove import Origin, Proof, What
     from rankandfile.lab.scenario import Scenario
 
 ORDER = 80
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab prove early_stop_local",
     "raf lab prove --all --output proofs.json",
     "raf lab prove nan_batch_skipped --remedies --plain --show",
@@ -29,42 +27,32 @@ EXAMPLES = examples(
 
 
 def prove(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(help="Real scenarios.", show_default=False),
-    ] = None,
+    names: Annotated[list[str] | None, Argument(help="Real scenarios.")] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every scenario in which ranks take different paths.")
+        bool, Option("--all", help="Every scenario in which ranks take different paths.")
     ] = False,
     remedies: Annotated[
-        bool, typer.Option("--remedies", help="Only the patches that mend: the job must finish.")
+        bool, Option("--remedies", help="Only the patches that mend: the job must finish.")
     ] = False,
     probes: Annotated[
         bool,
-        typer.Option(
-            "--probes", help="Only the checks: the job must fail at once and name ranks and decision."
-        ),
+        Option("--probes", help="Only the checks: the job must fail at once and name ranks and decision."),
     ] = False,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Patches in plain torch, without rankandfile.guard.")
+        bool, Option("--plain", help="Patches in plain torch, without rankandfile.guard.")
     ] = False,
     diagnosed: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--diagnosed/--stated",
             help="Make the hang and diagnose it with its source, or take the place that the scenario states.",
         ),
     ] = True,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Scenarios at a time.")] = 2,
-    show: Annotated[bool, typer.Option("--show", help="Print each patch too.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the results as JSON.", show_default=False)
-    ] = None,
+    jobs: ScenariosAtATime = 2,
+    show: Annotated[bool, Option("--show", help="Print each patch too.")] = False,
+    output: Annotated[Path | None, Option("--output", "-o", help="Write the results as JSON.")] = None,
     markdown: Annotated[
-        Path | None,
-        typer.Option(
-            "--markdown", help="Write the table into this page, between its markers.", show_default=False
-        ),
+        Path | None, Option("--markdown", help="Write the table into this page, between its markers.")
     ] = None,
 ) -> None:
     """Put the generated patch, and then the generated probe, into the source of a hang, and run both afresh.
@@ -83,11 +71,11 @@ def prove(
     proofs = _prove_all(chosen, what, plain, "diagnosis" if diagnosed else "truth", jobs)
     out.print(_table(proofs))
     held = sum(proof.held for proof in proofs)
-    out.print(f"{held} of {len(proofs)} hold", markup=False)
+    out.print(f"{held} of {len(proofs)} hold")
     if show:
         for proof in proofs:
-            out.print(f"\n{proof.scenario}: {proof.title}", markup=False)
-            out.print(proof.diff, markup=False, soft_wrap=True)
+            out.print(f"\n{proof.scenario}: {proof.title}")
+            out.print(proof.diff, soft_wrap=True)
     if output is not None:
         import msgspec
 
@@ -96,7 +84,7 @@ def prove(
         from rankandfile.lab.proofs_page import write_page
 
         write_page(markdown, proofs)
-    raise typer.Exit(0 if held == len(proofs) else 1)
+    raise Exit(0 if held == len(proofs) else 1)
 
 
 def _chosen(names: list[str], everything: bool) -> list[Scenario]:
@@ -119,26 +107,22 @@ def _prove_all(
     from rankandfile.lab.prove import Proof, prove
     from rankandfile.lab.run import ScenarioError
 
+    def proofs_of(scenario: Scenario) -> list[Proof]:
+        return prove(scenario, what, plain=plain, origin=origin)
+
     found: dict[str, list[Proof]] = {}
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        running = {pool.submit(prove, s, what, plain=plain, origin=origin): s.name for s in chosen}
-        for done in as_completed(running):
-            name = running[done]
-            try:
-                found[name] = done.result()
-            except ScenarioError as error:
-                words = str(error).splitlines()[0]
-                found[name] = [
-                    Proof(scenario=name, what=one, origin=origin, plain=plain, held=False, words=words)
-                    for one in what
-                ]
-            for proof in found[name]:
-                say(
-                    f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}  {proof.seconds:.1f} s"
-                )
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for scenario, done in as_they_end(proofs_of, chosen, jobs):
+        name = scenario.name
+        try:
+            found[name] = done.result()
+        except ScenarioError as error:
+            words = str(error).splitlines()[0]
+            found[name] = [
+                Proof(scenario=name, what=one, origin=origin, plain=plain, held=False, words=words)
+                for one in what
+            ]
+        for proof in found[name]:
+            say(f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}  {proof.seconds:.1f} s")
     return [proof for scenario in chosen for proof in found[scenario.name]]
 
 

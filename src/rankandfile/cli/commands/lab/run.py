@@ -8,15 +8,14 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
-from rankandfile.cli.lab_make import kind_of, make, say
+from rankandfile.cli.lab_incidents import kind_of, make, say
 
 ORDER = 20
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab run early_stop_local --keep incident/ --watch",
     "raf lab run early_stop_local --twin",
     "raf lab run peers-tp-dp-cascade --ranks 64",
@@ -24,28 +23,20 @@ EXAMPLES = examples(
 
 
 def run(
-    name: Annotated[str, typer.Argument(help="A scenario of `raf lab list`.")],
+    name: Annotated[str, Argument(help="A scenario of `raf lab list`.")],
     keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep", help="Folder for what it leaves. Default: a new temporary one.", show_default=False
-        ),
+        Path | None, Option("--keep", help="Folder for what it leaves. Default: a new temporary one.")
     ] = None,
-    twin: Annotated[
-        bool, typer.Option("--twin", help="Run the healthy twin: the same program, mended.")
-    ] = False,
-    ranks: Annotated[
-        int | None, typer.Option("--ranks", min=2, help="Ranks of a simulated job.", show_default=False)
-    ] = None,
+    twin: Annotated[bool, Option("--twin", help="Run the healthy twin: the same program, mended.")] = False,
+    ranks: Annotated[int | None, Option("--ranks", min=2, help="Ranks of a simulated job.")] = None,
     at: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--at",
             help="Where the source tree lies while it runs (shows in stacks), such as /workspace/train.",
-            show_default=False,
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show what the ranks print, as it comes.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Show what the ranks print, as it comes.")] = False,
 ) -> None:
     """Make a hang: start the ranks, wait until they are stuck, collect what a real incident leaves."""
     kind = kind_of(name)
@@ -63,7 +54,7 @@ def run(
 
 
 def _show(rank: int, line: str) -> None:
-    err.print(f"{rank:>3} | {line}", markup=False, soft_wrap=True)
+    err.print(f"{rank:>3} | {line}", soft_wrap=True)
 
 
 def _report(incident: Path) -> None:
@@ -81,4 +72,4 @@ def _report(incident: Path) -> None:
     ]
     for label, value in lines:
         if value:
-            out.print(f"{label:<10} {value}", markup=False, soft_wrap=True)
+            out.print(f"{label:<10} {value}", soft_wrap=True)

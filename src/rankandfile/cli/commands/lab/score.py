@@ -7,16 +7,15 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
 from rankandfile.cli.model_options import Limits, MaxCost, MaxSeconds, PriceOption
 
 ORDER = 50
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab score --set corpus/",
     "raf lab score -a raf-dumps -a fr_trace-repaired --set corpus/real",
     "raf lab score -a raf-src --worst --in-process --set corpus/",
@@ -26,10 +25,10 @@ EXAMPLES = examples(
 
 
 def score(
-    sets: Annotated[list[Path], typer.Option("--set", help="Folder of incidents (raf lab export).")],
+    sets: Annotated[list[Path], Option("--set", help="Folder of incidents (raf lab export).")],
     analysers: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--analyser",
             "-a",
             help="raf, raf-dumps, raf-logs, raf-src, fr_trace, fr_trace-repaired, or a command that prints a "
@@ -38,31 +37,22 @@ def score(
     ] = ["raf-dumps"],  # noqa: B006 - typer copies it
     investigators: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--investigator",
             help="Score investigations, not analysers: playbook, or llm:MODEL with a model as of raf investigate.",
-            show_default=False,
         ),
     ] = None,
     max_cost: MaxCost = None,
     max_seconds: MaxSeconds = 300.0,
     price: PriceOption = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write all marks as JSON.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Write all marks as JSON.")] = None,
     markdown: Annotated[
-        Path | None,
-        typer.Option(
-            "--markdown", help="Write the tables into this page, between its markers.", show_default=False
-        ),
+        Path | None, Option("--markdown", help="Write the tables into this page, between its markers.")
     ] = None,
-    worst: Annotated[
-        bool, typer.Option("--worst", help="List each incident that was not fully right.")
-    ] = False,
+    worst: Annotated[bool, Option("--worst", help="List each incident that was not fully right.")] = False,
     jobs: Jobs = 2,
     in_process: Annotated[
-        bool,
-        typer.Option("--in-process", help="No process for each answer of raf's own analysers: faster."),
+        bool, Option("--in-process", help="No process for each answer of raf's own analysers: faster.")
     ] = False,
 ) -> None:
     """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place.
@@ -83,32 +73,16 @@ def score(
     for name in analysers:
         _check(name)
     with progressing(" and ".join(analysers), len(found)) as step:
-        scores = score_all(
-            analysers,
-            found,
-            dumps_only=lambda name: not _sees_everything(name),
-            jobs=jobs,
-            in_process=in_process,
-            on_done=step,
-        )
+        scores = score_all(analysers, found, jobs=jobs, in_process=in_process, on_done=step)
     for one in scores:
         out.print(score_table(one))
         if worst:
             for line in worst_lines(one.marks, sees_source(one.analyser), one.analyser == "raf-logs"):
-                out.print(line, markup=False, soft_wrap=True)
+                out.print(line, soft_wrap=True)
     if output is not None:
         output.write_bytes(to_json(scores))
     if markdown is not None:
         write_page(markdown, scores, len(found))
-
-
-def _sees_everything(analyser: str) -> bool:
-    """Whether it is given more than the dumps, and so can be asked for what only logs and stacks tell."""
-    return (
-        analyser in ("raf", "raf-logs", "raf-src")
-        or "{evidence}" in analyser.replace("{evidence}/dumps", "")
-        or "{src}" in analyser
-    )
 
 
 def _check(analyser: str) -> None:

@@ -7,32 +7,26 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
-from rankandfile.cli.lab_make import say
+from rankandfile.cli.lab_incidents import say
 
 ORDER = 40
-EXAMPLES = examples(
+EXAMPLES = (
     "raf lab watch corpus/real watched/ --stall 5",
     "raf lab watch corpus/real watched/ --only mesh3d_",
 )
 
 
 def watch(
-    corpus: Annotated[
-        Path, typer.Argument(help="Incidents of real scenarios, as `raf lab export` writes them.")
-    ],
-    into: Annotated[Path, typer.Argument(help="Folder to write to; one folder per incident.")],
+    corpus: Annotated[Path, Argument(help="Incidents of real scenarios, as `raf lab export` writes them.")],
+    into: Annotated[Path, Argument(help="Folder to write to; one folder per incident.")],
     stall: Annotated[
-        float | None,
-        typer.Option(
-            "--stall", min=0.5, help="Seconds, as for `raf run`. Default: its own.", show_default=False
-        ),
+        float | None, Option("--stall", min=0.5, help="Seconds, as for `raf run`. Default: its own.")
     ] = None,
-    only: Annotated[str, typer.Option("--only", help="Only names that begin like this.")] = "",
+    only: Annotated[str, Option("--only", help="Only names that begin like this.")] = "",
 ) -> None:
     """Make each hang again under ``raf run`` with nothing else configured, and keep the evidence of its case.
 
@@ -55,11 +49,7 @@ def watch(
         except (ScenarioError, OSError) as error:
             failed.append(incident.name)
             say(f"{incident.name}  failed: {error}")
-    out.print(f"{len(incidents) - len(failed):,} incidents in {into}", markup=False, soft_wrap=True)
+    out.print(f"{len(incidents) - len(failed):,} incidents in {into}", soft_wrap=True)
     if failed:
         raise UserError(f"{len(failed)} of {len(incidents)} runs failed: {', '.join(failed[:5])}")
-    out.print(
-        f"next       raf lab score -a raf --worst --set {shlex.quote(str(into))}",
-        markup=False,
-        soft_wrap=True,
-    )
+    out.print(f"next       raf lab score -a raf --worst --set {shlex.quote(str(into))}", soft_wrap=True)

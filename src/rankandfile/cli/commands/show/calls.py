@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.filters import GroupOption, OpOption, RankOption, SeqOption, StateOption, select_calls
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show calls dumps/ --rank 3 --group mesh_tp",
     "raf show calls dumps/ --side-by-side --seq 810-815 --rank 0-3",
     "raf show calls case.zip --state issued --format csv",
@@ -32,9 +31,9 @@ def calls(
     seq: SeqOption = None,
     state: StateOption = None,
     side_by_side: Annotated[
-        bool, typer.Option("--side-by-side", "-j", help="One column per rank, one row per call of a group.")
+        bool, Option("--side-by-side", "-j", help="One column per rank, one row per call of a group.")
     ] = False,
-    stacks: Annotated[bool, typer.Option("--stacks", help="With each call's whole stack.")] = False,
+    stacks: Annotated[bool, Option("--stacks", help="With each call's whole stack.")] = False,
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.filters import GroupOption, groups_called
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
 ORDER = 40
-EXAMPLES = examples("raf show cohorts dumps/", "raf show cohorts dumps/ --group mesh_tp --all")
+EXAMPLES = ("raf show cohorts dumps/", "raf show cohorts dumps/ --group mesh_tp --all")
 
 
 @diagnosing
@@ -23,7 +22,7 @@ def cohorts(
     paths: Paths,
     group: GroupOption = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also groups whose ranks all made the same calls.")
+        bool, Option("--all", help="Also groups whose ranks all made the same calls.")
     ] = False,
     limit: LimitOption = 100,
     format: FormatOption = Format.text,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
 ORDER = 60
-EXAMPLES = examples("raf show divergence dumps/", "raf show divergence dumps/ --format json")
+EXAMPLES = ("raf show divergence dumps/", "raf show divergence dumps/ --format json")
 
 
 @diagnosing

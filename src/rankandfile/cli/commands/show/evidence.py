@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
-from rankandfile.cli.context import Line, context
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import diagnosed, diagnosing, load_case
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 from rankandfile.pipeline import Options
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from rankandfile.model.ledger import Evidence
 
 ORDER = 80
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show evidence incident/",
     "raf show evidence incident/ D0#84 L2:88",
     "raf show evidence incident/ L2:88 --context 20",
@@ -29,6 +28,16 @@ EXAMPLES = examples(
 )
 
 _ID = re.compile(r"(D\d+([#@]-?\d+)?|[LS]\d+:\d+|X\d+)$")
+_LINE = re.compile(r"line (\d+)$")
+_MOST_BYTES = 256 << 20
+_MOST_OF_A_LINE = 2000
+
+
+class Line(NamedTuple):
+    number: int
+    text: str
+    here: bool
+    """It is the line that is cited."""
 
 
 @diagnosing
@@ -36,14 +45,13 @@ def evidence(
     options: Options,
     what: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             help="Dumps, folders or archives, and ids such as D0#84. Without ids: all that the verdict cites.",
             metavar="PATH... [ID...]",
-            show_default=False,
         ),
     ],
     around: Annotated[
-        int, typer.Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
+        int, Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
     ] = 2,
     format: TextOrJsonOption = TextOrJson.text,
     unicode: Unicode = True,
@@ -54,7 +62,7 @@ def evidence(
     if not paths:
         raise UserError("name the dumps, folders or archives that the ids are of")
     found = _named(load_case(paths, options), ids) if ids else diagnosed(paths, options).diagnosis.evidence
-    shown = [(one, context(one, around)) for one in found]
+    shown = [(one, _context(one, around)) for one in found]
     if format is TextOrJson.json:
         write_utf8(_json(shown))
         return
@@ -63,8 +71,7 @@ def evidence(
     if not shown:
         out.print("The verdict cites nothing.")
         return
-    lines = [(one, [(line.number, line.text, line.here) for line in part]) for one, part in shown]
-    out.print(facts(lines, signs_for(unicode)))
+    out.print(facts(shown, signs_for(unicode)))
 
 
 def _named(case: Case, ids: list[str]) -> list[Evidence]:
@@ -80,7 +87,35 @@ def _named(case: Case, ids: list[str]) -> list[Evidence]:
 def _json(shown: list[tuple[Evidence, list[Line]]]) -> str:
     import msgspec
 
-    rows: list[dict[str, Any]] = [
+    from rankandfile.model.document import pretty
+
+    rows = [
         {**msgspec.structs.asdict(one), "context": [line._asdict() for line in part]} for one, part in shown
     ]
-    return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n"
+    return pretty(rows).decode() + "\n"
+
+
+def _context(fact: Evidence, around: int) -> list[Line]:
+    """The lines around a fact; none of what is no line of a text file, or whose file is not at hand or has changed."""
+    found = _LINE.match(fact.where)
+    if found is None or "!/" in fact.source:
+        return []
+    cited = int(found[1])
+    first = max(1, cited - around)
+    path = Path(fact.source)
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            return []
+        with path.open("rb") as file:
+            if b"\0" in file.read(512):
+                return []
+            file.seek(0)
+            # A line longer than is kept is read in pieces, and counts once.
+            raw = [line[:_MOST_OF_A_LINE] for line in islice(file, first - 1, cited + around)]
+    except OSError:
+        return []
+    lines = [
+        Line(number, text.decode("utf-8", "replace").rstrip("\r\n"), number == cited)
+        for number, text in enumerate(raw, first)
+    ]
+    return lines if any(line.here for line in lines) else []

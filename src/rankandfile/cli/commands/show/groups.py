@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
 ORDER = 20
-EXAMPLES = examples(
-    "raf show groups dumps/",
-    "raf show groups case.tar.gz --format json",
-)
+EXAMPLES = ("raf show groups dumps/", "raf show groups case.tar.gz --format json")
 
 
 def groups(

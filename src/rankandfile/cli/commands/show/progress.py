@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from rankandfile.cli.filters import GroupOption, RankOption, groups_called, numbers
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
 ORDER = 30
-EXAMPLES = examples(
-    "raf show progress dumps/",
-    "raf show progress dumps/ --group mesh_tp --rank 0-7",
-)
+EXAMPLES = ("raf show progress dumps/", "raf show progress dumps/ --group mesh_tp --rank 0-7")
 
 
 def progress(

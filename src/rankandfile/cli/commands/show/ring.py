@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from rankandfile.evidence.ring.journal import Journal
 
 ORDER = 110
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show ring /dev/shm/raf-1000",
     "raf show ring /dev/shm/raf-1000 --notes",
     "raf show ring raf-case/evidence/rings -f csv -o records.csv",
@@ -28,12 +27,10 @@ BRIEF = ["rank", "record", "time", "kind", "what", "group", "seq", "reduction", 
 
 
 def ring(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Ring files, or folders that hold them.", metavar="PATH...")
-    ],
+    paths: Annotated[list[Path], Argument(help="Ring files, or folders that hold them.", metavar="PATH...")],
     notes: Annotated[
         bool,
-        typer.Option("--notes", help="Steps, decisions of guards and CUDA graphs only, without the calls."),
+        Option("--notes", help="Steps, decisions of guards and CUDA graphs only, without the calls."),
     ] = False,
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
@@ -52,7 +49,7 @@ def ring(
         except OSError as error:
             found = f"cannot be read: {error.strerror or error}"
         if isinstance(found, str):
-            err.print(f"note: {file}: {found}", markup=False)
+            err.print(f"note: {file}: {found}")
         else:
             journals.append(found)
     if not journals:
@@ -62,10 +59,7 @@ def ring(
     if format is Format.text and output is None:
         for parting in partings(journals):
             sides = [f"rank {rank} {row.text} at {row.site}" for rank, row in (parting.one, parting.other)]
-            out.print(
-                f"group {parting.group}: the histories part at seq {parting.seq}: {'; '.join(sides)}",
-                markup=False,
-            )
+            out.print(f"group {parting.group}: the histories part at seq {parting.seq}: {'; '.join(sides)}")
 
 
 def _table(journals: list[Journal], notes: bool) -> pl.DataFrame:

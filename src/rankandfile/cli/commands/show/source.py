@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rankandfile.cli.console import Unicode, out
+from rankandfile.cli.console import Unicode, out, signs_for
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption
 from rankandfile.pipeline import Options
 
 ORDER = 100
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show source dumps/ --src train/",
     "raf show source ticket.zip --src train/ --git v1.4",
     "raf show source dumps/ --src train/ --src vendor.whl --format json",
@@ -22,28 +21,22 @@ EXAMPLES = examples(
 
 @diagnosing
 def source(
-    options: Options,
-    paths: Paths,
-    format: FormatOption = Format.text,
-    unicode: Unicode = True,
+    options: Options, paths: Paths, format: FormatOption = Format.text, unicode: Unicode = True
 ) -> None:
     """The code at which the ranks parted: the condition, and which cohort went which way."""
     diagnosis = diagnosed(paths, replace(options, fallback=(Path(),))).diagnosis
-    import msgspec
-
+    from rankandfile.model.document import pretty
     from rankandfile.render.source import drawn
-    from rankandfile.render.words import PLAIN, Signs
 
     if format is Format.json:
         found = [excerpt for verdict in diagnosis.verdicts for excerpt in verdict.excerpts]
-        out.file.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+        out.file.write(pretty(found).decode() + "\n")
         return
     if format is not Format.text:
         raise UserError("the source is shown as text or as JSON")
-    signs = Signs() if unicode and (out.encoding or "").lower().startswith("utf") else PLAIN
     for number, verdict in enumerate(diagnosis.verdicts):
         if number:
             out.print()
-        out.print(verdict.sentence, markup=False)
+        out.print(verdict.sentence)
         out.print()
-        out.print(drawn(verdict, signs))
+        out.print(drawn(verdict, signs_for(unicode)))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 from rankandfile.pipeline import Options
 
 ORDER = 70
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show stacks incident/",
     "raf show stacks incident/ --library",
     "raf show stacks incident/ --format json",
@@ -24,9 +23,7 @@ EXAMPLES = examples(
 def stacks(
     options: Options,
     paths: Paths,
-    library: Annotated[
-        bool, typer.Option("--library", help="Also frames of torch and other libraries.")
-    ] = False,
+    library: Annotated[bool, Option("--library", help="Also frames of torch and other libraries.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
     unicode: Unicode = True,
 ) -> None:
@@ -35,13 +32,12 @@ def stacks(
     Of py-spy, faulthandler and other stacks where there are any; else of the calls that did not end.
     """
     result = diagnosed(paths, options)
-    import msgspec
-
+    from rankandfile.model.document import pretty
     from rankandfile.reason.pictures.stack_tree import stack_tree
     from rankandfile.render.stacks import stacks as drawn
 
     tree = stack_tree(result.facts, result.diagnosis)
     if format is TextOrJson.json:
-        write_utf8(msgspec.json.format(msgspec.json.encode(tree), indent=2).decode() + "\n")
+        write_utf8(pretty(tree).decode() + "\n")
     else:
         out.print(drawn(tree, signs_for(unicode), library))

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.filters import RankOption, numbers
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, FormatOption, LimitOption, emit
 from rankandfile.cli.progress import working
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from rankandfile.render.timeline import Timeline
 
 ORDER = 90
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show timeline dumps/",
     "raf show timeline dumps/ -o job.pftrace",
     "raf show timeline dumps/ -o job.json.gz --all",
@@ -41,20 +40,16 @@ def timeline(
     rank: RankOption = None,
     around: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--around",
             min=1,
             help="Calls of each rank on either side of the parting, and at its end. Default: 8, in a trace 300.",
-            show_default=False,
         ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All calls of all ranks.")] = False,
+    everything: Annotated[bool, Option("--all", help="All calls of all ranks.")] = False,
     limit: LimitOption = 100,
     format: FormatOption = Format.text,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.", show_default=False),
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.")] = None,
 ) -> None:
     """What happened when: calls around the parting, ranks that did the same in one row, or a trace to zoom into.
 
@@ -88,7 +83,7 @@ def timeline(
     with working("writing the trace"):
         _write(found, output)
     shown = found.slices["rank"].n_unique()
-    err.print(f"{output}: {found.slices.height:,} calls of {shown:,} ranks", style="dim", markup=False)
+    err.print(f"{output}: {found.slices.height:,} calls of {shown:,} ranks", style="dim")
     if found.left_out:
         err.print(f"{found.left_out:,} ranks not drawn: choose with --rank, or use --all", style="dim")
 
@@ -104,12 +99,12 @@ def _kind(path: Path) -> str:
 
 def _write(found: Timeline, path: Path) -> None:
     packed = path.name.lower().endswith(".gz")
-    try:
-        with cast(BinaryIO, gzip.open(path, "wb", 6) if packed else path.open("wb")) as file:
-            for piece in _pieces(found, _kind(path)):
-                file.write(piece)
-    except OSError as error:
-        raise UserError(f"-o {path}: {error.strerror or error}") from error
+    with (
+        told_as(f"-o {path}"),
+        cast(BinaryIO, gzip.open(path, "wb", 6) if packed else path.open("wb")) as file,
+    ):
+        for piece in _pieces(found, _kind(path)):
+            file.write(piece)
 
 
 def _pieces(found: Timeline, kind: str) -> Iterator[bytes]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import write_utf8
-from rankandfile.cli.help import examples
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import Format, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options, Result
 
 ORDER = 50
-EXAMPLES = examples(
+EXAMPLES = (
     "raf show waits dumps/",
     "raf show waits dumps/ --format json",
     "raf show waits dumps/ --format dot | dot -Tsvg > waits.svg",
@@ -37,7 +36,7 @@ def waits(
     paths: Paths,
     limit: LimitOption = 100,
     format: Annotated[
-        WaitsFormat, typer.Option("--format", "-f", help="How to print it; dot and mermaid draw a graph.")
+        WaitsFormat, Option("--format", "-f", help="How to print it; dot and mermaid draw a graph.")
     ] = WaitsFormat.text,
     output: OutputOption = None,
 ) -> None:
@@ -58,8 +57,7 @@ def waits(
 def _graph(result: Result, format: WaitsFormat) -> str:
     """Ranks that wait alike are one node, so that a big job fits on a page too."""
     from rankandfile.reason.pictures.wait_graph import wait_graph
-    from rankandfile.render.dot import dot
-    from rankandfile.render.mermaid import mermaid
+    from rankandfile.render.wait_graphs import dot, mermaid
 
     graph = wait_graph(result.facts, result.diagnosis)
     return (dot if format is WaitsFormat.dot else mermaid)(graph) + "\n"

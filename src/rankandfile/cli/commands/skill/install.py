@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 
 ORDER = 10
-EXAMPLES = examples(
+EXAMPLES = (
     "raf skill install",
     "raf skill install --for codex --project",
     "raf skill install --for ~/agents/skills --force",
@@ -22,7 +21,7 @@ EXAMPLES = examples(
 def install(
     agent: Annotated[
         str,
-        typer.Option(
+        Option(
             "--for",
             metavar="AGENT|DIR",
             help="claude, codex, cursor, vscode, or another folder of skills. Cursor and VS Code read claude's too.",
@@ -30,10 +29,10 @@ def install(
     ] = "claude",
     user: Annotated[
         bool,
-        typer.Option("--user/--project", help="For all your projects, or for the repository you are in."),
+        Option("--user/--project", help="For all your projects, or for the repository you are in."),
     ] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that were edited since they were installed.")
+        bool, Option("--force", help="Replace files that were edited since they were installed.")
     ] = False,
 ) -> None:
     """Install the skill where the agent looks for skills, or bring it up to date.
@@ -60,9 +59,9 @@ def install(
         raise UserError(f"cannot write to {skills}: {error.strerror or error}") from error
     for what, paths in (("wrote", done.written), ("removed", done.removed)):
         for path in paths:
-            out.print(f"{what:<8} {path}", markup=False, soft_wrap=True)
+            out.print(f"{what:<8} {path}", soft_wrap=True)
     if not done.written and not done.removed:
-        err.print(f"{done.folder} is up to date", markup=False, soft_wrap=True)
+        err.print(f"{done.folder} is up to date", soft_wrap=True)
 
 
 def _project() -> Path:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from rankandfile.cli.console import write_utf8
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.help import examples
 
 ORDER = 20
-EXAMPLES = examples("raf skill show", "raf skill show references/mistakes.md")
+EXAMPLES = ("raf skill show", "raf skill show references/mistakes.md")
 
 
 def show(
     file: Annotated[
-        str, typer.Argument(help="Which file of the skill, such as references/mistakes.md.")
+        str, Argument(help="Which file of the skill, such as references/mistakes.md.")
     ] = "SKILL.md",
 ) -> None:
     """Print a file of the skill."""

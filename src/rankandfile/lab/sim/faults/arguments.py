@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from rankandfile.lab.sim.faults.fault import Fault, at, marked
+from rankandfile.lab.sim.faults.fault import Fault, Ranks, at, marked
 from rankandfile.lab.sim.ops import Call, Op
-
-Ranks = tuple[int, ...]
 
 
 def _changed(
@@ -31,50 +30,32 @@ def size(ranks: Ranks, site: str, nth: int, place: str, factor: float = 1.5) -> 
     return _changed("size_mismatch", ranks, site, nth, place, change, "pad to a common size before the call")
 
 
-def dtype(ranks: Ranks, site: str, nth: int, place: str, to: str = "Double") -> Fault:
+def dtype(ranks: Ranks, site: str, nth: int, place: str) -> Fault:
     return _changed(
-        "dtype_mismatch", ranks, site, nth, place, lambda call: call._replace(dtype=to), "pin the dtype"
+        "dtype_mismatch", ranks, site, nth, place, lambda call: call._replace(dtype="Double"), "pin the dtype"
     )
 
 
 def root(ranks: Ranks, site: str, nth: int, place: str, to: int) -> Fault:
     """The recorder keeps no root, so the dumps cannot tell: only the stacks agree too well."""
-    fault = _changed(
-        "root_mismatch",
-        ranks,
-        site,
-        nth,
-        place,
-        lambda call: call._replace(root=to),
-        "compute the root from shared values",
-    )
-    return Fault(
-        "root_mismatch", ranks, place, "argument", fault.bend, fix=fault.fix, accepted=("network_stalled",),
-        ranks_from_dumps=(),
-    )  # fmt: skip
+    fix = "compute the root from shared values"
+    fault = _changed("root_mismatch", ranks, site, nth, place, lambda call: call._replace(root=to), fix)
+    return replace(fault, accepted=("network_stalled",), from_dumps="", ranks_from_dumps=())
 
 
-def splits(ranks: Ranks, site: str, nth: int, place: str = "splits_if", more: int = 64) -> Fault:
+def splits(ranks: Ranks, site: str, nth: int) -> Fault:
     """A rank pads what it sends to its neighbour; the neighbour expects the unpadded rows."""
 
     def change(call: Call) -> Call:
         assert call.splits is not None
-        sent = (call.splits[0] + more, *call.splits[1:])
+        sent = (call.splits[0] + 64, *call.splits[1:])
         return call._replace(splits=sent, inputs=((sum(sent), *call.inputs[0][1:]),))
 
-    return _changed(
-        "split_mismatch", ranks, site, nth, place, change, "derive both split lists from the exchanged counts"
-    )
+    fix = "derive both split lists from the exchanged counts"
+    return _changed("split_mismatch", ranks, site, nth, "splits_if", change, fix)
 
 
 def group(ranks: Ranks, site: str, nth: int, place: str, to: str) -> Fault:
     """The call goes to another group than the peers'."""
-    return _changed(
-        "group_mismatch",
-        ranks,
-        site,
-        nth,
-        place,
-        lambda call: call._replace(group=to),
-        "choose the group in one place",
-    )
+    fix = "choose the group in one place"
+    return _changed("group_mismatch", ranks, site, nth, place, lambda call: call._replace(group=to), fix)

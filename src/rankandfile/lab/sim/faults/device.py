@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from rankandfile.lab.sim.faults.fault import Fault, ahead_of, at, marked
+from rankandfile.lab.sim.faults.fault import Fault, Ranks, ahead_of, at, marked
 from rankandfile.lab.sim.layout import Group
 from rankandfile.lab.sim.ops import Compute, DeviceFault, Leave, Say, Work
-
-Ranks = tuple[int, ...]
 
 
 def gpu_stuck(ranks: Ranks, site: str, nth: int, place: str, *, timing: bool) -> Fault:
@@ -51,12 +49,12 @@ def unreachable(ranks: Ranks, site: str, nth: int) -> Fault:
     )  # fmt: skip
 
 
-def init_stuck(ranks: Ranks, doing: str = "build_index") -> Fault:
+def init_stuck(ranks: Ranks) -> Fault:
     """A rank never comes to its first collective, so the communicator is never made: nothing is recorded, and no
     watchdog runs."""
     return Fault(
         "init_stuck", ranks, "build_index", "absent",
-        ahead_of("prepare_barrier", 1, Work(None, doing)),
+        ahead_of("prepare_barrier", 1, Work(None, "build_index")),
         fix="prepare the data before the job starts", accepted=("host_blocked", "host_slow"), ranks_from_dumps=(),
         library="init",
     )  # fmt: skip

@@ -9,6 +9,7 @@ from itertools import dropwhile
 from rankandfile.lab.sim.layout import Group
 from rankandfile.lab.sim.ops import Batch, Call, Mark, Op, Program, Transfer, Work
 
+Ranks = tuple[int, ...]
 Bend = Callable[[Program], Program]
 
 

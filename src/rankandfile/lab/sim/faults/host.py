@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankandfile.lab.sim.faults.fault import Fault, ahead_of
+from rankandfile.lab.sim.faults.fault import Fault, Ranks, ahead_of
 from rankandfile.lab.sim.ops import Leave, Say, Work
 from rankandfile.lab.sim.sources import places
-
-Ranks = tuple[int, ...]
 
 TRACEBACK = """Traceback (most recent call last):
   File "/workspace/trainkit/train.py", line {main_line}, in <module>
@@ -65,16 +63,16 @@ def raised_then_destroy(ranks: Ranks, site: str, nth: int, place: str, raised_at
     )  # fmt: skip
 
 
-def killed(ranks: Ranks, site: str, nth: int, place: str, kernel: str = "oom") -> Fault:
+def killed(ranks: Ranks, site: str, nth: int, place: str) -> Fault:
     return Fault(
         "killed", ranks, place, "absent", ahead_of(site, nth, Leave("killed", "exit", -9)),
-        fix="lower the host memory of the rank", ranks_from_dumps=(), kernel=kernel,
+        fix="lower the host memory of the rank", ranks_from_dumps=(), kernel="oom",
     )  # fmt: skip
 
 
-def exited(ranks: Ranks, site: str, nth: int, place: str, code: int = 3) -> Fault:
+def exited(ranks: Ranks, site: str, nth: int, place: str) -> Fault:
     return Fault(
-        "exited", ranks, place, "absent", ahead_of(site, nth, Leave("exited", "exit", code)),
+        "exited", ranks, place, "absent", ahead_of(site, nth, Leave("exited", "exit", 3)),
         fix="end the job, not the rank", accepted=("early_exit",), ranks_from_dumps=(),
     )  # fmt: skip
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.lab.sim.faults.fault import Fault, at, cut, marked, until
+from rankandfile.lab.sim.faults.fault import Fault, Ranks, at, cut, marked, until
 from rankandfile.lab.sim.ops import Batch, Call, Leave, Mark, Op, Program, Say, Transfer
 
-Ranks = tuple[int, ...]
 
-
-def skipped(
-    ranks: Ranks, site: str, nth: int, place: str, fix: str = "issue the call on every rank"
-) -> Fault:
+def skipped(ranks: Ranks, site: str, nth: int, place: str) -> Fault:
     """One call is left out; everything after it pairs one too early."""
     return Fault(
-        "skipped_collective", ranks, place, "skipped", at(site, nth, lambda op: [marked("skipped", op)]), fix=fix,
-        from_dumps="skipped_collective", accepted=("rank_conditional",),
+        "skipped_collective", ranks, place, "skipped", at(site, nth, lambda op: [marked("skipped", op)]),
+        fix="issue the call on every rank", from_dumps="skipped_collective", accepted=("rank_conditional",),
     )  # fmt: skip
 
 
@@ -88,30 +84,31 @@ def _up_to_call(program: Program) -> tuple[list[Op], Op]:
     raise ValueError("the program ends before another call")
 
 
-def early_exit(ranks: Ranks, nth: int, place: str = "stop_if", site: str = "read_batch") -> Fault:
+def early_exit(ranks: Ranks, nth: int) -> Fault:
     """A rank stops by its own criterion and ends, with status 0."""
     said = Say("early stopping: no patience left")
-    bend = cut(site, nth, "never", (said,), "absent", (Leave("left", "exit", 0, "early stopping"),))
+    bend = cut("read_batch", nth, "never", (said,), "absent", (Leave("left", "exit", 0, "early stopping"),))
     return Fault(
-        "early_exit", ranks, place, "absent", bend, fix="reduce the stop flag over all ranks",
+        "early_exit", ranks, "stop_if", "absent", bend, fix="reduce the stop flag over all ranks",
         accepted=("exited", "uneven_inputs"), ranks_from_dumps=(),
     )  # fmt: skip
 
 
-def uneven(ranks: Ranks, nth: int, resume: str = "predictions_gather") -> Fault:
+def uneven(ranks: Ranks, nth: int) -> Fault:
     """A rank has fewer batches and goes on to what comes after the loop."""
     return Fault(
-        "uneven_inputs", ranks, "next_batch", "absent", cut("read_batch", nth, resume, (), "absent"),
+        "uneven_inputs", ranks, "next_batch", "absent",
+        cut("read_batch", nth, "predictions_gather", (), "absent"),
         fix="give every rank the same number of batches, or agree on the last one",
         accepted=("early_exit", "skipped_collective", "different_collective"), from_dumps="skipped_collective",
     )  # fmt: skip
 
 
-def swallowed(ranks: Ranks, nth: int, site: str = "read_batch") -> Fault:
+def swallowed(ranks: Ranks, nth: int) -> Fault:
     """An exception ends the step on one rank; a handler logs it and the loop goes on."""
     said = Say("WARNING trainkit step: bad sample, batch skipped: token 151936 in shard-0007.bin")
     return Fault(
-        "swallowed_exception", ranks, "swallow", "skipped", cut(site, nth, "read_batch", (said,), "skipped"),
+        "swallowed_exception", ranks, "swallow", "skipped", cut("read_batch", nth, "read_batch", (said,), "skipped"),
         fix="let the exception end the job, or agree that all ranks skip the batch",
         accepted=("skipped_collective",), from_dumps="skipped_collective",
     )  # fmt: skip

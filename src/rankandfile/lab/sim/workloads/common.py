@@ -21,12 +21,12 @@ class Size:
     width: int = 4096
 
 
-def prepare(rank: int, parameters: int = 6) -> Iterator[Op]:
+def prepare(rank: int) -> Iterator[Op]:
     """Rank 0 builds the index while the others wait; then the model is made alike everywhere."""
     yield Say("building index" if rank == 0 else "waiting for index")
     yield Work(2.0 if rank == 0 else 0.4, "build_index")
     yield barrier("prepare_barrier")
-    for i in range(parameters):
+    for i in range(6):
         yield broadcast("world", 1 << (12 + i), "init_broadcast", dtype="BFloat16")
 
 
