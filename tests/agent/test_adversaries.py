@@ -210,7 +210,7 @@ def test_one_whose_stream_is_garbage(early_stop: Bench, tmp_path: Path, raw: byt
     assert done.model["ended"] != "concluded" and len(done.model["ended"]) < 500
 
 
-@pytest.mark.parametrize("protocol", ["anthropic", "openai"])
+@pytest.mark.parametrize("protocol", ["anthropic", pytest.param("openai", marks=pytest.mark.lab)])
 def test_one_that_stalls(early_stop: Bench, tmp_path: Path, protocol: str) -> None:
     turn = Turn("Rank 1 is the culprit, and now I think. " * 5, stalls=True)
     done, server = investigated(lambda _, number: turn, protocol, tmp_path, "--max-seconds", "2.5")

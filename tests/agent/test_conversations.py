@@ -49,6 +49,7 @@ def test_a_recorded_conversation_is_played_again(early_stop: Bench, tmp_path: Pa
     assert "step 3 of 30: test_hypothesis" in done.said
 
 
+@pytest.mark.lab
 def test_an_interrupted_one_keeps_what_there_is_and_goes_on(early_stop: Bench, tmp_path: Path) -> None:
     def first(_: dict[str, Any], number: int) -> Turn:
         return Turn("", [QUESTIONS[number]], stalls=number == 2)

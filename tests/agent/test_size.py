@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.places import ROOT
 
 from rankandfile.agent.bench import bench_of
@@ -20,6 +21,7 @@ GENERATE = ROOT / "benchmarks" / "generate.py"
 MOST_CHARACTERS = 24_000
 
 
+@pytest.mark.lab
 def test_what_is_said_of_1024_ranks_is_bounded(tmp_path: Path) -> None:
     dumps = tmp_path / "dumps"
     command = [sys.executable, str(GENERATE), "--ranks", "1024", "--calls", "32", "--out", str(dumps)]

@@ -111,6 +111,7 @@ def nodes(folder: Path, rank: int, say: list[str]) -> Nodes:
     return Nodes(lambda: SharedFolder(folder), say.append, (rank,), time.time())
 
 
+@pytest.mark.lab
 def test_leftovers_of_an_earlier_attempt_take_no_part(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "word").write_text(

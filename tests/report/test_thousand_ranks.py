@@ -9,7 +9,7 @@ import pytest
 from support.report.browser import watched
 from support.report.jobs import drawn, unlike, write_job, write_page
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.lab]
 
 CALLS = 48
 

@@ -48,7 +48,9 @@ CHROME = """async (text) => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["skip-nonfinite-ddp", "gpu-stuck-3d"])
+@pytest.fixture(
+    scope="module", params=["skip-nonfinite-ddp", pytest.param("gpu-stuck-3d", marks=pytest.mark.lab)]
+)
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Timeline:
     job: Made = made(request.param, tmp_path_factory.mktemp("traces"))
     return job.timeline(around=None)
@@ -79,7 +81,7 @@ def served(viewers: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     server.shutdown()
 
 
-@pytest.mark.parametrize("format", ["perfetto", "chrome"])
+@pytest.mark.parametrize("format", ["perfetto", pytest.param("chrome", marks=pytest.mark.lab)])
 def test_perfetto_opens_it(
     browser: Any, served: tuple[str, Path], found: Timeline, format: str, tmp_path: Path
 ) -> None:

@@ -121,9 +121,9 @@ def test_the_page_names_the_rank_that_holds_the_others_up(page: Page) -> None:
     ],
 )
 def test_the_page_shows_what_torchs_server_shows(page: Page, path: str, expected: str) -> None:
-    status, text = page.get(path)
-    assert status == 200, text
-    assert expected in text
+    # A rank that the machine has kept from answering in time answers the next time.
+    shown = until(lambda: got if expected in (got := page.get(path))[1] else None)
+    assert shown[0] == 200
 
 
 def test_who_has_no_token_sees_nothing(page: Page) -> None:

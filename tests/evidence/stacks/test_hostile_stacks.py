@@ -94,9 +94,18 @@ def test_peeling_keeps_the_end(line: str) -> None:
     "data",
     [
         b"Thread 0x1 (most recent call first):\n" + b'  File "a.py", line 3 in f\n' * 200_000,
-        b"Traceback (most recent call last):\n" + b'  File "a.py", line 3, in f\n' * 200_000,
-        b"Thread 1 (idle)\n" + b"".join(b"    f%d (a.py:%d)\n" % (n, n) for n in range(200_000)),
-        b"".join(b"[default%d]:Thread 0x1 (most recent call first):\n" % n for n in range(60_000)),
+        pytest.param(
+            b"Traceback (most recent call last):\n" + b'  File "a.py", line 3, in f\n' * 200_000,
+            marks=pytest.mark.lab,
+        ),
+        pytest.param(
+            b"Thread 1 (idle)\n" + b"".join(b"    f%d (a.py:%d)\n" % (n, n) for n in range(200_000)),
+            marks=pytest.mark.lab,
+        ),
+        pytest.param(
+            b"".join(b"[default%d]:Thread 0x1 (most recent call first):\n" % n for n in range(60_000)),
+            marks=pytest.mark.lab,
+        ),
         b"x" * 3_000_000 + b"\nProcess 1: x\n",
         b"[" * 100_000,
         b'[{"frames": ' * 50_000,

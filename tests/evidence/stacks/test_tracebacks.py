@@ -92,6 +92,7 @@ def test_cut_short(tmp_path: Path) -> None:
     assert one.functions == ["fetch"]
 
 
+@pytest.mark.lab
 def test_a_storm_is_bounded(tmp_path: Path) -> None:
     raw = read_log(tmp_path, "".join(CHAIN.replace("17", str(n)) for n in range(15_000)))
     assert len(raw.threads) == 20_000
