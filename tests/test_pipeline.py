@@ -25,6 +25,8 @@ from rankandfile.pipeline import Options, diagnose, load, run
 from rankandfile.reason.pictures import pictures
 from rankandfile.render.report import page
 
+pytestmark = pytest.mark.slow
+
 SHARED = ["src", "git", "hung", "attempt", "jobs"]
 DIAGNOSING = ["diagnose", "report", "fix", "explore", "investigate", "mcp"]
 SHOWING = ["source", "waits", "cohorts", "divergence", "timeline", "stacks", "evidence"]

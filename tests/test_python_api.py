@@ -20,6 +20,8 @@ from rankandfile.model import diagnosis as document
 from rankandfile.model.diagnosis import to_json
 from rankandfile.pipeline import Options, run
 
+pytestmark = pytest.mark.slow
+
 EVIDENCE, SOURCE = EARLY_STOP / "evidence", EARLY_STOP / "src"
 HOSTILE = "</style></div><script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
 

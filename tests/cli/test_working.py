@@ -16,6 +16,8 @@ from support.places import EARLY_STOP
 
 from rankandfile.cli import progress
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_only_a_terminal_sees_it(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:

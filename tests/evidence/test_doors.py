@@ -14,6 +14,8 @@ import pytest
 
 import rankandfile
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(rankandfile.__file__).parent
 
 SHAPE = '''

@@ -146,6 +146,7 @@ def test_names_that_are_not_text_are_shown_without_harm(top: Path, spool: Path) 
     assert blobs[0].path.read_bytes() == b"data"
 
 
+@pytest.mark.slow
 def test_sixteen_thousand_files_take_well_under_a_second(top: Path, spool: Path) -> None:
     for node in range(64):
         Path(f"d/node{node}").mkdir(parents=True)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from rankandfile.lab.score.answers import compared, differences, write_answers
 from rankandfile.lab.sim.run import simulate
+
+pytestmark = pytest.mark.slow
 
 
 def test_each_incident_has_its_answers_and_the_same_program_gives_the_same(tmp_path: Path) -> None:

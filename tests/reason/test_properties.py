@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import polars as pl
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
@@ -13,6 +14,8 @@ from support.reason.faulty import FAULTS, faulty
 
 from rankandfile.model.case import Case
 from rankandfile.reason import diagnose
+
+pytestmark = pytest.mark.slow
 
 few = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -14,6 +14,8 @@ import pytest
 
 import rankandfile
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 EVIDENCE = str(ROOT / "examples" / "early-stop" / "evidence")
 
