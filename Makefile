@@ -20,7 +20,7 @@ lab: $(VENV)/ready
 	$(PYTEST) -m "lab or property" --hypothesis-profile lab
 # While a change is made: no torch, no processes, below a minute.
 quick: $(VENV)/ready
-	$(PYTEST) -m "not (lab or slow or torch)" --hypothesis-profile quick
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (lab or slow or torch)" --hypothesis-profile quick
 lint: $(VENV)/ready
 	$(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/mypy
 docs: $(VENV)/ready

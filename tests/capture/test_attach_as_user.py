@@ -16,10 +16,13 @@ import rankandfile
 
 OWNER, OTHER = 65534, 65533
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or os.geteuid() != 0 or shutil.which("setpriv") is None,
-    reason="needs root, and setpriv to be somebody else",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.platform != "linux" or os.geteuid() != 0 or shutil.which("setpriv") is None,
+        reason="needs root, and setpriv to be somebody else",
+    ),
+]
 
 
 def as_user(user: int) -> list[str]:
