@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +75,7 @@ def run(
     """The whole way. Raises `UserError` for what cannot be read, or says nothing of a job."""
     # First the source: that there is none is said at once, and not after minutes of decoding.
     tree = _source(options)
-    case = load(paths, options, on_progress=on_progress)
+    case = _load(paths, options, on_progress, lambda: _warm(tree is not None))
     return _diagnosed(case, tree, options, on_progress, on_step)
 
 
@@ -84,6 +86,15 @@ def load(
 
     Raises `UserError` where nothing at all tells of a job.
     """
+    return _load(paths, options, on_progress)
+
+
+def _load(
+    paths: Sequence[Path],
+    options: Options,
+    on_progress: OnProgress | None,
+    meanwhile: Callable[[], object] = int,
+) -> Case:
     from rankandfile.evidence.load import load as read
     from rankandfile.evidence.reading import Reading
 
@@ -97,10 +108,30 @@ def load(
             jobs=options.jobs,
             reading=reading,
             on_progress=None if on_progress is None else lambda done, of: on_progress("reading", done, of),
+            meanwhile=meanwhile,
         )
     if not _tells_of_a_job(case):
         raise UserError(_nothing_found(paths, [str(note) for note in case.notes]))
     return case
+
+
+def _warm(source: bool) -> None:
+    """Load what the later stages need while other processes decode: with little evidence that is most of the time."""
+    for name in (
+        "reason.conclusion",
+        "reason.tools",
+        *(("source.findings", "source.remedies") if source else ()),
+    ):
+        import_module(f"rankandfile.{name}")
+    from rankandfile.reason.causes import finders
+
+    finders()
+    if source:
+        from rankandfile.source.remedies import choose, edit
+
+        choose.patterns()
+        with suppress(edit.LibCSTMissing):
+            edit.library()
 
 
 def diagnose(

@@ -35,11 +35,12 @@ def load(
     limits: Limits | None = None,
     reading: Reading | None = None,
     on_progress: OnProgress | None = None,
+    meanwhile: Callable[[], object] = int,
 ) -> Case:
     """The case in these files, folders and archives. Bad data never raises: it is in the case's notes.
 
     `spool` is an empty folder for what archives hold; it may be deleted afterwards. `reading` is what the user
-    says about the files' names and ranks.
+    says about the files' names and ranks. `meanwhile` is called beside the decoding, which other processes do.
     Raises `reading.NotACase` only for a case directory, or a pack of one, that this version cannot read.
     """
     if len(paths) == 1 and (paths[0] / "case.json").is_file():
@@ -54,7 +55,7 @@ def load(
             return opening.read(paths[0], spool, limits)
     limits = limits or Limits()
     blobs, notes = walk(paths, spool, limits)
-    warming = threading.Thread(target=importlib.import_module, args=(_HEAVY,), daemon=True)
+    warming = threading.Thread(target=lambda: (importlib.import_module(_HEAVY), meanwhile()), daemon=True)
     warming.start()
     files = decode(blobs, limits, jobs, on_progress)
     warming.join()
