@@ -13,18 +13,24 @@ from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.inflate import Inflate, Unavailable
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.members import Members, is_junk
-from rankandfile.evidence.files.purse import Full, Purse, Stop, TooMuch
 from rankandfile.evidence.files.sniff import UNREADABLE, container
 from rankandfile.evidence.files.stream import Stream, pieces_of
 from rankandfile.evidence.files.tar import Tar
 from rankandfile.evidence.files.zip import Unsupported, Zip
 from rankandfile.model.ledger import Note
 
+from .expansion_budget import (
+    ExpansionBudget,
+    Full,
+    Stop,
+    TooMuch,
+)
+
 
 class Expansion:
     """Opens the archives of one loading, all on one account. What comes out is in `blobs` and `notes`."""
 
-    def __init__(self, purse: Purse, limits: Limits) -> None:
+    def __init__(self, purse: ExpansionBudget, limits: Limits) -> None:
         self.blobs: list[Blob] = []
         self.notes: list[Note] = []
         self._purse = purse

@@ -19,9 +19,10 @@ from rankandfile.evidence.files.archives import Expansion
 from rankandfile.evidence.files.blobs import Blob, natural, shown
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.members import is_junk
-from rankandfile.evidence.files.purse import Full, Purse, amount
 from rankandfile.evidence.files.sniff import container
 from rankandfile.model.ledger import Note
+
+from .expansion_budget import ExpansionBudget, Full, amount
 
 __all__ = ["Blob", "walk"]
 
@@ -53,7 +54,7 @@ def walk(
 class _Walk:
     def __init__(self, spool: Path, limits: Limits) -> None:
         self._limits = limits
-        self._purse = Purse(limits, spool)
+        self._purse = ExpansionBudget(limits, spool)
         self._expansion = Expansion(self._purse, limits)
         # Files and what comes out of archives, in the order of their names.
         self._blobs, self._notes = self._expansion.blobs, self._expansion.notes

@@ -11,10 +11,15 @@ from pathlib import Path
 import msgspec
 
 from rankandfile.evidence.files.blobs import shown
+from rankandfile.evidence.files.expansion_budget import (
+    ExpansionBudget,
+    Full,
+    Stop,
+    TooMuch,
+)
 from rankandfile.evidence.files.inflate import Unavailable
 from rankandfile.evidence.files.limits import MIB, Limits
 from rankandfile.evidence.files.members import Members, inside
-from rankandfile.evidence.files.purse import Full, Purse, Stop, TooMuch
 from rankandfile.evidence.files.zip import Unsupported, Zip
 from rankandfile.evidence.reading import NotACase
 from rankandfile.evidence.tables import case_dir
@@ -69,7 +74,7 @@ def unpack(archive: Path, spool: Path, into: Path, limits: Limits | None = None)
     try:
         with archive.open("rb") as file:
             size = archive.stat().st_size
-            purse = Purse(limits, spool)
+            purse = ExpansionBudget(limits, spool)
             purse.open_root(size)
             _take_all(Zip(file, size, limits.window_bytes), purse, members, into)
     except (Full, Stop) as reason:
@@ -78,7 +83,7 @@ def unpack(archive: Path, spool: Path, into: Path, limits: Limits | None = None)
     return _manifest(into), members.notes()
 
 
-def _take_all(zipped: Zip, purse: Purse, members: Members, into: Path) -> None:
+def _take_all(zipped: Zip, purse: ExpansionBudget, members: Members, into: Path) -> None:
     root = None
     for member in zipped:
         purse.count()

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.prefix_layers import CLOCK, DATE, LAYERS, Give, dated
+
+from .bare_line import BareLine
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 _CLASSES = {"digit": "0123456789", " digit": " 0123456789", "word": _WORD}
@@ -56,11 +57,11 @@ _DOCKER = '{"log":"'
 _ISO = re.compile(rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
 
 
-def peel(line: str) -> Peeled:
+def peel(line: str) -> BareLine:
     """A line's own text and what stood before it."""
     if line.startswith(_DOCKER):
         return _docker(line)
-    peeled = Peeled(line=line)
+    peeled = BareLine(line=line)
     position = 0
     for _ in range(_DEEPEST):
         choice = _BY_FIRST.get(line[position : position + 1])
@@ -75,7 +76,7 @@ def peel(line: str) -> Peeled:
     return peeled
 
 
-def _docker(line: str) -> Peeled:
+def _docker(line: str) -> BareLine:
     try:
         document = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):
@@ -84,7 +85,7 @@ def _docker(line: str) -> Peeled:
     peeled = (
         peel(text.rstrip("\n"))
         if isinstance(text, str) and not text.startswith(_DOCKER)
-        else Peeled(body=line, line=line)
+        else BareLine(body=line, line=line)
     )
     if isinstance(time, str) and (match := _ISO.match(time)):
         dated(peeled, match)

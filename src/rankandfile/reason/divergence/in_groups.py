@@ -8,9 +8,9 @@ from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .by_place import placed
+from .divergence_point import DivergencePoint, call_of, place_of
 from .paths import Path
-from .point import DivergencePoint, call_of, place_of
+from .replaced_call import placed
 from .track_difference import Kind
 
 _FEWEST_WITNESSES = 3

@@ -12,15 +12,15 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .by_place import placed
 from .code_paths import relation
-from .point import (
+from .divergence_point import (
     DivergencePoint,
     call_of,
     calls_before,
     place_of,
     place_of_call,
 )
+from .replaced_call import placed
 
 _MOST_IN_CIRCLE = 48
 

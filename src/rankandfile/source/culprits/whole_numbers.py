@@ -28,7 +28,7 @@ from rankandfile.source.program.names import (
 )
 from rankandfile.source.registry.tables import canonical
 
-from .assigned import (
+from .assigned_values import (
     given,
     is_generator,
     is_property,

@@ -16,10 +16,10 @@ from rankandfile.source.program.names import (
 from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
 from . import control, instances, origins, returned
-from .defined import Definition
-from .definitions import reaching
+from .assignments import Definition
 from .frame import Frame, Instance, called
 from .objects import is_property
+from .reaching_assignments import reaching
 from .stores import object_stored_to
 from .syntax import Path, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join

@@ -11,8 +11,8 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import own_nodes
 
 from . import control, origins
-from .definitions import reaching
 from .frame import Frame
+from .reaching_assignments import reaching
 from .syntax import EACH, Path, arguments, dotted, text
 from .value import UNKNOWN, Link, Value, join
 

@@ -13,10 +13,10 @@ from rankandfile.source.program.names import (
     methods,
 )
 
-from .defined import Definition
-from .definitions import reaching
+from .assignments import Definition
 from .frame import Frame
 from .index import MOST_SITES
+from .reaching_assignments import reaching
 from .syntax import dotted
 
 if TYPE_CHECKING:

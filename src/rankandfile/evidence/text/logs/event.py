@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.bare_line import BareLine
 
 #: Characters of a line that are kept. W1 with all its prefixes has some 400.
 TEXT = 600
@@ -88,7 +88,7 @@ def clean(text: str, limit: int = TEXT) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def begin(kind: str, shape: str, role: str, peeled: Peeled, line: int, offset: int) -> Event:
+def begin(kind: str, shape: str, role: str, peeled: BareLine, line: int, offset: int) -> Event:
     """An event with all that the line's prefixes say."""
     event = Event(line=line, offset=offset, kind=kind, shape=shape, role=role, fields={})
     event.rank, event.rank_from = peeled.rank, peeled.rank_from

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from rankandfile.evidence.raw import RawNote
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.attribute import attribute
 from rankandfile.evidence.text.logs.collect import Collector
 from rankandfile.evidence.text.logs.event import Event, clean
@@ -14,11 +15,10 @@ from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
 from rankandfile.evidence.text.logs.versions import torch_of
 from rankandfile.evidence.text.logs.wrapping import unwrapped, whole
-from rankandfile.evidence.text.peeled import Peeled
-from rankandfile.evidence.text.pieces import pieces
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.scan import LINE, Line, Scan
 from rankandfile.evidence.text.stacks.in_logs import words
+from rankandfile.evidence.text.written_lines import pieces
 
 #: How much of a file's beginning and end is read for its times and its last words.
 _EDGE = 64 << 10
@@ -98,7 +98,7 @@ class Events:
             and not peel(text).layers
         )
 
-    def _recognise(self, line: Line, peeled: Peeled) -> list[Event]:
+    def _recognise(self, line: Line, peeled: BareLine) -> list[Event]:
         return recognise(peeled, line, self._memory)
 
     def _wrapped(self, line: Line, kinds: set[str]) -> list[Event]:
@@ -136,20 +136,20 @@ class Events:
             )
 
 
-def _edges(file: BinaryIO, size: int) -> tuple[list[Peeled], list[Peeled]]:
+def _edges(file: BinaryIO, size: int) -> tuple[list[BareLine], list[BareLine]]:
     file.seek(0)
     head = list(_lines(file.read(_EDGE)))[:200]
     file.seek(max(0, size - _EDGE))
     return head, list(_lines(file.read(_EDGE)))[-200:]
 
 
-def _lines(data: bytes) -> Iterator[Peeled]:
+def _lines(data: bytes) -> Iterator[BareLine]:
     for line in data.split(b"\n"):
         for piece in pieces(line[:LINE].decode("utf-8", "replace"))[-1:]:
             yield peel(piece)
 
 
-def _times(row: LogRow, head: list[Peeled], tail: list[Peeled]) -> None:
+def _times(row: LogRow, head: list[BareLine], tail: list[BareLine]) -> None:
     """First and last time, both of the kind that the file's end has: only like compares with like."""
     last = next((p.time for p in reversed(tail) if p.time is not None), None)
     if last is None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event, begin, integer
 from rankandfile.evidence.text.logs.shape import Shape, put
 from rankandfile.evidence.text.logs.shapes import SHAPES, by_needle
 from rankandfile.evidence.text.logs.signals import by_words, of_exit
-from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.scan import Line
 
 _GROUP = re.compile(
@@ -37,7 +37,7 @@ class Memory:
     consumed: set[int] = field(default_factory=set)
 
 
-def recognise(peeled: Peeled, line: Line, memory: Memory) -> list[Event]:
+def recognise(peeled: BareLine, line: Line, memory: Memory) -> list[Event]:
     """All events of a line, in the order of the catalogue. Two shapes never share words."""
     body = peeled.body
     events: list[Event] = []
@@ -71,7 +71,7 @@ _WARNS = re.compile(r"\b(?:WARN|WARNING|ERROR|EXCEPTION|CRITICAL|FATAL)\b|Warnin
 _NEARBY = 200
 
 
-def _severe(peeled: Peeled, before: str) -> bool:
+def _severe(peeled: BareLine, before: str) -> bool:
     """The line says to be a warning or worse: a prefix does, or its own words before what is told."""
     return (peeled.severity or "I") in "WECF" or _WARNS.search(before[-_NEARBY:]) is not None
 
@@ -117,7 +117,7 @@ def _announced(text: str) -> Sequence[Shape]:
     return [SHAPES[number] for number in sorted(numbers)]
 
 
-def _group(event: Event, before: str, peeled: Peeled) -> None:
+def _group(event: Event, before: str, peeled: BareLine) -> None:
     """The group that the line names before its own words."""
     groups = list(_GROUP.finditer(before)) if "[PG" in before else ()
     if groups:

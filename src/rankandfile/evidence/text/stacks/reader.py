@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from rankandfile import listing
-from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.scan import Line
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Collector
@@ -48,13 +48,13 @@ class Reader:
             return
         self.feed(line.number, line.taken)
 
-    def feed(self, number: int, taken: Sequence[Peeled]) -> None:
+    def feed(self, number: int, taken: Sequence[BareLine]) -> None:
         """One line, as its writers wrote it."""
         self._idle += 1
         for peeled in taken:
             self._feed(number, peeled, peeled.indented)
 
-    def _feed(self, number: int, peeled: Peeled, text: str) -> None:
+    def _feed(self, number: int, peeled: BareLine, text: str) -> None:
         stream = self._streams.get(peeled.key)
         if stream is None:
             if not self._interesting.search(text):

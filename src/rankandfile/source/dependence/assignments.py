@@ -12,7 +12,14 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.tables import sanitiser
 
-from .syntax import EACH, Path, ancestors, argument, dotted, stored
+from .syntax import (
+    EACH,
+    Path,
+    ancestors,
+    argument,
+    dotted,
+    stored,
+)
 
 How: TypeAlias = Literal[
     "assign", "augment", "mutate", "agreed", "parameter", "outside", "called", "exception", "definition"
