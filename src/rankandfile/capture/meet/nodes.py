@@ -56,7 +56,7 @@ class Member:
 class Nodes:
     """One watcher's end. A thread of its own speaks and listens: the place may be slow, or go away."""
 
-    muster: Callable[[], MeetingPlace]
+    meeting_place: Callable[[], MeetingPlace]
     say: Say
     ranks: tuple[int, ...]
     started: float
@@ -82,7 +82,7 @@ class Nodes:
 
     def _run(self) -> None:
         try:
-            self._place = self.muster()
+            self._place = self.meeting_place()
             self._place.enrol(self.own)
             self._at_first = self._alarm()
             looked = -LOOK_S

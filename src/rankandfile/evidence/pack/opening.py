@@ -74,19 +74,19 @@ def unpack(archive: Path, spool: Path, into: Path, limits: Limits | None = None)
     try:
         with archive.open("rb") as file:
             size = archive.stat().st_size
-            purse = ExpansionBudget(limits, spool)
-            purse.open_root(size)
-            _take_all(Zip(file, size, limits.window_bytes), purse, members, into)
+            budget = ExpansionBudget(limits, spool)
+            budget.open_root(size)
+            _take_all(Zip(file, size, limits.window_bytes), budget, members, into)
     except (Full, Stop) as reason:
         raise NotACase(f"{archive}: {reason}") from reason
     _probe(into, str(archive))
     return _manifest(into), members.notes()
 
 
-def _take_all(zipped: Zip, purse: ExpansionBudget, members: Members, into: Path) -> None:
+def _take_all(zipped: Zip, budget: ExpansionBudget, members: Members, into: Path) -> None:
     root = None
     for member in zipped:
-        purse.count()
+        budget.count()
         if root is None:
             # The first document tells where the case lies: at the top, or in a folder of that name.
             first = inside(member.name)[0]
@@ -104,7 +104,7 @@ def _take_all(zipped: Zip, purse: ExpansionBudget, members: Members, into: Path)
             members.skip("encrypted file" if member.encrypted else "link", member.name)
             continue
         try:
-            copy, _ = purse.spool(purse.metered(zipped.body(member)), member.compressed)
+            copy, _ = budget.spool(budget.metered(zipped.body(member)), member.compressed)
         except Stop:
             raise
         except (TooMuch, Unsupported, Unavailable) as reason:

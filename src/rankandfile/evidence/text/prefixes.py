@@ -61,7 +61,7 @@ def peel(line: str) -> BareLine:
     """A line's own text and what stood before it."""
     if line.startswith(_DOCKER):
         return _docker(line)
-    peeled = BareLine(line=line)
+    bare = BareLine(line=line)
     position = 0
     for _ in range(_DEEPEST):
         choice = _BY_FIRST.get(line[position : position + 1])
@@ -69,11 +69,11 @@ def peel(line: str) -> BareLine:
         if not choice or not match:
             break
         name, before, give = choice.layer[match.lastindex]
-        give(peeled, match.groups()[before - 1 : match.lastindex] if before else match)
-        peeled.layers.append(name)
+        give(bare, match.groups()[before - 1 : match.lastindex] if before else match)
+        bare.layers.append(name)
         position = match.end()
-    peeled.body, peeled.start = line[position:], position
-    return peeled
+    bare.body, bare.start = line[position:], position
+    return bare
 
 
 def _docker(line: str) -> BareLine:
@@ -82,12 +82,12 @@ def _docker(line: str) -> BareLine:
     except (msgspec.DecodeError, RecursionError):
         return peel(line[len(_DOCKER) :])
     text, time = document.get("log"), document.get("time")
-    peeled = (
+    bare = (
         peel(text.rstrip("\n"))
         if isinstance(text, str) and not text.startswith(_DOCKER)
         else BareLine(body=line, line=line)
     )
     if isinstance(time, str) and (match := _ISO.match(time)):
-        dated(peeled, match)
-    peeled.layers.insert(0, "docker")
-    return peeled
+        dated(bare, match)
+    bare.layers.insert(0, "docker")
+    return bare

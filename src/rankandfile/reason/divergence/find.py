@@ -2,8 +2,8 @@
 
 In: the facts on calls and waits, and one end of the waits. Out: a `DivergencePoint` or, where nothing shows one, None.
 
-The calls of the groups that wait for this end show it first. The whole programs of the ranks can show it earlier, on another
-group; and where the groups show nothing (one call per step, sends and receives), they are all there is.
+The calls of the groups that wait for this end show it first. The whole programs of the ranks can show it earlier,
+on another group; and where the groups show nothing (one call per step, sends and receives), they are all there is.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ BLOCK = 400
 class Context:
     """Where a line stands."""
 
-    peeled: BareLine
+    bare: BareLine
     before_match: str
     """What stands in the line before the shape's own words, prefixes peeled."""
     line: Line
@@ -30,19 +30,19 @@ class Context:
     def following(self, limit: int = BLOCK) -> Iterator[tuple[int, BareLine]]:
         """The lines below that the same writer wrote: others' lines between them are passed over."""
         for offset, pieces in islice(self.line.below(), limit):
-            for peeled in pieces:
-                if self._same_writer(peeled):
-                    yield offset, peeled
+            for bare in pieces:
+                if self._same_writer(bare):
+                    yield offset, bare
 
     def preceding(self, limit: int = 16) -> Iterator[BareLine]:
         """The lines above that the same writer wrote, nearest first."""
         for _, text in islice(self.line.before(), limit):
-            if self._same_writer(peeled := peel(text)):
-                yield peeled
+            if self._same_writer(bare := peel(text)):
+                yield bare
 
     def _same_writer(self, other: BareLine) -> bool:
         """False only if the prefixes contradict: bare lines belong to whoever wrote last."""
-        mine = self.peeled
+        mine = self.bare
         return not (
             _differ(mine.rank, other.rank)
             or _differ(mine.local_rank, other.local_rank)

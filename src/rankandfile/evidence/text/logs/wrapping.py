@@ -19,10 +19,10 @@ _BELOW = 10
 _BEGINS = re.compile(r"\[rank\d|\[[IWEFV]\d{3,4} \d\d:|\[[IWEF] \w|Traceback \(|#\d+ ")
 
 
-def whole(line: Line, peeled: BareLine, consumed: set[int]) -> BareLine:
+def whole(line: Line, bare: BareLine, consumed: set[int]) -> BareLine:
     """The line with the parts that a container runtime cut off. Parts are read once."""
-    body, partial = [peeled.body], peeled.partial
-    first = peeled
+    body, partial = [bare.body], bare.partial
+    first = bare
     for _, text in line.before():
         above = peel(text)
         if not above.partial or len(body) > _PARTS:
@@ -37,7 +37,7 @@ def whole(line: Line, peeled: BareLine, consumed: set[int]) -> BareLine:
         body.append(below.body)
         partial = below.partial
     if len(body) == 1:
-        return peeled
+        return bare
     return peel("".join(body)) if not first.layers else _with(first, "".join(body))
 
 
