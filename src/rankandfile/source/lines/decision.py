@@ -53,7 +53,7 @@ def decisions(places: SourcePlaces, branchings: list[Branching]) -> list[Decisio
         for distance, condition in enumerate(conditions_of(place.function, branching)):
             reason = _why(places, place, condition)
             if reason.level == "uniform":
-                # What is equal on all ranks parts nobody. (What was put into it may differ: see `filling`.)
+                # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
                 continue
             supposed = (
                 _LEVELS[reason.level]
