@@ -16,6 +16,7 @@ _WORTH_A_NOTE_NS = 10_000_000_000
 
 
 def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
+    """From a case to its diagnosis, without the program's source."""
     return conclude(gather(case, on_step))
 
 

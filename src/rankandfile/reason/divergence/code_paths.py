@@ -78,7 +78,8 @@ def was_there(case: Case, earlier: Iterable[int], place: int | None, depth: int)
     )
 
 
-def depth_of_fork(case: Case, one: int | None, other: int | None) -> int | None:
+def depth_of_divergence(case: Case, one: int | None, other: int | None) -> int | None:
+    """How many outer frames two stacks share before they differ; None: they are equal, or one runs inside the other."""
     return _divergence_depth(stack_of(case, one), stack_of(case, other))
 
 
@@ -119,6 +120,7 @@ def diverging_lines(case: Case, one: int | None, other: int | None) -> Diverging
 
 
 def stack_of(case: Case, number: int | None) -> Stack:
+    """The frames of a stack of the case that are not torch's own, outermost first."""
     if number is None:
         return []
     rows = case.stacks.filter(pl.col("stack") == number)

@@ -15,6 +15,7 @@ from .divergence_point import DivergencePoint
 
 
 def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False) -> Divergence:
+    """The divergence as the document has it: a cohort for each side, and one for all other members."""
     if p.past:
         cohorts = _as_they_wait(facts, p)
         cohorts.append(cohort(facts, p.other, p.came))
@@ -63,6 +64,7 @@ def _sides(facts: Facts, p: DivergencePoint, detail: bool) -> list[Cohort]:
 
 
 def evidence(facts: Facts, p: DivergencePoint) -> tuple[str, ...]:
+    """The ids of the records that show it: both calls, and where the first rank of each side stands."""
     ids = [lookup.evidence_of(row) for row in (p.expected, p.came) if row]
     for ranks in (p.normal, p.other):
         ids += lookup.standing_evidence(facts, ranks[0], p.group) if ranks else []

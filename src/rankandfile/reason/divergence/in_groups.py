@@ -17,6 +17,7 @@ _FEWEST_WITNESSES = 3
 
 
 def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
+    """By the paths of the groups in which others wait for this end: the group with the largest normal path speaks."""
     groups = {facts.waits.pending[i].group for i in wait_end.pending} | set(wait_end.groups)
     found: list[tuple[int, Path]] = []
     for group in sorted(groups):

@@ -58,6 +58,7 @@ def _belongs(facts: WaitFacts, rank: int, group: int) -> bool:
 
 
 def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
+    """By all calls of the ranks of this end, on whatever group, held against those of their like."""
     ranks = list(wait_end.ranks)[:_MOST_IN_CIRCLE]
     everyone = facts.case.ranks_seen
     divergences = {r: p for r in ranks if (p := facts.programs.diverges(r, everyone)) is not None}

@@ -59,6 +59,7 @@ class GroupPaths:
 
 
 def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
+    """The paths of the members of a group; None where there are no calls to compare."""
     cohorts = tracks(call_table, group)
     found = _paths(cohorts)
     if not found:

@@ -53,6 +53,7 @@ _TRANSFERS = ("SEND", "RECV", "COALESCED")
 
 
 def read_accounts(case: Case) -> Accounts:
+    """What logs and exit lists say of each rank."""
     events = case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())

@@ -80,6 +80,8 @@ class Waits:
 def find_pending(
     standing: pl.DataFrame, heads: Iterable[Transfer], mismatches: set[tuple[int, int]]
 ) -> list[Pending]:
+    """The calls that ranks cannot get past. `standing`: how far each member came in each group; `heads`: unfinished
+    transfers; `mismatches`: groups and slots whose members asked for different things."""
     transfers = list(heads)
     oldest = _oldest(standing, transfers)
     pending: list[Pending] = []

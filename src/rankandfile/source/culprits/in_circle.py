@@ -50,6 +50,7 @@ class Circle:
 
 
 def by_circle(verdict: Verdict, found: FoundLine, search: Search) -> NamedByCode | None:
+    """The rank of the circle that goes round too often or too rarely, where the line of the loop was found."""
     pair = _circle(search, verdict) if found.kind == _KIND else None
     if pair is None:
         return None
@@ -81,6 +82,7 @@ def _circle(search: Search, verdict: Verdict) -> Circle | None:
 
 
 def in_circle(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The line of the loop that one of the two is still in, and the other has left."""
     found = _circle(search, verdict)
     if found is None:
         return None

@@ -62,6 +62,7 @@ class Definition:
 
 
 def defined(function: Function, node: Node) -> Iterator[Definition]:
+    """The names that this piece of syntax gives a value, and how."""
     what = node.what
     if isinstance(what, ast.Call):
         yield from _by_call(function, node, what)

@@ -41,6 +41,7 @@ _SAME_ON_ALL = {
 
 
 def attribute(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Value:
+    """The value of `e` on all ranks together, where `e` is read in `frame`."""
     name = dotted(e)
     if name is not None and reaching(frame.function).has(name):
         flow = reaching(frame.function)

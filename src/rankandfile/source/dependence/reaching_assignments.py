@@ -125,6 +125,7 @@ _REACHING: WeakKeyDictionary[Function, Reaching] = WeakKeyDictionary()
 
 
 def reaching(function: Function) -> Reaching:
+    """Which assignments reach which uses in the function; worked out once."""
     found = _REACHING.get(function)
     if found is None:
         found = _REACHING[function] = Reaching(function)

@@ -119,4 +119,5 @@ def by_arguments(ev: Evaluator, e: ast.Call, frame: Frame, name: str) -> Value:
 
 
 def cautious(value: Value, name: str) -> Value:
+    """Unknown instead of different, where the name of the function says that it may make ranks agree."""
     return UNKNOWN if value.differs and _MAY_AGREE.search(name) else value

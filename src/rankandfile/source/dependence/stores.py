@@ -26,6 +26,7 @@ Store = tuple[Function, Definition]
 
 
 def stores_of(objects: Objects, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
+    """Every assignment to this attribute of objects of the class, with the function that it stands in."""
     found: list[tuple[Function, Definition]] = []
     family = methods(cls)
     for function in family:

@@ -17,6 +17,7 @@ from .program_exit import deadline_of, exit_of
 
 
 def held(search: Search, rank: int) -> FoundLine | None:
+    """The line that a rank's host is held at."""
     found = standing(search.places, search.paths, rank)
     if found is None:
         place = only_wait(search.program) if search.paths.waits_for_worker(rank) else None
@@ -62,6 +63,7 @@ def raised(search: Search, verdict: Verdict, rank: int) -> FoundLine | None:
 
 
 def exited(search: Search, rank: int) -> FoundLine | None:
+    """The line by which the program ends with the exit code of this rank, and the condition on it."""
     codes = search.case.exits.filter(rank=rank)["exit_code"].drop_nulls().to_list()
     found = exit_of(search.program, codes[-1] if codes else None)
     if found is None:
@@ -84,6 +86,7 @@ def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
 
 
 def deadline(search: Search) -> FoundLine | None:
+    """The line that sets the timeout of the process groups."""
     found = deadline_of(search.program)
     if found is None:
         return None

@@ -43,6 +43,7 @@ _RECEIVES = {"recv", "irecv", "recv_object_list"}
 
 
 def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The line at which two cohorts of the verdict went different ways, by the decision that most likely did it."""
     found = list(divergences(search.paths, verdict))
     first = found[0] if found else None
     same = first if first is not None and _from_one_place(first) else None
@@ -154,6 +155,7 @@ def cited_argument(search: Search, verdict: Verdict) -> FoundLine | None:
 
 
 def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
+    """The line that gave one side another argument, in a call that both made from one place."""
     found = origin(search.places, divergence.culprit.path, verdict.cause)
     if found is None:
         return None
@@ -161,6 +163,7 @@ def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Fo
 
 
 def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> FoundLine:
+    """The line of a decision or, where that only asks what an earlier line made, of that one."""
     condition, place = decision.condition, decision.place
     text = without_comment(condition.text)
     found = FoundLine(place, condition.line, text, decision.reason, divergence, decision, kind="decision")

@@ -51,6 +51,7 @@ def key_of(call: Pending) -> tuple[int, int]:
 
 
 def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
+    """The graph of waits that the watchdogs' lines give: groups by name, pending calls by number."""
     names: dict[str, list[Report]] = defaultdict(list)
     moving = [report for report in transfers(case) if report.rank not in accounts.gave_up]
     for report in (*accounts.reports, *moving):
