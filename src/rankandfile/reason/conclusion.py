@@ -58,9 +58,9 @@ def _unknown_operations(facts: Facts) -> list[Note]:
 
 def _clock_notes(facts: Facts) -> list[Note]:
     """Clocks that are apart are said: whoever reads the logs side by side meets them too."""
-    apart = {rank: ns for rank, ns in facts.clocks.items() if abs(ns) >= _WORTH_A_NOTE_NS}
+    off = {rank: ns for rank, ns in facts.clocks.items() if abs(ns) >= _WORTH_A_NOTE_NS}
     by_seconds: dict[int, list[int]] = {}
-    for rank, ns in apart.items():
+    for rank, ns in off.items():
         by_seconds.setdefault(round(ns / 1e9), []).append(rank)
     return [
         Note(

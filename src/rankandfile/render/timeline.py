@@ -114,8 +114,8 @@ def diverged_calls(diagnosis: Diagnosis) -> list[tuple[int, int]]:
 def window(calls: pl.DataFrame, cited: list[tuple[int, int]], around: int) -> pl.DataFrame:
     """Calls of each rank near the divergence, and its last ones."""
     places = pl.DataFrame(cited, schema={"dump": pl.UInt32, "record": pl.Int64}, orient="row")
-    parted = calls.join(places, on=["dump", "record"], how="semi")
-    same = calls.join(parted.select("group", "seq").unique(), on=["group", "seq"], how="semi")
+    diverged = calls.join(places, on=["dump", "record"], how="semi")
+    same = calls.join(diverged.select("group", "seq").unique(), on=["group", "seq"], how="semi")
     middle = same.group_by("rank").agg(pl.col("record").min().alias("middle"))
     return (
         calls.with_columns(pl.col("record").max().over("rank").alias("last"))

@@ -154,7 +154,7 @@ def _collectives(host: Host, group: Group) -> list[Record]:
 
 
 def _cohorts(
-    group: Group, hosts: list[Host], place: int, seq: int, now: int, apart: tuple[int, ...]
+    group: Group, hosts: list[Host], place: int, seq: int, now: int, diverged: tuple[int, ...]
 ) -> list[CohortTruth]:
     """What each member issued at that place of the group's order, members that issued alike together; with its
     own number where that differs, since batches of sends take numbers too. Those who diverged stand apart even
@@ -164,7 +164,7 @@ def _cohorts(
         ordered = _collectives(hosts[rank], group)
         record = ordered[place] if place < len(ordered) and ordered[place].created <= now else None
         own = record.collective_seq if record is not None and record.collective_seq != seq else 0
-        issued.setdefault((rank in apart, own, _named(record)), []).append(rank)
+        issued.setdefault((rank in diverged, own, _named(record)), []).append(rank)
     ranked = sorted(issued.items(), key=lambda item: -len(item[1]))
     return [_cohort(call, ranks, "", own) for (_, own, call), ranks in ranked]
 

@@ -142,8 +142,8 @@ def _inside(
     normal: CallPath, culprit: CallPath, reachability: Reachability, common: int = -1, rounds: int = 0
 ) -> Iterator[Branching]:
     """Both entered the functions below `common` anew, and one of the two may have gone by where the other went."""
-    apart = (d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if d > common and a != b)
-    depth = next(apart, None)
+    differing = (d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if d > common and a != b)
+    depth = next(differing, None)
     if depth is None or normal[depth][:2] != culprit[depth][:2]:
         return
     frame = normal[depth]

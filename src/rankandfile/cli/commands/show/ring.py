@@ -57,9 +57,13 @@ def ring(
     # The newest records are what one looks for.
     emit(_table(journals, notes), format, output, brief=BRIEF, limit=limit, what="records")
     if format is Format.text and output is None:
-        for parting in history_divergences(journals):
-            sides = [f"rank {rank} {row.text} at {row.site}" for rank, row in (parting.one, parting.other)]
-            out.print(f"group {parting.group}: the histories part at seq {parting.seq}: {'; '.join(sides)}")
+        for divergence in history_divergences(journals):
+            sides = [
+                f"rank {rank} {row.text} at {row.site}" for rank, row in (divergence.one, divergence.other)
+            ]
+            out.print(
+                f"group {divergence.group}: the histories part at seq {divergence.seq}: {'; '.join(sides)}"
+            )
 
 
 def _table(journals: list[Journal], notes: bool) -> pl.DataFrame:
