@@ -1,4 +1,4 @@
-"""The whole way from a case to its diagnosis."""
+"""From a case to its diagnosis by what the job left behind alone: gather, find, decide, write the document."""
 
 from __future__ import annotations
 

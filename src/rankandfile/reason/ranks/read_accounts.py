@@ -1,4 +1,4 @@
-"""The testimony of a case: its logs and exit lists read rank by rank."""
+"""From the events and exits of a case to its `Accounts`: how each rank ended, what it raised, what its watchdog saw."""
 
 from __future__ import annotations
 
