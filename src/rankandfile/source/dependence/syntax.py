@@ -1,4 +1,4 @@
-"""Where a piece of syntax stands, what it holds, and which part of a value it takes: an item, an attribute, a length."""
+"""Where a piece of syntax stands, what it holds, which part of a value is taken: an item, an attribute, a length."""
 
 from __future__ import annotations
 
