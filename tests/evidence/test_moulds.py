@@ -13,7 +13,7 @@ from support.evidence.sample_dumps import NOW, REDUCE, WORLD, frames
 from support.examples import examples
 
 from rankandfile.evidence.flight import as_pickle, header
-from rankandfile.evidence.flight.alike import Alike
+from rankandfile.evidence.flight.known_moulds import KnownMoulds
 from rankandfile.evidence.flight.moulds import MIN_ENTRIES, cast, make
 from rankandfile.evidence.raw import Kind, RawDump, unpack_repeats
 from rankandfile.lab.flight_writer import write_pickle
@@ -83,7 +83,7 @@ def spelled(dump: RawDump) -> list[object]:
 
 def by_mould(data: bytes, like: bytes, folder: Path) -> RawDump | None:
     """The dump, read after two of another's kind have been."""
-    alike = Alike()
+    alike = KnownMoulds()
     teacher, pupil = folder / "teacher", folder / "pupil"
     ordinary(like, teacher)
     value = pickle.loads(like)

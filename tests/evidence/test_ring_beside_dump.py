@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.evidence.owners.dump_facts import Facts
-from rankandfile.evidence.owners.twice import settle
+from rankandfile.evidence.owners.several_files import settle
 
 SECOND = 1_000_000_000
 NOW = 1_795_000_000 * SECOND

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankandfile.evidence.owners.whose import Owner, whose
+from rankandfile.evidence.owners.owner_by_path import Owner, whose
 
 pytestmark = pytest.mark.slow
 

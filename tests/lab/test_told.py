@@ -6,7 +6,7 @@ import pytest
 
 from rankandfile.lab.score.answer import Answer
 from rankandfile.lab.score.judge import judge
-from rankandfile.lab.score.told import Told, told
+from rankandfile.lab.score.told_by_logs import Told, told
 from rankandfile.lab.truth import CohortTruth, DivergenceTruth, Truth
 
 

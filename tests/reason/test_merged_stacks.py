@@ -11,7 +11,7 @@ from support.reason.stuck import Tables, tables
 
 from rankandfile.model.snapshots import SNAPSHOTS, snapshot_schema
 from rankandfile.model.tables import schema
-from rankandfile.reason.ranks.merged_stacks import deepest_shared, merge
+from rankandfile.reason.ranks.merged_stacks import merge
 from rankandfile.reason.ranks.motion import motions
 from rankandfile.reason.ranks.threads import last_of_each_rank, telling
 
@@ -51,9 +51,6 @@ def test_cohorts_in_words(tmp_path: Path) -> None:
         "0-6 in all_reduce ← step, train.py:9 ← train; 7 in queue.get ← next(loader), train.py:8 ← train"
     )
     assert [cohort.ranks for cohort in merged.cohorts] == [tuple(range(7)), (7,)]
-    parted = deepest_shared(*merged.cohorts)
-    assert parted is not None
-    assert (parted.function, parted.line) == ("step", 9)
     assert [(depth, ranks, place.function) for depth, ranks, place in merged.lines()][:5] == [
         (0, "0-7", "<module>"),
         (1, "0-7", "train"),

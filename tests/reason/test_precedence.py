@@ -19,7 +19,7 @@ from rankandfile.model.diagnosis import Alternative, Culprit, Diagnosis, Locatio
 from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
 from rankandfile.reason import diagnose, findings, gather, with_source
 from rankandfile.reason.verdict import precedence
-from rankandfile.reason.verdict.precedence import ADDED_BY_CODE, PRECEDENCE, SOURCES, Row
+from rankandfile.reason.verdict.precedence import ADDED_BY_CODE, PRECEDENCE, SOURCES, Precedence
 
 PACKAGE = Path(rankandfile.__file__).parent
 
@@ -72,7 +72,7 @@ WINS: dict[str, Callable[[], Case]] = {
 }
 
 
-def winner(case: Case) -> tuple[Row, str]:
+def winner(case: Case) -> tuple[Precedence, str]:
     """The row that the verdict is of, and the sentence that it begins with."""
     found = findings(gather(case))
     assert found.keys() == SOURCES.keys()
@@ -84,7 +84,7 @@ def winner(case: Case) -> tuple[Row, str]:
 
 
 @pytest.mark.parametrize(("row", "name"), list(zip(PRECEDENCE, WINS, strict=True)), ids=WINS)
-def test_every_row_can_win(row: Row, name: str) -> None:
+def test_every_row_can_win(row: Precedence, name: str) -> None:
     case = WINS[name]()
     won, sentence = winner(case)
     assert won == row

@@ -15,18 +15,18 @@ from support.render import hostile
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 
-from rankandfile.cli.commands.explore import subject
+from rankandfile.cli.commands.explore import rows
 from rankandfile.lab.sim.run import simulate
 from rankandfile.pipeline import Options
 from rankandfile.render.explore.app import Explorer, Words
-from rankandfile.render.explore.subject import MOST_CALLS, Subject
+from rankandfile.render.explore.rows import MOST_CALLS, ExplorerRows
 
 pytestmark = pytest.mark.slow
 
 Play = Callable[[Pilot[None], Explorer], Awaitable[None]]
 
 
-def play(of: Subject, script: Play, size: tuple[int, int] = (120, 30)) -> None:
+def play(of: ExplorerRows, script: Play, size: tuple[int, int] = (120, 30)) -> None:
     async def run() -> None:
         app = Explorer(of)
         async with app.run_test(size=size) as pilot:
@@ -38,19 +38,19 @@ def play(of: Subject, script: Play, size: tuple[int, int] = (120, 30)) -> None:
         pool.submit(asyncio.run, run()).result()
 
 
-def from_case(scenario: str, folder: Path) -> Subject:
+def from_case(scenario: str, folder: Path) -> ExplorerRows:
     case = simulate(scenario, folder / scenario)
-    return subject([case / "evidence"], Options(sources=(case / "src",), jobs=1))
+    return rows([case / "evidence"], Options(sources=(case / "src",), jobs=1))
 
 
 @pytest.fixture(scope="module")
-def blocked(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def blocked(tmp_path_factory: pytest.TempPathFactory) -> ExplorerRows:
     """Rank 3 reads a file for ever; its stack tells."""
     return from_case("blocked-loader-fsdp", tmp_path_factory.mktemp("blocked"))
 
 
 @pytest.fixture(scope="module")
-def skipped(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def skipped(tmp_path_factory: pytest.TempPathFactory) -> ExplorerRows:
     """Rank 5 skipped two calls."""
     return from_case("skip-nonfinite-ddp", tmp_path_factory.mktemp("skipped"))
 
@@ -68,7 +68,7 @@ def cells(app: Explorer, name: str) -> list[str]:
     return [str(cell) for cell in table.get_row_at(table.cursor_row)]
 
 
-def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: Subject) -> None:
+def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: ExplorerRows) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         assert "HOST BLOCKED" in text(app, "verdict")
         assert cells(app, "ranks")[:2] == ["3", "culprit"]
@@ -90,7 +90,9 @@ def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: Subjec
 
 
 @pytest.mark.parametrize("size", [(120, 34), (80, 24)])
-def test_ranks_calls_stack_and_source_stand_side_by_side(skipped: Subject, size: tuple[int, int]) -> None:
+def test_ranks_calls_stack_and_source_stand_side_by_side(
+    skipped: ExplorerRows, size: tuple[int, int]
+) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         panes = [app.query_one(f"#{name}").region for name in ("ranks", "calls", "stack", "source")]
         assert all(pane.width >= 18 and pane.height >= 4 for pane in panes)
@@ -108,7 +110,7 @@ def test_ranks_calls_stack_and_source_stand_side_by_side(skipped: Subject, size:
     play(skipped, script, size)
 
 
-def test_search_by_number_by_place_and_by_group(skipped: Subject) -> None:
+def test_search_by_number_by_place_and_by_group(skipped: ExplorerRows) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         for wanted in ("#12", "optimizer.py", "default_pg"):
             await pilot.press("slash")
@@ -121,7 +123,7 @@ def test_search_by_number_by_place_and_by_group(skipped: Subject) -> None:
     play(skipped, script)
 
 
-def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: Subject) -> None:
+def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: ExplorerRows) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         assert cells(app, "ranks")[0] == "5"
         await pilot.press("tab", "ctrl+home")
@@ -135,7 +137,7 @@ def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: Subject) -> Non
     play(skipped, script)
 
 
-def test_search_finds_calls_and_ranks(skipped: Subject) -> None:
+def test_search_finds_calls_and_ranks(skipped: ExplorerRows) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         table = app.query_one("#calls", DataTable)
         await pilot.press("tab", "ctrl+home", "slash", *"optim", "enter")
@@ -158,7 +160,7 @@ def test_search_finds_calls_and_ranks(skipped: Subject) -> None:
     play(skipped, script)
 
 
-def test_keys_are_explained_and_the_verdict_is_there_in_full(blocked: Subject) -> None:
+def test_keys_are_explained_and_the_verdict_is_there_in_full(blocked: ExplorerRows) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         await pilot.press("question_mark")
         assert isinstance(app.screen, Words)
@@ -174,7 +176,7 @@ def test_keys_are_explained_and_the_verdict_is_there_in_full(blocked: Subject) -
     play(blocked, script)
 
 
-def test_hostile_words_stay_words(skipped: Subject) -> None:
+def test_hostile_words_stay_words(skipped: ExplorerRows) -> None:
     nasty = pl.lit(hostile.NASTY.replace("\ud800", ""))
     case = dataclasses.replace(
         skipped.case,
@@ -190,10 +192,10 @@ def test_hostile_words_stay_words(skipped: Subject) -> None:
 
     calls = case.calls.filter(pl.col("record") < 12)
     case = dataclasses.replace(case, calls=calls)
-    play(Subject(case, hostile.diagnosis(), lambda path: hostile.NASTY, skipped.stands), script)
+    play(ExplorerRows(case, hostile.diagnosis(), lambda path: hostile.NASTY, skipped.stands), script)
 
 
-def test_a_narrow_window_and_a_long_job(skipped: Subject) -> None:
+def test_a_narrow_window_and_a_long_job(skipped: ExplorerRows) -> None:
     one = skipped.case.calls.filter(pl.col("rank") == 5).head(1)
     many = pl.concat([one] * 5000).with_columns(pl.int_range(5000, dtype=pl.Int64).alias("record"))
     long = dataclasses.replace(skipped, case=dataclasses.replace(skipped.case, calls=many))

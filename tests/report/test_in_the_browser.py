@@ -101,7 +101,7 @@ def settle(page: Any) -> None:
 def test_the_shift_is_made_visible(browser: Any, case_of: Callable[[str], Case]) -> None:
     """One rank reduces a call too many: aligned, the others have a hole there, and what follows falls into place."""
     _, shown, path = case_of("extra-window-same-shape")
-    assert shown.score.sheets[0].parted == 21
+    assert shown.score.sheets[0].diverged_at == 21
     with watched(browser, path, reduced_motion="reduce") as seen:
         page = seen.page
         page.locator("#canvas").focus()

@@ -146,7 +146,7 @@ def test_the_score_opens_on_the_group_in_which_they_parted(tmp_path: Path) -> No
     divergence = diagnosis.verdicts[0].divergence
     assert divergence is not None
     first = shown.score.sheets[0]
-    assert (first.title, first.parted) == (f"group {divergence.group}", divergence.seq)
+    assert (first.title, first.diverged_at) == (f"group {divergence.group}", divergence.seq)
 
 
 def test_where_no_call_was_recorded_the_graph_says_who_is_waited_for(tmp_path: Path) -> None:

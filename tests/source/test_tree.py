@@ -17,13 +17,13 @@ from rankandfile.source.files.text import MAX_BYTES, decode, without_comment
 from rankandfile.source.files.tree import SourceTree, open_tree
 from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.program.modules import Program
-from rankandfile.source.program.places import Places
+from rankandfile.source.program.places import SourcePlaces
 
 STEP = "def step(n):\n    reduce(n)\n\n\ndef other(n):\n    reduce(n)\n"
 
 
 def find(source: SourceTree, file: str, line: int = 2, function: str = "step") -> str | None:
-    place = Places(source, Program(source)).find(Frame(function, file, line))
+    place = SourcePlaces(source, Program(source)).find(Frame(function, file, line))
     return None if place is None or place.doubt else place.path
 
 
@@ -55,7 +55,7 @@ def test_of_two_files_the_longer_common_end_wins() -> None:
 
 def test_two_files_that_could_both_be_it_stay_two() -> None:
     source = tree({"a/train.py": STEP, "b/train.py": STEP})
-    places = Places(source, Program(source))
+    places = SourcePlaces(source, Program(source))
     assert places.find(Frame("step", "/x/train.py", 2)) is None
     assert places.ambiguous == {"/x/train.py": ["b/train.py", "a/train.py"]}
 
@@ -87,7 +87,7 @@ def test_what_is_no_file_is_none(file: str) -> None:
 )
 def test_a_line_that_makes_no_sense_is_told(line: int, function: str, doubt: str) -> None:
     source = tree({"train.py": STEP})
-    place = Places(source, Program(source)).find(Frame(function, "/x/train.py", line))
+    place = SourcePlaces(source, Program(source)).find(Frame(function, "/x/train.py", line))
     assert place is not None and place.doubt is not None and doubt in place.doubt
 
 
@@ -98,7 +98,7 @@ def test_a_line_that_makes_no_sense_is_told(line: int, function: str, doubt: str
 )
 def test_a_line_on_which_nothing_can_be_called_is_doubted(line: int, text: str) -> None:
     source = tree({"train.py": f"def step(n):\n{text}\n    reduce(n)\n"})
-    place = Places(source, Program(source)).find(Frame("step", "train.py", line))
+    place = SourcePlaces(source, Program(source)).find(Frame("step", "train.py", line))
     assert place is not None and place.doubt
 
 

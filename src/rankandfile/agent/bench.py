@@ -15,7 +15,7 @@ from rankandfile.pipeline import OnProgress, Options, run
 from rankandfile.reason import Facts
 from rankandfile.reason.ranks.threads import last_of_each_rank, telling
 from rankandfile.source.files.tree import SourceTree
-from rankandfile.source.lines.found import Search
+from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Program
 
 

@@ -1,4 +1,4 @@
-"""The history of the source, where it is in a repository: git as `source.git` runs it, reading committed files only.
+"""The history of the source, where it is in a repository: git as `source.files.git` runs it, committed files only.
 
 The working tree is never asked for: to compare with it, git would run the filters that a repository configures.
 """

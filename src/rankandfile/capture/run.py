@@ -111,5 +111,5 @@ class _Watch:
         if len(ranks) < max(self._roster.local, 1):
             return
         told = processes.environment(seen[0].pid)
-        if (muster := place(self._meet_at, told)) is not None:
-            self._response.nodes = Nodes(muster, self._say, ranks, self._began)
+        if (meeting_place := place(self._meet_at, told)) is not None:
+            self._response.nodes = Nodes(meeting_place, self._say, ranks, self._began)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .examine import examine
 from .exports import lines
-from .subject import Options
+from .job_setup import Options
 
 __all__ = ["Options", "examine", "lines"]

@@ -9,7 +9,7 @@ from rankandfile.model.settings import Diagnosable, Examination, Finding, Settin
 
 from . import checks
 from .checks.names import unknown
-from .subject import Options, Subject
+from .job_setup import JobSetup, Options
 from .table import FIRST, LAST, Release, parse, shown
 
 _ORDER = ("harmful", "useless", "missing", "ok")
@@ -24,11 +24,11 @@ def examine(parts: Sequence[Settings], options: Options, torch: str | None = Non
     notes = [*(note for part in parts for note in part.notes), *_about(release)]
     findings: list[Finding] = []
     for part in parts:
-        subject = Subject(part, release, options)
-        findings += checks.findings(subject)
+        setup = JobSetup(part, release, options)
+        findings += checks.findings(setup)
         notes += (
             Note(file=str(one.place), where="", what=f"{one.name} is in no row of the table: not known")
-            for one in unknown(subject)
+            for one in unknown(setup)
         )
     kept = _unique(findings)
     return Examination(

@@ -7,7 +7,7 @@ from posixpath import basename, dirname
 
 from rankandfile.model.settings import Volume
 
-from .subject import Subject
+from .job_setup import JobSetup
 
 FILE = "nccl_trace_rank_"
 
@@ -33,25 +33,25 @@ def is_temporary(path: str) -> bool:
     return any(path == root or path.startswith(root + "/") for root in _TEMPORARY)
 
 
-def _volume(subject: Subject, path: str) -> Volume | None:
+def _volume(setup: JobSetup, path: str) -> Volume | None:
     """The mount that the path is under: the longest."""
     found = [
         volume
-        for volume in subject.settings.volumes
+        for volume in setup.settings.volumes
         if volume.mount and (path + "/").startswith(volume.mount.rstrip("/") + "/")
     ]
     return max(found, key=lambda volume: len(volume.mount), default=None)
 
 
-def storage(subject: Subject, path: str) -> str:
+def storage(setup: JobSetup, path: str) -> str:
     """What is wrong with the storage under a path; empty if nothing is known to be."""
-    launcher = subject.settings.launcher
-    volume = _volume(subject, path)
+    launcher = setup.settings.launcher
+    volume = _volume(setup, path)
     if volume is not None:
         if volume.kind == "emptyDir":
             return f" is on an emptyDir ({volume.mount}): gone with the pod"
         return ""
-    if launcher == "kubernetes" and not subject.settings.environment_only:
+    if launcher == "kubernetes" and not setup.settings.environment_only:
         return " is on the container's own file system, under no volume: gone with the pod"
     if is_temporary(path):
         return {
@@ -61,39 +61,37 @@ def storage(subject: Subject, path: str) -> str:
     return ""
 
 
-def names_the_job(subject: Subject, path: str) -> bool:
+def names_the_job(setup: JobSetup, path: str) -> bool:
     """Something in the path differs between attempts."""
-    known = [
-        subject.given(name) for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID")
-    ]
+    known = [setup.given(name) for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID")]
     return bool(
         _JOB_WORDS.search(path) or _LIKE_AN_ID.search(path) or any(one and one in path for one in known)
     )
 
 
-def job_id(subject: Subject) -> str:
+def job_id(setup: JobSetup) -> str:
     """What stands for the attempt where the job is launched from."""
     return {"slurm": "${SLURM_JOB_ID}", "kubernetes": "$(POD_UID)"}.get(
-        subject.settings.launcher, "$(date +%Y%m%d-%H%M%S)"
+        setup.settings.launcher, "$(date +%Y%m%d-%H%M%S)"
     )
 
 
-def with_job_id(subject: Subject, path: str) -> str | None:
+def with_job_id(setup: JobSetup, path: str) -> str | None:
     """The same prefix in a folder of its own for each attempt."""
     if not _SAFE.match(path):
-        return advised_prefix(subject)
+        return advised_prefix(setup)
     folder, file = dirname(path.rstrip("/")), basename(path.rstrip("/"))
-    return f"{folder.rstrip('/')}/{job_id(subject)}/{file}"
+    return f"{folder.rstrip('/')}/{job_id(setup)}/{file}"
 
 
-def advised_prefix(subject: Subject) -> str | None:
+def advised_prefix(setup: JobSetup) -> str | None:
     """A prefix on storage that lasts; None where the manifest mounts none."""
-    root = subject.options.dump_dir
-    if root is None and subject.settings.launcher == "kubernetes":
-        lasting = [volume.mount for volume in subject.settings.volumes if volume.kind in _LASTING]
+    root = setup.options.dump_dir
+    if root is None and setup.settings.launcher == "kubernetes":
+        lasting = [volume.mount for volume in setup.settings.volumes if volume.kind in _LASTING]
         if not lasting:
             return None
         root = lasting[0].rstrip("/") + "/hangs"
     if root is None:
-        root = "$SLURM_SUBMIT_DIR/hangs" if subject.settings.launcher == "slurm" else "$PWD/hangs"
-    return f"{root.rstrip('/')}/{job_id(subject)}/{FILE}"
+        root = "$SLURM_SUBMIT_DIR/hangs" if setup.settings.launcher == "slurm" else "$PWD/hangs"
+    return f"{root.rstrip('/')}/{job_id(setup)}/{FILE}"

@@ -11,7 +11,6 @@ from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.owners.attempts import attempts
 from rankandfile.evidence.owners.ranks import give_ranks
-from rankandfile.evidence.owners.whose import whose
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.ring import sources
 from rankandfile.evidence.tables.assemble import assemble
@@ -22,9 +21,11 @@ from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
 
+from .owners.owner_by_path import whose
+
 
 @dataclass
-class Found:
+class FileContents:
     """What the files held, each kind in the files' order."""
 
     dumps: list[Part] = field(default_factory=list)
@@ -44,7 +45,7 @@ _LEFT = ("cgroup", "core", "core_pattern")
 
 def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], reading: Reading) -> Case:
     """The case in these files, in the files' order."""
-    found = Found(notes=list(notes))
+    found = FileContents(notes=list(notes))
     for blob, decoded in files:
         _take(found, blob, decoded)
     found.notes += give_ranks(found.dumps, reading)
@@ -73,7 +74,7 @@ def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
     return notes
 
 
-def _take(found: Found, blob: Blob, decoded: Decoded) -> None:
+def _take(found: FileContents, blob: Blob, decoded: Decoded) -> None:
     found.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in decoded.notes]
     parts = [Part(raw, blob.source, blob.written_ns) for raw in decoded.dumps]
     found.dumps += parts

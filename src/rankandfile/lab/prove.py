@@ -182,8 +182,8 @@ def _names_them(scenario: Scenario, src: Path, control: Path) -> tuple[bool, str
     missing = set(scenario.culprits) - {rank for line in lines for rank in _ranks_named(line)}
     if missing:
         return False, f"ranks {sorted(missing)} are not named: {lines[0]}"
-    if apart := _apart(_log(scenario, control)):
-        return False, f"failed after the ranks had parted: {apart}"
+    if divergence := _divergence(_log(scenario, control)):
+        return False, f"failed after the ranks had parted: {divergence}"
     return True, lines[0]
 
 
@@ -206,7 +206,7 @@ def _ranks_named(line: str) -> set[int]:
     return named
 
 
-def _apart(log: calls.CallLog) -> str:
+def _divergence(log: calls.CallLog) -> str:
     """Where two members of a group made different calls; empty if all are equal as far as they go."""
     for group in log.groups:
         sequences = {

@@ -65,7 +65,7 @@ class DivergenceTruth(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class LocationTruth(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The line at which the ranks parted, and the condition on it."""
+    """The line at which the ranks diverged, and the condition on it."""
 
     file: str
     line: int

@@ -139,8 +139,8 @@ def wrapped_ring(incident: Path, truth: Truth) -> Truth:
     lengths = [_length(path) for path in _dumps(incident).values()]
     _edit_dumps(incident, keep_last)
     if truth.divergence.kind in _PATHS:
-        # Two members tell who departed by their common past, and three whose steps are longer than the rings, by the
-        # place where they parted: neither is kept.
+        # Two members tell who diverged by their common past, and three whose steps are longer than the rings, by the
+        # place where they diverged: neither is kept.
         few = len(truth.divergence.members) <= 3
         if few and max(lengths, default=0) > _KEEP + 2:
             return _blind(truth)

@@ -23,7 +23,7 @@ def divergence(scenario: Scenario, log: CallLog, tree: Path) -> DivergenceTruth:
     if stated.kind == "cycle":
         cohorts = [_last_call(scenario, c, log, tree) for c in stated.cohorts]
         return _truth(stated.kind, group, cohorts[0].seq, cohorts)
-    index = _first_parting(scenario, log, group, tree)
+    index = _first_divergence(scenario, log, group, tree)
     cohorts = [_at_index(c, log, group, index) for c in stated.cohorts]
     return _truth(stated.kind, group, index + 1, cohorts)
 
@@ -47,7 +47,7 @@ def _matches(call: Call, cohort: Cohort, tree: Path, name: str) -> bool:
     return here and cohort.op in ("", call.op)
 
 
-def _first_parting(scenario: Scenario, log: CallLog, group: Group, tree: Path) -> int:
+def _first_divergence(scenario: Scenario, log: CallLog, group: Group, tree: Path) -> int:
     """Index of the first call of the group at which every cohort stands where the scenario says."""
     sequences = {r: log.of(group, r) for r in group.ranks}
     left = scenario.divergence.occurrence

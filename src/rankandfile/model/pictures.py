@@ -65,8 +65,8 @@ class Sheet(Struct):
     """The number of the first column."""
     columns: int
     tracks: list[Track]
-    parted: int | None = None
-    """The number at which the ranks parted."""
+    diverged_at: int | None = msgspec.field(name="parted", default=None)
+    """The number at which the ranks diverged."""
     focus: int | None = None
     """The number to look at first."""
     earlier: int = 0

@@ -1,4 +1,4 @@
-"""The whole way from a case to its diagnosis."""
+"""From a case to its diagnosis by what the job left behind alone: gather, find, decide, write the document."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _WORTH_A_NOTE_NS = 10_000_000_000
 
 
 def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
+    """From a case to its diagnosis, without the program's source."""
     return conclude(gather(case, on_step))
 
 
@@ -57,9 +58,9 @@ def _unknown_operations(facts: Facts) -> list[Note]:
 
 def _clock_notes(facts: Facts) -> list[Note]:
     """Clocks that are apart are said: whoever reads the logs side by side meets them too."""
-    apart = {rank: ns for rank, ns in facts.clocks.items() if abs(ns) >= _WORTH_A_NOTE_NS}
+    off = {rank: ns for rank, ns in facts.clocks.items() if abs(ns) >= _WORTH_A_NOTE_NS}
     by_seconds: dict[int, list[int]] = {}
-    for rank, ns in apart.items():
+    for rank, ns in off.items():
         by_seconds.setdefault(round(ns / 1e9), []).append(rank)
     return [
         Note(

@@ -47,6 +47,7 @@ def diverged(
     exact: bool = True,
     place: str | None = None,
 ) -> Divergence:
+    """A divergence in the document's words, of a group that is given by its number."""
     return Divergence(
         group=lookup.group_words(facts, group),
         seq=seq,

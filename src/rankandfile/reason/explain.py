@@ -1,4 +1,4 @@
-"""Why one rank is stuck, and why it is blamed or not: the chain of waits from it to a root, link by link."""
+"""Why one rank is stuck, and why it is blamed or not: the chain of waits from it to the end, link by link."""
 
 from __future__ import annotations
 

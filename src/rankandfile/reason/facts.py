@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from rankandfile.model.case import Case
 
 from .calls.facts import CallFacts, OnStep, call_facts
+from .divergence.divergence_point import DivergencePoint
 from .divergence.find import divergence_of
-from .divergence.point import DivergencePoint
 from .ranks.facts import RankFacts, rank_facts
 from .ranks.read_accounts import read_accounts
 from .waits.facts import WaitFacts, wait_facts

@@ -12,7 +12,7 @@ A teller is asked about one rank that others wait for, and returns what that did
 put together to one finding, by `finders/did_instead.py`:
 
     @teller(precedence=10)
-    def by_a_signal(facts: Facts, subject: Subject) -> Story | None: ...
+    def by_a_signal(facts: Facts, asked: AskedRank) -> Story | None: ...
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from rankandfile import listing
 
 if TYPE_CHECKING:
     from .facts import Facts
-    from .ranks.did_instead import Story, Subject
+    from .ranks.did_instead import AskedRank, Story
     from .verdict.finding import Finding
     from .waits.graph import WaitEnd
 
     Look = Callable[[Facts, WaitEnd], Finding | None]
-    Tell = Callable[[Facts, Subject], Story | None]
+    Tell = Callable[[Facts, AskedRank], Story | None]
 
 Question = Literal["wait", "open wait", "job", "ended job"]
 """What a finder is asked about: an end of waits; one that nobody else could say anything of; a job in which no
@@ -66,8 +66,8 @@ class Teller:
     cause: str
     """The cause in whose file it is."""
 
-    def __call__(self, facts: Facts, subject: Subject) -> Story | None:
-        return self.tell(facts, subject)
+    def __call__(self, facts: Facts, asked: AskedRank) -> Story | None:
+        return self.tell(facts, asked)
 
 
 def finder(*, precedence: int, of: Question = "wait") -> Callable[[Look], Finder]:

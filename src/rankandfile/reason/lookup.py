@@ -22,6 +22,7 @@ _MOST_PARTS = 6
 
 
 def call_at(facts: WaitFacts, rank: int, group: int, slot: int) -> Row | None:
+    """The call of a rank by group and slot."""
     return _row(
         facts.call_table.of_rank(rank).filter((pl.col("group") == group) & (pl.col("slot") == slot)),
         first=True,
@@ -37,6 +38,7 @@ def last_call(facts: WaitFacts, rank: int, group: int | None = None) -> Row | No
 
 
 def call_of_record(facts: WaitFacts, rank: int, record: int) -> Row | None:
+    """The call of a rank by its place in the rank's dump."""
     return _row(facts.call_table.of_rank(rank).filter(pl.col("record") == record), first=True)
 
 
@@ -45,6 +47,7 @@ def _row(rows: pl.DataFrame, first: bool) -> Row | None:
 
 
 def op_of(facts: WaitFacts, row: Row) -> str:
+    """The operation of a call, by its one name."""
     return facts.call_table.terms[row["terms"]].op
 
 
@@ -53,6 +56,7 @@ def evidence_of(row: Row) -> str:
 
 
 def dump_of(facts: WaitFacts, rank: int) -> int | None:
+    """The number of the dump that a rank's calls are from."""
     rows = facts.case.dumps_used.filter(pl.col("rank") == rank)
     return int(rows["dump"][0]) if rows.height else None
 
@@ -87,10 +91,12 @@ def place_words(case: Case, site: int | None) -> str:
 
 
 def call_words(facts: WaitFacts, row: Row) -> str:
+    """`all_reduce at train.py:12`."""
     return f"{op_of(facts, row)}{place_words(facts.case, row['site'])}"
 
 
 def size_words(facts: WaitFacts, row: Row) -> str:
+    """The sizes of what a call gave, and their dtypes."""
     # A row of the case itself has no terms.
     terms = facts.call_table.terms[row["terms"]] if "terms" in row else None
     if terms is not None and terms.op.startswith("coalesced "):
@@ -115,6 +121,7 @@ def _parts_words(terms: Terms) -> str:
 
 
 def as_call(facts: WaitFacts, row: Row, detail: str | None = None) -> Call:
+    """A row of the table as a call of the document."""
     at = frame(facts.case, row["site"])
     return Call(
         op=op_of(facts, row),
@@ -138,5 +145,6 @@ def group_words(facts: WaitFacts, group: int) -> str:
 
 
 def members_text(facts: WaitFacts, group: int) -> str | None:
+    """The members of a group in short form, `0-7`; None where none is known."""
     members = facts.membership.members.get(group)
     return format_ranks(members) if members else None

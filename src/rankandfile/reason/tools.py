@@ -15,14 +15,13 @@ from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
 from rankandfile.reason.divergence import in_document
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.divergence.habits import changed_their_order
-from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
 from rankandfile.reason.ranks.accounts import Error, fields_of
-from rankandfile.reason.ranks.did_instead import Story, Subject, location_of, world_of
+from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.ranks.named_roots import named_roots
@@ -33,3 +32,5 @@ from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
+
+from .divergence.divergence_point import DivergencePoint

@@ -95,7 +95,7 @@ def _last_call(facts: Facts, group: int, track: Track) -> str | None:
     return None if call is None else lookup.call_words(facts, call)
 
 
-def groups_that_parted(facts: Facts) -> list[int]:
+def groups_that_diverged(facts: Facts) -> list[int]:
     """Groups whose ranks did not all make the same calls."""
     groups = facts.call_table.calls["group"].unique().sort()
     return [group for group in groups if len(tracks(facts.call_table, group)) > 1]

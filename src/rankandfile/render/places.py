@@ -25,7 +25,7 @@ class Spot(NamedTuple):
 
 
 def main_spot(verdict: Verdict) -> Spot | None:
-    """The place to open first: where the ranks parted, or what a culprit did."""
+    """The place to open first: where the ranks diverged, or what a culprit did."""
     where = verdict.location
     if where is not None:
         return Spot(where.file, where.condition_line or where.line, verdict.sentence)

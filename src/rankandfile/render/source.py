@@ -1,4 +1,4 @@
-"""The code around the parting, with a column for each cohort: what it went over, and where it went."""
+"""The code around the divergence, with a column for each cohort: what it went over, and where it went."""
 
 from __future__ import annotations
 

@@ -62,11 +62,11 @@ def timeline(
     around: int | None = AROUND,
 ) -> Timeline:
     """`slots` has the number that each collective bears on all ranks (dump, record, slot). `around`: as many calls of
-    a rank on either side of the parting, and at its end; None for all."""
+    a rank on either side of the divergence, and at its end; None for all."""
     everyone = case.calls["rank"].unique().sort().to_list()
     chosen = sorted(set(ranks) & set(everyone)) if ranks is not None else telling_ranks(diagnosis, everyone)
     calls = case.calls.filter(pl.col("rank").is_in(chosen)).sort("rank", "record")
-    cited = parted_calls(diagnosis)
+    cited = diverged_calls(diagnosis)
     if around is not None:
         calls = window(calls, cited, around)
     calls = calls.join(slots, on=["dump", "record"], how="left", maintain_order="left")
@@ -103,8 +103,8 @@ def telling_ranks(diagnosis: Diagnosis, everyone: list[int]) -> list[int]:
     return sorted([rank for rank in chosen if rank in there][:MOST_RANKS])
 
 
-def parted_calls(diagnosis: Diagnosis) -> list[tuple[int, int]]:
-    """Dump and record of the calls at which the first verdict says that ranks parted."""
+def diverged_calls(diagnosis: Diagnosis) -> list[tuple[int, int]]:
+    """Dump and record of the calls at which the first verdict says that ranks diverged."""
     best = diagnosis.verdicts[0] if diagnosis.verdicts else None
     cohorts = best.divergence.cohorts if best and best.divergence else []
     ids = [one for cohort in cohorts if cohort.call for one in cohort.call.evidence]
@@ -112,10 +112,10 @@ def parted_calls(diagnosis: Diagnosis) -> list[tuple[int, int]]:
 
 
 def window(calls: pl.DataFrame, cited: list[tuple[int, int]], around: int) -> pl.DataFrame:
-    """Calls of each rank near the parting, and its last ones."""
+    """Calls of each rank near the divergence, and its last ones."""
     places = pl.DataFrame(cited, schema={"dump": pl.UInt32, "record": pl.Int64}, orient="row")
-    parted = calls.join(places, on=["dump", "record"], how="semi")
-    same = calls.join(parted.select("group", "seq").unique(), on=["group", "seq"], how="semi")
+    diverged = calls.join(places, on=["dump", "record"], how="semi")
+    same = calls.join(diverged.select("group", "seq").unique(), on=["group", "seq"], how="semi")
     middle = same.group_by("rank").agg(pl.col("record").min().alias("middle"))
     return (
         calls.with_columns(pl.col("record").max().over("rank").alias("last"))
@@ -188,7 +188,7 @@ def _slices(case: Case, calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def _moments(diagnosis: Diagnosis, slices: pl.DataFrame, cited: list[tuple[int, int]]) -> list[Moment]:
-    """Where the ranks parted: once for the job, and on one rank of each cohort."""
+    """Where the ranks diverged: once for the job, and on one rank of each cohort."""
     if not diagnosis.verdicts or not slices.height:
         return []
     best = diagnosis.verdicts[0]
@@ -207,7 +207,7 @@ def _moments(diagnosis: Diagnosis, slices: pl.DataFrame, cited: list[tuple[int, 
 
 
 def cohort_table(found: Timeline) -> pl.DataFrame:
-    """One row for calls alike of several ranks, also in like groups, in order of time from the parting on."""
+    """One row for calls alike of several ranks, also in like groups, in order of time from the divergence on."""
     job = [moment.at_ns for moment in found.moments if moment.rank is None]
     zero = job[0] if job else found.begin_ns
     family = pl.col("group_label").str.replace(r" \[[\d,-]*\]$", "")

@@ -96,16 +96,16 @@ _GONE = {"raised", "killed", "exited", "early_exit", "peer_unreachable"}
 
 
 def came_to(verdict: Verdict, cohort: Cohort) -> str:
-    """What a cohort came to where the ranks parted: its call, or how it is known not to be there."""
-    parted = verdict.divergence
-    if cohort.call is not None or parted is None or parted.kind != "absent":
+    """What a cohort came to where the ranks diverged: its call, or how it is known not to be there."""
+    divergence = verdict.divergence
+    if cohort.call is not None or divergence is None or divergence.kind != "absent":
         return call_text(cohort.call)
     gone = verdict.cause in _GONE
-    if parted.seq is None:
+    if divergence.seq is None:
         return "gone" if gone else "not there"
-    if parted.seq <= 1:
+    if divergence.seq <= 1:
         return "gone before it" if gone else "never came to it"
-    return f"gone after #{parted.seq - 1}" if gone else f"not there, after #{parted.seq - 1}"
+    return f"gone after #{divergence.seq - 1}" if gone else f"not there, after #{divergence.seq - 1}"
 
 
 def waiters(wait: Wait) -> str:

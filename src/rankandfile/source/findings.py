@@ -14,9 +14,9 @@ from .culprits.exact_cause import exact_cause
 from .files.tree import SourceTree
 from .lines.excerpt import excerpts
 from .lines.finder import find
-from .lines.found import Found, Search
+from .lines.found_line import FoundLine, Search
 from .lines.sentence import sentence
-from .program.places import Places
+from .program.places import SourcePlaces
 
 
 def source_findings(case: Case, verdicts: Sequence[Verdict], tree: SourceTree) -> SourceFindings:
@@ -43,7 +43,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     )
 
 
-def _location(found: Found) -> Location:
+def _location(found: FoundLine) -> Location:
     return Location(
         file=found.place.path,
         line=found.line,
@@ -54,7 +54,7 @@ def _location(found: Found) -> Location:
     )
 
 
-def _notes(places: Places) -> list[Note]:
+def _notes(places: SourcePlaces) -> list[Note]:
     """What of the source does not match what ran, or could not be told apart."""
     notes = [
         Note(file=path, where="", what=f"the file changed after the run, or is another one: {doubt}")

@@ -18,9 +18,9 @@ from rankandfile.evidence.text.logs.assemble import LogPart, tables
 from rankandfile.evidence.text.logs.event import TEXT
 from rankandfile.evidence.text.logs.raw import COLUMNS
 from rankandfile.evidence.text.logs.shapes import SHAPES
-from rankandfile.evidence.text.pieces import pieces
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.scan import LINE
+from rankandfile.evidence.text.written_lines import pieces
 
 pytestmark = pytest.mark.slow
 

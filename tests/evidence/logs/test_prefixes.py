@@ -76,17 +76,17 @@ LINES = st.sampled_from(
 @given(st.lists(PREFIXES, max_size=5), LINES)
 @settings(max_examples=examples(600), deadline=None)
 def test_any_stack_of_prefixes_is_peeled(prefixes: list[str], line: str) -> None:
-    peeled = peel("".join(prefixes) + line)
-    assert peeled.body == line
-    assert len(peeled.layers) >= len(prefixes)
+    bare = peel("".join(prefixes) + line)
+    assert bare.body == line
+    assert len(bare.layers) >= len(prefixes)
 
 
 @given(_rank, st.lists(PREFIXES.filter(lambda p: not p.startswith("[rank")), max_size=3), LINES)
 @settings(max_examples=examples(200), deadline=None)
 def test_the_rank_is_found_wherever_it_stands(rank: int, others: list[str], line: str) -> None:
     for place in range(len(others) + 1):
-        peeled = peel("".join([*others[:place], f"[rank{rank}]:", *others[place:]]) + line)
-        assert (peeled.rank, peeled.rank_from) == (rank, "prefix")
+        bare = peel("".join([*others[:place], f"[rank{rank}]:", *others[place:]]) + line)
+        assert (bare.rank, bare.rank_from) == (rank, "prefix")
 
 
 @given(st.text(max_size=300))
@@ -96,13 +96,13 @@ def test_peeling_takes_nothing_but_the_beginning(text: str) -> None:
 
 
 def test_a_local_rank_is_no_rank() -> None:
-    peeled = peel("[default3]:hello")
-    assert (peeled.rank, peeled.local_rank) == (None, 3)
+    bare = peel("[default3]:hello")
+    assert (bare.rank, bare.local_rank) == (None, 3)
 
 
 def test_nccls_bracket_is_a_device() -> None:
-    peeled = peel("node07:4242:4310 [3] NCCL INFO hello")
-    assert (peeled.rank, peeled.device, peeled.host, peeled.pid) == (None, 3, "node07", 4242)
+    bare = peel("node07:4242:4310 [3] NCCL INFO hello")
+    assert (bare.rank, bare.device, bare.host, bare.pid) == (None, 3, "node07", 4242)
 
 
 def test_the_month_of_a_c10_date_has_no_leading_zero() -> None:

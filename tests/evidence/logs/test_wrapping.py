@@ -12,7 +12,7 @@ from support.evidence.log_examples import EXAMPLES, MACHINE
 from support.evidence.reading_logs import events_of, kinds_of
 from support.examples import examples
 
-from rankandfile.evidence.text.pieces import pieces
+from rankandfile.evidence.text.written_lines import pieces
 
 HEAD = "[rank{r}]:[E1103 04:12:55.118264031 ProcessGroupNCCL.cpp:616] "
 W1 = (

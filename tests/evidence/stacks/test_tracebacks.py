@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.evidence.stack_reading import read, read_log, seen
 
-from rankandfile.evidence.text.stacks import bounds
+from rankandfile.evidence.text import scan
 
 CHAIN = """Traceback (most recent call last):
   File "/job/data.py", line 31, in fetch
@@ -101,8 +101,8 @@ def test_a_storm_is_bounded(tmp_path: Path) -> None:
 
 def test_a_window_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stacks are found once each, with their own lines, wherever a window ends."""
-    monkeypatch.setattr(bounds, "LOG_WINDOW", 1 << 14)
-    monkeypatch.setattr(bounds, "LOG_OVERLAP", 1 << 11)
+    monkeypatch.setattr(scan, "CHUNK", 1 << 14)
+    monkeypatch.setattr(scan, "AHEAD", 1 << 11)
     text = "".join("step of no interest\n" * (n % 97) + CHAIN for n in range(300))
     found = seen(read_log(tmp_path, text))
     lines = text.split("\n")

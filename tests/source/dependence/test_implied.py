@@ -7,7 +7,7 @@ import ast
 import pytest
 from support.source.program_texts import Texts, place
 
-from rankandfile.source.lines.implied import implicit
+from rankandfile.source.lines.implied_collectives import implicit
 from rankandfile.source.program.names import own_nodes
 
 DDP = "from torch.nn.parallel import DistributedDataParallel as DDP\nmodel = DDP(Net())\n"

@@ -8,7 +8,7 @@ from support.reason.witnesses import C10D, Witnesses
 STEP: list[Step] = [Call(WORLD, "all_reduce", 64, "a.py:5"), Call(WORLD, "all_gather", 8, "a.py:9")]
 
 
-def gloo(stuck_at: int | None = None, ranks: int = 3, op: str = "all_reduce") -> Witnesses:
+def gloo(ranks: int = 3, op: str = "all_reduce") -> Witnesses:
     body: list[Step] = [Call(WORLD, op, 64, "a.py:5")]
     programs = {rank: loop(body, 4) for rank in range(ranks)}
     return Witnesses(

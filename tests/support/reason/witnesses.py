@@ -23,7 +23,6 @@ C10D = f"{TORCH}/distributed/distributed_c10d.py"
 #: Stacks as they are met, innermost frame first.
 IN_ALL_REDUCE: list[Frame] = [("all_reduce", C10D, 3252), ("step", "/workspace/trainer.py", 63)]
 IN_BARRIER: list[Frame] = [("barrier", C10D, 5356), ("shutdown", "/workspace/parallel.py", 52)]
-IN_NEW_GROUP: list[Frame] = [("_new_group_with_tag", C10D, 5500), ("build", "/workspace/layout.py", 9)]
 IN_INIT: list[Frame] = [("init_process_group", C10D, 1700), ("connect", "/workspace/train.py", 33)]
 IN_LOADER: list[Frame] = [
     ("wait", "/usr/lib/python3.11/threading.py", 331),

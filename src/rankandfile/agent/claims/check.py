@@ -15,7 +15,7 @@ from rankandfile.agent.result import Result, who
 from rankandfile.render.words import plain
 
 from . import tokens
-from .parse import Claim, Heading, Quote, parts
+from .parse import CitedSentence, Heading, Quote, parts
 from .support import Support, support
 
 _BLAME = re.compile(
@@ -65,7 +65,7 @@ def check(document: str, bench: Bench, results: Mapping[str, Result] | None = No
     return problems
 
 
-def _claim(bench: Bench, claim: Claim, said: Support) -> Iterator[str]:
+def _claim(bench: Bench, claim: CitedSentence, said: Support) -> Iterator[str]:
     words = claim.words
     if said.unknown:
         yield f"there is no evidence {', '.join(said.unknown)}"

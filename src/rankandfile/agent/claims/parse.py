@@ -14,7 +14,7 @@ _HEADING = re.compile(r"^\s*#{1,6}\s+(.*)$")
 _RULE = re.compile(r"^[\s|:=*_-]+$")
 
 
-class Claim(NamedTuple):
+class CitedSentence(NamedTuple):
     line: int
     """In the document, from 1."""
     words: str
@@ -33,7 +33,7 @@ class Heading(NamedTuple):
     words: str
 
 
-def parts(document: str) -> Iterator[Claim | Quote | Heading]:
+def parts(document: str) -> Iterator[CitedSentence | Quote | Heading]:
     lines = document.splitlines()
     at = 0
     while at < len(lines):
@@ -57,7 +57,7 @@ def _closes(line: str, fence: str) -> bool:
     return shown.startswith(fence) and not shown.strip(fence[0])
 
 
-def _claims(number: int, line: str) -> Iterator[Claim]:
+def _claims(number: int, line: str) -> Iterator[CitedSentence]:
     start = 0
     for found in CITATION.finditer(line):
         if line[max(0, found.start() - 1)] == "`" or line[max(0, found.start() - 1)] == "\\":
@@ -65,9 +65,9 @@ def _claims(number: int, line: str) -> Iterator[Claim]:
         ids = tuple(re.split(r", ?", found[1]))
         *before, last = sentences(line[start : found.start()]) or [""]
         # One citation is that of one sentence: those before it have none.
-        yield from (Claim(number, words_of(one), ()) for one in before)
+        yield from (CitedSentence(number, words_of(one), ()) for one in before)
         if last.strip(" ."):
-            yield Claim(number, words_of(last), ids)
+            yield CitedSentence(number, words_of(last), ids)
         start = found.end()
     rest = line[start:].strip(" .")
-    yield from (Claim(number, words_of(one), ()) for one in sentences(rest) if re.search(r"\w", one))
+    yield from (CitedSentence(number, words_of(one), ()) for one in sentences(rest) if re.search(r"\w", one))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.claims import check, tokens
-from rankandfile.agent.claims.parse import Claim, Heading, Quote, parts
+from rankandfile.agent.claims.parse import CitedSentence, Heading, Quote, parts
 from rankandfile.agent.evidence_ranks import ranks_of_evidence
 from rankandfile.agent.result import Result, who
 
@@ -41,7 +41,7 @@ def problems_of(text: str, bench: Bench, results: Mapping[str, Result]) -> list[
         return ["a change belongs into `fix`"]
     problems = [problem.what for problem in check(text, bench, dict(results))]
     for part in known:
-        if isinstance(part, Claim):
+        if isinstance(part, CitedSentence):
             problems += _accusations(part.words, bench)
             problems += unsupported_actions(part.words, part.ids, bench, results)
     return list(dict.fromkeys(problems))

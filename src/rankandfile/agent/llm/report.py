@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rankandfile.agent.claims.parse import Claim, Quote, parts
+from rankandfile.agent.claims.parse import CitedSentence, Quote, parts
 from rankandfile.agent.document import Document, Section
 from rankandfile.agent.playbook import Draft
 from rankandfile.agent.prose import cited
@@ -36,7 +36,7 @@ def tell(draft: Draft, account: Account) -> None:
 def _finding(draft: Draft, section: Section, finding: str) -> None:
     """Written anew from what was checked, so that nothing else of it reaches the page."""
     for part in parts(finding):
-        if isinstance(part, Claim):
+        if isinstance(part, CitedSentence):
             section.blocks.append(f"- {cited(part.words, part.ids)}")
         elif isinstance(part, Quote) and (place := _LOCATED.match(part.info)):
             lines = draft.bench.source_lines(place[1]) or []

@@ -25,7 +25,7 @@ class CannotListen(ValueError):
     """There can be no server at that address; one line says why."""
 
 
-class Place(NamedTuple):
+class Listener(NamedTuple):
     socket: socket.socket
     host: str
     """As it stands in an address."""
@@ -39,7 +39,7 @@ class Place(NamedTuple):
         return self.host in LOOPBACK
 
 
-def listen(address: str) -> Place:
+def listen(address: str) -> Listener:
     """`8765` and `:8765` are this machine only. Raises CannotListen."""
     name, _, port = address.rpartition(":")
     host = name.removeprefix("[").removesuffix("]") or "127.0.0.1"
@@ -50,7 +50,7 @@ def listen(address: str) -> Place:
         made = socket.create_server((host, int(port)), family=family)
     except OSError as error:
         raise CannotListen(f"cannot listen there: {error.strerror or error}") from error
-    return Place(made, f"[{host}]" if family is socket.AF_INET6 else host)
+    return Listener(made, f"[{host}]" if family is socket.AF_INET6 else host)
 
 
 class Token(TokenVerifier):
@@ -86,7 +86,7 @@ def app(cases: Cases, hosts: list[str], token: str) -> Starlette:
     )
 
 
-def serve_http(cases: Cases, place: Place, hosts: list[str], token: str) -> None:
+def serve_http(cases: Cases, place: Listener, hosts: list[str], token: str) -> None:
     """Until it is interrupted. `hosts`: names by which this machine is reached, beside its own of the loopback."""
     config = uvicorn.Config(
         app(cases, [*LOOPBACK, place.host, *hosts], token),

@@ -10,7 +10,7 @@ from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.reason import lookup as look
 from rankandfile.reason.divergence.cohorts import tracks
-from rankandfile.reason.views import groups_that_parted
+from rankandfile.reason.views import groups_that_diverged
 
 
 class Cohorts(Arguments, frozen=True):
@@ -22,7 +22,7 @@ def cohorts(bench: Bench, asked: Cohorts) -> Iterator[Line]:
     """Ranks that made the same calls, per group, the largest cohort first. A job of thousands of ranks has a
     handful."""
     facts = bench.facts
-    groups = groups_that_parted(facts) if asked.group is None else groups_of(bench.case, asked.group)
+    groups = groups_that_diverged(facts) if asked.group is None else groups_of(bench.case, asked.group)
     if not groups:
         yield line("The ranks of every group made the same calls, as far as their rings go back.")
     for group in groups:

@@ -18,13 +18,13 @@ def divergence(bench: Bench, _: Arguments) -> Iterator[Line]:
     found = [verdict.divergence for verdict in bench.diagnosis.verdicts if verdict.divergence is not None]
     if not found:
         yield line("No group's ranks parted, as far as the dumps tell.")
-    for parted in found:
-        number = "" if parted.seq is None else f" at #{parted.seq}"
-        exact = "" if parted.exact else "; it began earlier than the rings go back"
-        place = f", {parted.place}" if parted.place else ""
-        ids = [i for cohort in parted.cohorts if cohort.call for i in cohort.call.evidence]
-        yield line(f"Group {parted.group} parted{number} ({parted.kind}{exact}){place}.", *ids)
-        for cohort in parted.cohorts:
+    for divergence in found:
+        number = "" if divergence.seq is None else f" at #{divergence.seq}"
+        exact = "" if divergence.exact else "; it began earlier than the rings go back"
+        place = f", {divergence.place}" if divergence.place else ""
+        ids = [i for cohort in divergence.cohorts if cohort.call for i in cohort.call.evidence]
+        yield line(f"Group {divergence.group} parted{number} ({divergence.kind}{exact}){place}.", *ids)
+        for cohort in divergence.cohorts:
             call = cohort.call
             words = "no call there" if call is None else call_words(call)
             yield line(f"{upper(who(parse_ranks(cohort.ranks)))}: {words}.", *(call.evidence if call else ()))

@@ -1,4 +1,4 @@
-"""A muster in the job's own TCPStore: nothing to set up, and no place for more than a few hundred nodes."""
+"""A meeting place in the job's own TCPStore: nothing to set up, and no place for more than a few hundred nodes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from rankandfile.capture.meet.where_to_meet import Muster
+from rankandfile.capture.meet.where_to_meet import MeetingPlace
 from rankandfile.model.ranks import format_ranks
 
 #: Between two beats; who has not beaten for so long is lost; how often everybody is looked at while all is well.
@@ -56,7 +56,7 @@ class Member:
 class Nodes:
     """One watcher's end. A thread of its own speaks and listens: the place may be slow, or go away."""
 
-    muster: Callable[[], Muster]
+    meeting_place: Callable[[], MeetingPlace]
     say: Say
     ranks: tuple[int, ...]
     started: float
@@ -69,7 +69,7 @@ class Nodes:
         """The meeting place is gone: this node is alone."""
         self.alarm = 0
         """The newest one that was raised while we were here."""
-        self._place: Muster | None = None
+        self._place: MeetingPlace | None = None
         self._others: dict[str, Member] = {}
         self._at_first: int | None = None
         self._lock = threading.Lock()
@@ -82,7 +82,7 @@ class Nodes:
 
     def _run(self) -> None:
         try:
-            self._place = self.muster()
+            self._place = self.meeting_place()
             self._place.enrol(self.own)
             self._at_first = self._alarm()
             looked = -LOOK_S
@@ -124,7 +124,7 @@ class Nodes:
                 known.word, known.changed, known.beats = word, now, True
 
     @property
-    def _where(self) -> Muster:
+    def _where(self) -> MeetingPlace:
         assert self._place is not None
         return self._place
 

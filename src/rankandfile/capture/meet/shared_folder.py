@@ -1,4 +1,4 @@
-"""A muster in a folder that all nodes see."""
+"""A meeting place in a folder that all nodes see."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _SAME_ON_ALL = (
 )
 
 
-def place(wanted: Meeting, told: Mapping[str, str]) -> Callable[[], Muster] | None:
+def place(wanted: Meeting, told: Mapping[str, str]) -> Callable[[], MeetingPlace] | None:
     """How to get there, with what a rank was started with; None if the job has one node, or no place."""
     if not _several_nodes(told):
         return None
@@ -52,7 +52,7 @@ def _several_nodes(told: Mapping[str, str]) -> bool:
     return nodes.isdigit() and int(nodes) > 1
 
 
-class Muster(Protocol):
+class MeetingPlace(Protocol):
     """Names and bytes. Each watcher writes under a name of its own; all may read everything.
 
     Every method raises `OSError` where the place is gone, and answers within seconds.

@@ -11,7 +11,7 @@ from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
-    from rankandfile.render.explore.subject import ReadSource, Subject
+    from rankandfile.render.explore.rows import ExplorerRows, ReadSource
     from rankandfile.source.files.tree import SourceTree
 
 ORDER = 90
@@ -36,15 +36,15 @@ def explore(options: Options, paths: Paths) -> None:
         if (error.name or "").partition(".")[0] != "textual":
             raise
         raise UserError("raf explore needs Textual: pip install 'rankandfile[explore]'") from error
-    Explorer(subject(paths, options)).run()
+    Explorer(rows(paths, options)).run()
 
 
-def subject(paths: list[Path], options: Options) -> Subject:
+def rows(paths: list[Path], options: Options) -> ExplorerRows:
     result = diagnosed(paths, options)
-    from rankandfile.render.explore.subject import Standing, Subject
+    from rankandfile.render.explore.rows import ExplorerRows, Standing
 
     stands = {rank: Standing(stand.stack, stand.words) for rank, stand in result.facts.hosts.items()}
-    return Subject(result.case, result.diagnosis, _reader(result.tree), stands)
+    return ExplorerRows(result.case, result.diagnosis, _reader(result.tree), stands)
 
 
 def _reader(tree: SourceTree | None) -> ReadSource:

@@ -1,4 +1,4 @@
-"""What the doctor looks for, one check a file: its name is its word, its `check` goes from a subject to findings."""
+"""What the doctor looks for, one check a file: its name is its word; `check` makes findings of the setup of a job."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from types import ModuleType
 from msgspec import structs
 
 from rankandfile import listing
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.model.settings import Finding
 
 
-def findings(subject: Subject) -> Iterator[Finding]:
-    """What every check has to say of the subject."""
+def findings(setup: JobSetup) -> Iterator[Finding]:
+    """What every check has to say of the setup of a job."""
     for module in listing.modules(__name__):
-        for finding in module.check(subject):
+        for finding in module.check(setup):
             yield structs.replace(finding, check=word(module))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.model.settings import Command, Finding
 
 ORDER = 140
@@ -18,14 +18,14 @@ _FIRST = re.compile(r"^head (?:-n ?1|-1)\b|\s(?:-m ?1|--max-count[= ]1)\b")
 _JSON = re.compile(r"\bnccl_trace\S*\.json\b")
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(setup: JobSetup) -> Iterator[Finding]:
     lines: dict[tuple[str, int | None], list[Command]] = {}
-    for command in subject.settings.commands:
+    for command in setup.settings.commands:
         lines.setdefault((command.place.file, command.place.line), []).append(command)
     for commands in lines.values():
         texts = [command.text for command in commands]
         for says, fix in _wrong(texts, any(command.probe for command in commands)):
-            yield subject.finding("useless", says, fix, at=commands[0].place, variable="", costs="nothing")
+            yield setup.finding("useless", says, fix, at=commands[0].place, variable="", costs="nothing")
 
 
 def _wrong(texts: list[str], probe: bool) -> Iterator[tuple[str, str]]:

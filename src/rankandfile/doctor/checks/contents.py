@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.doctor.table import CPP_STACK, ONLY_ACTIVE, WITH_STACKS, Variable
 from rankandfile.model.settings import Finding
 
@@ -18,9 +18,9 @@ _HARM: tuple[tuple[Variable, bool, str], ...] = (
 )
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(setup: JobSetup) -> Iterator[Finding]:
     for variable, harmful, what in _HARM:
-        setting = subject.setting(variable)
-        if setting is not None and subject.flag(variable) is harmful:
+        setting = setup.setting(variable)
+        if setting is not None and setup.flag(variable) is harmful:
             says = f"{setting.name}={setting.value} {what}"
-            yield subject.finding("harmful", says, at=setting, exports={setting.name: None})
+            yield setup.finding("harmful", says, at=setting, exports={setting.name: None})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.model.settings import Finding, Severity
 
 ORDER = 100
@@ -62,11 +62,11 @@ CURES = (
 )
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(setup: JobSetup) -> Iterator[Finding]:
     for cure in CURES:
-        setting = subject.effective.get(cure.name)
+        setting = setup.effective.get(cure.name)
         if setting is not None and cure.harmful(setting.value or ""):
-            yield subject.finding(
+            yield setup.finding(
                 cure.severity,
                 f"{cure.name}={setting.value} {cure.says}",
                 at=setting,

@@ -4,54 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.doctor.table import BLOCKING_WAIT, DUMP, ERROR_HANDLING, RING
 from rankandfile.model.settings import Finding
 
 ORDER = 20
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if subject.has_recorder:
-        yield from _on_timeout(subject)
-    yield from _blocking(subject)
-    yield from _handling(subject)
+def check(setup: JobSetup) -> Iterator[Finding]:
+    if setup.has_recorder:
+        yield from _on_timeout(setup)
+    yield from _blocking(setup)
+    yield from _handling(setup)
 
 
-def _on_timeout(subject: Subject) -> Iterator[Finding]:
-    on, setting = subject.flag(DUMP), subject.setting(DUMP)
+def _on_timeout(setup: JobSetup) -> Iterator[Finding]:
+    on, setting = setup.flag(DUMP), setup.setting(DUMP)
     exports: dict[str, str | None] = {DUMP.name: "1"}
     if on is None:
         if setting is None:
             says = "no dump is written on a timeout before torch 2.7 unless asked for, and the release is not known"
-            yield subject.finding("missing", says, variable=DUMP.name, exports=exports)
+            yield setup.finding("missing", says, variable=DUMP.name, exports=exports)
     elif not on and setting is None:
-        says = f"no dump is written on a timeout: off by default in {subject.torch}"
-        yield subject.finding("missing", says, variable=DUMP.name, exports=exports, costs="all")
+        says = f"no dump is written on a timeout: off by default in {setup.torch}"
+        yield setup.finding("missing", says, variable=DUMP.name, exports=exports, costs="all")
     elif not on:
         says = f"{DUMP.name}={setting.value if setting else 0}: a timeout ends the job without a dump"
-        yield subject.finding("harmful", says, at=setting, exports=exports, costs="all")
-    elif setting is not None and not (subject.number(RING) or 0):
-        why = "off" if subject.release else "off before torch 2.11"
+        yield setup.finding("harmful", says, at=setting, exports=exports, costs="all")
+    elif setting is not None and not (setup.number(RING) or 0):
+        why = "off" if setup.release else "off before torch 2.11"
         says = f"{DUMP.name}=1 without a ring: there is nothing to dump while the flight recorder is {why}"
-        yield subject.finding("useless", says, at=setting, exports={subject.advised(RING): "2000"})
+        yield setup.finding("useless", says, at=setting, exports={setup.advised(RING): "2000"})
     else:
         says = "a timeout or an error writes the dumps"
-        yield subject.finding("ok", says, at=setting, variable=DUMP.name)
+        yield setup.finding("ok", says, at=setting, variable=DUMP.name)
 
 
-def _blocking(subject: Subject) -> Iterator[Finding]:
-    setting = subject.setting(BLOCKING_WAIT)
-    if setting is not None and subject.flag(BLOCKING_WAIT):
+def _blocking(setup: JobSetup) -> Iterator[Finding]:
+    setting = setup.setting(BLOCKING_WAIT)
+    if setting is not None and setup.flag(BLOCKING_WAIT):
         says = f"{setting.name}=1: wait() blocks and raises, and there is no watchdog and no dump"
-        if subject.setting(ERROR_HANDLING) is not None:
+        if setup.setting(ERROR_HANDLING) is not None:
             says += "; asynchronous error handling beside it does nothing"
-        yield subject.finding("harmful", says, at=setting, exports={setting.name: None}, costs="all")
+        yield setup.finding("harmful", says, at=setting, exports={setting.name: None}, costs="all")
 
 
-def _handling(subject: Subject) -> Iterator[Finding]:
-    setting = subject.setting(ERROR_HANDLING)
-    value = subject.number(ERROR_HANDLING)
+def _handling(setup: JobSetup) -> Iterator[Finding]:
+    setting = setup.setting(ERROR_HANDLING)
+    value = setup.number(ERROR_HANDLING)
     if setting is None or value not in (0, 2):
         return
     what = (
@@ -60,4 +60,4 @@ def _handling(subject: Subject) -> Iterator[Finding]:
         else "a timeout aborts the communicators and the process goes on without them"
     )
     says = f"{setting.name}={value}: {what}"
-    yield subject.finding("harmful", says, at=setting, exports={setting.name: None})
+    yield setup.finding("harmful", says, at=setting, exports={setting.name: None})

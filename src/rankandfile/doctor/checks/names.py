@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.doctor.table import OTHERS, RING, SPELLINGS, VARIABLES, Spelling, Variable, shown
 from rankandfile.model.settings import Finding, Setting
 
@@ -19,32 +19,32 @@ _OURS = ("TORCH_NCCL_", "TORCH_FR_")
 _LIKE = 0.88
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    for setting in _last_of_each(subject):
-        yield from _invented(subject, setting)
+def check(setup: JobSetup) -> Iterator[Finding]:
+    for setting in _last_of_each(setup):
+        yield from _invented(setup, setting)
         known = SPELLINGS.get(setting.name)
         if known is None and setting.name.startswith(_OURS):
-            yield from _misspelt(subject, setting)
-        if known is not None and not subject.reads(known[1]):
-            yield _unread(subject, setting, *known)
-    yield from _lost(subject)
-    yield from _contradictions(subject)
+            yield from _misspelt(setup, setting)
+        if known is not None and not setup.reads(known[1]):
+            yield _unread(setup, setting, *known)
+    yield from _lost(setup)
+    yield from _contradictions(setup)
 
 
-def _unread(subject: Subject, setting: Setting, variable: Variable, spelling: Spelling) -> Finding:
+def _unread(setup: JobSetup, setting: Setting, variable: Variable, spelling: Spelling) -> Finding:
     """A name of another release. Its value is not carried over: no other check has looked at it."""
     since = shown(spelling.since) if spelling.since else "later"
-    name = subject.advised(variable)
+    name = setup.advised(variable)
     fix = f"unset {setting.name}" + (f"; here it is called {name}" if name != setting.name else "")
-    says = f"{setting.name} is read from torch {since} on, not by {subject.torch}"
-    return subject.finding("useless", says, fix, at=setting, exports={setting.name: None}, costs="nothing")
+    says = f"{setting.name} is read from torch {since} on, not by {setup.torch}"
+    return setup.finding("useless", says, fix, at=setting, exports={setting.name: None}, costs="nothing")
 
 
-def _last_of_each(subject: Subject) -> list[Setting]:
-    return sorted(subject.effective.values(), key=lambda setting: setting.name)
+def _last_of_each(setup: JobSetup) -> list[Setting]:
+    return sorted(setup.effective.values(), key=lambda setting: setting.name)
 
 
-def _invented(subject: Subject, setting: Setting) -> Iterator[Finding]:
+def _invented(setup: JobSetup, setting: Setting) -> Iterator[Finding]:
     name = setting.name
     if _TIMEOUTS.match(name):
         says = (
@@ -53,26 +53,26 @@ def _invented(subject: Subject, setting: Setting) -> Iterator[Finding]:
         instead = "the timeout is init_process_group(timeout=...), and of each new_group(timeout=...)"
     elif name in _INVENTED:
         says = f"{name} is invented: what switches the flight recorder on is the size of its ring"
-        instead = f"set {subject.advised(RING)}=2000"
+        instead = f"set {setup.advised(RING)}=2000"
     else:
         return
     fix = f"unset {name}; {instead}"
-    yield subject.finding("useless", says, fix, at=setting, exports={name: None}, costs="nothing")
+    yield setup.finding("useless", says, fix, at=setting, exports={name: None}, costs="nothing")
 
 
-def _misspelt(subject: Subject, setting: Setting) -> Iterator[Finding]:
+def _misspelt(setup: JobSetup, setting: Setting) -> Iterator[Finding]:
     """Only what is close to a known name: a newer torch, or a plug-in, may read what this table does not know."""
     if _is_known(setting.name):
         return
     if (near := _nearest(setting.name)) is not None:
         says = f"{setting.name} is in no release from 2.2 to 2.13; it looks like {near}"
         exports = {setting.name: None, near: setting.value}
-        yield subject.finding("useless", says, f"{near}={setting.value}", at=setting, exports=exports)
+        yield setup.finding("useless", says, f"{near}={setting.value}", at=setting, exports=exports)
 
 
-def unknown(subject: Subject) -> list[Setting]:
+def unknown(setup: JobSetup) -> list[Setting]:
     """Names of torch's families that the table does not have and that resemble nothing in it."""
-    ours = [setting for setting in _last_of_each(subject) if setting.name.startswith(_OURS)]
+    ours = [setting for setting in _last_of_each(setup) if setting.name.startswith(_OURS)]
     return [one for one in ours if not _is_known(one.name) and _nearest(one.name) is None]
 
 
@@ -85,26 +85,26 @@ def _nearest(name: str) -> str | None:
     return next(iter(difflib.get_close_matches(name, [*SPELLINGS, *OTHERS], n=1, cutoff=_LIKE)), None)
 
 
-def _lost(subject: Subject) -> Iterator[Finding]:
-    for setting in subject.settings.settings:
+def _lost(setup: JobSetup) -> Iterator[Finding]:
+    for setting in setup.settings.settings:
         concerns_us = setting.name in SPELLINGS or setting.name.startswith(("TORCH_", "NCCL_"))
-        if setting.lost and concerns_us and setting.name not in subject.effective:
+        if setting.lost and concerns_us and setting.name not in setup.effective:
             # No export: a value that never took effect may be one that does harm as soon as it does.
             says = f"{setting.name}={setting.value} does not reach the job: {setting.lost}"
-            yield subject.finding("useless", says, "export it, if it is meant", at=setting)
+            yield setup.finding("useless", says, "export it, if it is meant", at=setting)
 
 
-def _contradictions(subject: Subject) -> Iterator[Finding]:
+def _contradictions(setup: JobSetup) -> Iterator[Finding]:
     for variable in VARIABLES:
         found = [
-            subject.effective[one.name]
+            setup.effective[one.name]
             for one in variable.spellings
-            if one.name in subject.effective and subject.reads(one)
+            if one.name in setup.effective and setup.reads(one)
         ]
         if len({setting.value for setting in found}) > 1:
-            wins = subject.setting(variable) or found[0]
+            wins = setup.setting(variable) or found[0]
             others = [setting for setting in found if setting.name != wins.name]
-            yield subject.finding(
+            yield setup.finding(
                 "harmful",
                 f"{others[0].name}={others[0].value} and {wins.name}={wins.value} are one variable: the latter counts",
                 at=others[0],

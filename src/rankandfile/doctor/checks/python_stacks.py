@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.model.settings import Finding
 
 ORDER = 110
 _NAME = "PYTHONFAULTHANDLER"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    setting = subject.effective.get(_NAME)
-    by_option = any("-X faulthandler" in command.text for command in subject.settings.commands)
+def check(setup: JobSetup) -> Iterator[Finding]:
+    setting = setup.effective.get(_NAME)
+    by_option = any("-X faulthandler" in command.text for command in setup.settings.commands)
     if by_option or (setting is not None and setting.value not in (None, "", "0")):
         says = "a watchdog's abort prints the Python stacks of every thread"
-        yield subject.finding("ok", says, at=setting, variable=_NAME)
+        yield setup.finding("ok", says, at=setting, variable=_NAME)
     else:
         says = (
             "a watchdog's abort says nothing of where the Python code was (a kill or a mere hang never does)"
         )
-        yield subject.finding("missing", says, variable=_NAME, exports={_NAME: "1"})
+        yield setup.finding("missing", says, variable=_NAME, exports={_NAME: "1"})

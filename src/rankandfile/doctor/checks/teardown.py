@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.model.settings import Finding
 
 ORDER = 60
@@ -15,11 +15,11 @@ _WHERE = {
 }
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    for torn in subject.settings.teardowns:
+def check(setup: JobSetup) -> Iterator[Finding]:
+    for torn in setup.settings.teardowns:
         says = (
             f"{torn.call} {_WHERE[torn.clause]}: the monitor stops before the dump signal comes, so exactly the guilty "
             "rank's record is lost, and the call may wait for ever for its peers"
         )
         fix = "call it on the way of success only (try ... else), or dump first"
-        yield subject.finding("harmful", says, fix, at=torn.place)
+        yield setup.finding("harmful", says, fix, at=torn.place)

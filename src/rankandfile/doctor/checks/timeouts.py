@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankandfile.doctor.subject import Subject
+from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.model.settings import Finding, Span
 
 ORDER = 70
@@ -13,21 +13,21 @@ _LONG_S = 1800
 _SHORT_S = 60
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    spans = [span for span in subject.settings.spans if span.what != "grace"]
+def check(setup: JobSetup) -> Iterator[Finding]:
+    spans = [span for span in setup.settings.spans if span.what != "grace"]
     for span in spans:
         if span.seconds is not None and span.seconds > _LONG_S:
-            yield subject.finding("harmful", _long(span), _LONG_FIX, at=span.place)
+            yield setup.finding("harmful", _long(span), _LONG_FIX, at=span.place)
         elif span.seconds is not None and 0 < span.seconds <= _SHORT_S:
             says = f"timeout of {span.seconds:g} s ({span.detail}): any slow first step counts as a hang"
             fix = "the longest wait that is legal, with room to spare"
-            yield subject.finding("harmful", says, fix, at=span.place)
+            yield setup.finding("harmful", says, fix, at=span.place)
     if any(span.what != "new_group" and span.detail for span in spans):
         for span in spans:
             if span.what == "new_group" and not span.detail:
                 says = "new_group without a timeout: it does not inherit the one given to init_process_group"
                 fix = "new_group(..., timeout=...)"
-                yield subject.finding("missing", says, fix, at=span.place, costs="nothing")
+                yield setup.finding("missing", says, fix, at=span.place, costs="nothing")
 
 
 _LONG_FIX = (

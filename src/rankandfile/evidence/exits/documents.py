@@ -12,7 +12,7 @@ from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import clean
-from rankandfile.evidence.text.logs.raised import weigh
+from rankandfile.evidence.text.logs.exceptions import weigh
 from rankandfile.evidence.text.logs.signals import by_number, by_words
 
 #: Largest exit list or error file that is read.

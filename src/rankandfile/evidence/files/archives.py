@@ -13,26 +13,32 @@ from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.inflate import Inflate, Unavailable
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.members import Members, is_junk
-from rankandfile.evidence.files.purse import Full, Purse, Stop, TooMuch
 from rankandfile.evidence.files.sniff import UNREADABLE, container
 from rankandfile.evidence.files.stream import Stream, pieces_of
 from rankandfile.evidence.files.tar import Tar
 from rankandfile.evidence.files.zip import Unsupported, Zip
 from rankandfile.model.ledger import Note
 
+from .expansion_budget import (
+    ExpansionBudget,
+    Full,
+    Stop,
+    TooMuch,
+)
+
 
 class Expansion:
     """Opens the archives of one loading, all on one account. What comes out is in `blobs` and `notes`."""
 
-    def __init__(self, purse: Purse, limits: Limits) -> None:
+    def __init__(self, budget: ExpansionBudget, limits: Limits) -> None:
         self.blobs: list[Blob] = []
         self.notes: list[Note] = []
-        self._purse = purse
+        self._budget = budget
         self._limits = limits
 
     def open(self, blob: Blob, kind: str) -> None:
         """What is inside an archive on disk, and inside archives in it. Raises `Full` and nothing else."""
-        self._purse.open_root(blob.size)
+        self._budget.open_root(blob.size)
         try:
             self._open(blob, kind, 1)
         except Full:
@@ -56,7 +62,7 @@ class Expansion:
                 if kind == "zip":
                     self._zip(blob, file, members, depth)
                 elif kind == "tar":
-                    self._tar(blob, self._purse.metered(pieces_of(file)), members, depth, lambda: None)
+                    self._tar(blob, self._budget.metered(pieces_of(file)), members, depth, lambda: None)
                 else:
                     self._compressed(blob, kind, file, members, depth)
         except Unavailable as missing:
@@ -68,7 +74,7 @@ class Expansion:
 
     def _compressed(self, blob: Blob, kind: str, file: BinaryIO, members: Members, depth: int) -> None:
         inflate = Inflate(file.read, kind, self._limits.window_bytes)
-        stream = Stream(self._purse.metered(inflate))
+        stream = Stream(self._budget.metered(inflate))
         inner = container(stream.peek(512), "")
         if inner == "tar":
             self._tar(blob, stream.rest(), members, depth, lambda: inflate.broken)
@@ -91,7 +97,7 @@ class Expansion:
         tar = Tar(Stream(pieces).read)
         cut = False
         for member in tar:
-            self._purse.count()
+            self._budget.count()
             if member.kind != "file":
                 if member.kind != "folder":
                     members.skip(member.kind, member.name)
@@ -111,14 +117,14 @@ class Expansion:
     def _zip(self, blob: Blob, file: BinaryIO, members: Members, depth: int) -> None:
         zipped = Zip(file, blob.size, self._limits.window_bytes)
         for member in zipped:
-            self._purse.count()
+            self._budget.count()
             if member.kind == "folder" or is_junk(member.name):
                 continue
             if member.encrypted or member.kind == "link":
                 members.skip("encrypted file" if member.encrypted else "link", member.name)
                 continue
             source = members.source(member.name)
-            body = self._purse.metered(zipped.body(member))
+            body = self._budget.metered(zipped.body(member))
             copy = self._spool(body, source, member.written_ns, member.compressed, members)
             if copy is not None:
                 if zipped.member_broken:
@@ -132,7 +138,7 @@ class Expansion:
     ) -> Blob | None:
         """A member's copy in the spool, or a note on why there is none."""
         try:
-            path, size = self._purse.spool(pieces, compressed)
+            path, size = self._budget.spool(pieces, compressed)
         except Stop:
             raise
         except (TooMuch, Unsupported, Unavailable) as reason:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -47,9 +46,3 @@ class Limits:
 
     dump_bytes: int = 2 * GIB
     """Largest dump that is decoded: a ring of millions of calls, where 2000 is usual and 20,000 is much."""
-
-    json_depth: int = 64
-    """Nesting of a JSON document; dumps have 6 levels, aggregated ones 9."""
-
-    text_bytes: int = 256 * MIB
-    """How much of a text table is decoded."""

@@ -19,9 +19,10 @@ from rankandfile.evidence.files.archives import Expansion
 from rankandfile.evidence.files.blobs import Blob, natural, shown
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.members import is_junk
-from rankandfile.evidence.files.purse import Full, Purse, amount
 from rankandfile.evidence.files.sniff import container
 from rankandfile.model.ledger import Note
+
+from .expansion_budget import ExpansionBudget, Full, amount
 
 __all__ = ["Blob", "walk"]
 
@@ -53,8 +54,8 @@ def walk(
 class _Walk:
     def __init__(self, spool: Path, limits: Limits) -> None:
         self._limits = limits
-        self._purse = Purse(limits, spool)
-        self._expansion = Expansion(self._purse, limits)
+        self._budget = ExpansionBudget(limits, spool)
+        self._expansion = Expansion(self._budget, limits)
         # Files and what comes out of archives, in the order of their names.
         self._blobs, self._notes = self._expansion.blobs, self._expansion.notes
         self._seen: dict[tuple[int, int], str] = {}
@@ -69,7 +70,7 @@ class _Walk:
             self._say("", f"{full}; the rest was not looked at")
         if self._unopened:
             first, more = self._unopened[0], len(self._unopened) - 1
-            what = f"{self._purse.full}; not opened"
+            what = f"{self._budget.full}; not opened"
             self._say(first, what + (f", and {more:,} more archives" if more else ""))
         return self._blobs, self._notes
 
@@ -96,7 +97,7 @@ class _Walk:
                 continue
             folders = []
             for entry in self._entries(path):
-                self._purse.count()
+                self._budget.count()
                 try:
                     status = entry.stat()
                 except OSError as error:
@@ -146,7 +147,7 @@ class _Walk:
         kind = self._kind(path) if status.st_size else None
         if kind is None:
             self._blobs.append(blob)
-        elif self._purse.full:
+        elif self._budget.full:
             self._unopened.append(path)
         else:
             try:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from rankandfile.evidence.owners.attempt_cuts import SILENCE, split
 from rankandfile.evidence.owners.dump_facts import Facts, duration
-from rankandfile.evidence.owners.twice import settle
+
+from .several_files import settle
 
 
 class Attempt(NamedTuple):

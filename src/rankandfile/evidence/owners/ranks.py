@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rankandfile.evidence.owners.whose import whose
 from rankandfile.evidence.raw import Members
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.tables.part import Part
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks
+
+from .owner_by_path import whose
 
 
 def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:

@@ -11,10 +11,15 @@ from pathlib import Path
 import msgspec
 
 from rankandfile.evidence.files.blobs import shown
+from rankandfile.evidence.files.expansion_budget import (
+    ExpansionBudget,
+    Full,
+    Stop,
+    TooMuch,
+)
 from rankandfile.evidence.files.inflate import Unavailable
 from rankandfile.evidence.files.limits import MIB, Limits
 from rankandfile.evidence.files.members import Members, inside
-from rankandfile.evidence.files.purse import Full, Purse, Stop, TooMuch
 from rankandfile.evidence.files.zip import Unsupported, Zip
 from rankandfile.evidence.reading import NotACase
 from rankandfile.evidence.tables import case_dir
@@ -69,19 +74,19 @@ def unpack(archive: Path, spool: Path, into: Path, limits: Limits | None = None)
     try:
         with archive.open("rb") as file:
             size = archive.stat().st_size
-            purse = Purse(limits, spool)
-            purse.open_root(size)
-            _take_all(Zip(file, size, limits.window_bytes), purse, members, into)
+            budget = ExpansionBudget(limits, spool)
+            budget.open_root(size)
+            _take_all(Zip(file, size, limits.window_bytes), budget, members, into)
     except (Full, Stop) as reason:
         raise NotACase(f"{archive}: {reason}") from reason
     _probe(into, str(archive))
     return _manifest(into), members.notes()
 
 
-def _take_all(zipped: Zip, purse: Purse, members: Members, into: Path) -> None:
+def _take_all(zipped: Zip, budget: ExpansionBudget, members: Members, into: Path) -> None:
     root = None
     for member in zipped:
-        purse.count()
+        budget.count()
         if root is None:
             # The first document tells where the case lies: at the top, or in a folder of that name.
             first = inside(member.name)[0]
@@ -99,7 +104,7 @@ def _take_all(zipped: Zip, purse: Purse, members: Members, into: Path) -> None:
             members.skip("encrypted file" if member.encrypted else "link", member.name)
             continue
         try:
-            copy, _ = purse.spool(purse.metered(zipped.body(member)), member.compressed)
+            copy, _ = budget.spool(budget.metered(zipped.body(member)), member.compressed)
         except Stop:
             raise
         except (TooMuch, Unsupported, Unavailable) as reason:

@@ -15,7 +15,7 @@ from rankandfile.wire.reading import Contents
 LARGEST = 256 << 20
 
 
-class Row(NamedTuple):
+class JournalRow(NamedTuple):
     number: int
     time_ns: int
     kind: str
@@ -36,16 +36,16 @@ class Journal(NamedTuple):
     attempt: int
     writer: int
     """Hashes of different writers cannot be compared."""
-    rows: list[Row]
+    rows: list[JournalRow]
 
 
-class Parting(NamedTuple):
+class HistoryDivergence(NamedTuple):
     """The first numbers at which two ranks of a group had done different things."""
 
     group: str
     seq: int
-    one: tuple[int, Row]
-    other: tuple[int, Row]
+    one: tuple[int, JournalRow]
+    other: tuple[int, JournalRow]
 
 
 def read(path: Path) -> Journal | str:
@@ -59,7 +59,7 @@ def read(path: Path) -> Journal | str:
     return Journal(header.rank, host, header.attempt, header.writer, _rows(contents))
 
 
-def _rows(contents: Contents) -> list[Row]:
+def _rows(contents: Contents) -> list[JournalRow]:
     rows = []
     for kept in contents.records:
         record = kept.record
@@ -78,7 +78,7 @@ def _rows(contents: Contents) -> list[Row]:
         reduction = layout.REDUCTIONS[record.reduce_op] if record.reduce_op < len(layout.REDUCTIONS) else "?"
         step = "".join(_words(contents, layout.TEXT, record.step)) if record.step else ""
         rows.append(
-            Row(
+            JournalRow(
                 record.number, record.wall_ns, kind, text, named, record.seq, reduction, step,
                 _site(contents, record.site), record.hash,
             )
@@ -96,10 +96,10 @@ def _site(contents: Contents, number: int) -> str:
     return f"{row[1]}:{row[2]}" if len(row) == 3 else ""
 
 
-def partings(journals: Iterable[Journal]) -> list[Parting]:
+def history_divergences(journals: Iterable[Journal]) -> list[HistoryDivergence]:
     """Per group, where a rank's history first differs from that of the lowest rank that has the same numbers."""
-    first: dict[tuple[str, int, int], dict[int, tuple[int, Row]]] = {}
-    found: dict[str, Parting] = {}
+    first: dict[tuple[str, int, int], dict[int, tuple[int, JournalRow]]] = {}
+    found: dict[str, HistoryDivergence] = {}
     for journal in sorted(journals, key=lambda one: one.rank):
         for row in journal.rows:
             if not row.hash:
@@ -108,5 +108,5 @@ def partings(journals: Iterable[Journal]) -> list[Parting]:
             rank, other = seen.setdefault(row.seq, (journal.rank, row))
             before = found.get(row.group)
             if other.hash != row.hash and (before is None or row.seq < before.seq):
-                found[row.group] = Parting(row.group, row.seq, (rank, other), (journal.rank, row))
+                found[row.group] = HistoryDivergence(row.group, row.seq, (rank, other), (journal.rank, row))
     return [found[group] for group in sorted(found)]

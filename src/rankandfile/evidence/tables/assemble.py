@@ -11,7 +11,7 @@ from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.flight.states import settle_batches
 from rankandfile.evidence.flight.versions import mixed_versions
 from rankandfile.evidence.tables.calls import call_table
-from rankandfile.evidence.tables.groups import Group, membership, world_size
+from rankandfile.evidence.tables.groups import RecordedGroup, membership, world_size
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, shape_table, stack_table
 from rankandfile.evidence.text.logs.assemble import LogPart
@@ -58,7 +58,7 @@ def assemble(
     )
 
 
-def _groups(groups: list[Group]) -> pl.DataFrame:
+def _groups(groups: list[RecordedGroup]) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "group": pl.Series(range(len(groups)), dtype=pl.UInt32),

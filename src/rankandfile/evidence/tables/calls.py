@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from rankandfile.evidence.raw import INTEGERS, NULL, Kind
-from rankandfile.evidence.tables.groups import Group
+from rankandfile.evidence.tables.groups import RecordedGroup
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.tables.repeated import Numbers, Repeated, kind_table, number
 from rankandfile.model.tables import CALLS, schema
@@ -23,7 +23,7 @@ def call_table(
     parts: Sequence[Part],
     numbers: dict[int, int],
     groups_of: list[list[int]],
-    groups: list[Group],
+    groups: list[RecordedGroup],
     tables: Repeated,
 ) -> pl.DataFrame:
     filled = [(part, of) for part, of in zip(parts, groups_of, strict=True) if part.raw.calls]
@@ -81,7 +81,7 @@ def _nullable(values: pl.Series, null: int = NULL) -> pl.Series:
 
 
 def _peers(
-    kinds: list[Kind], groups_of: Numbers, groups: list[Group]
+    kinds: list[Kind], groups_of: Numbers, groups: list[RecordedGroup]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Sender and receiver of each kind, as global ranks where the group's members are known; -1 elsewhere.
 

@@ -19,7 +19,7 @@ from rankandfile.model.ranks import format_ranks
 _MOST_ABSENT = 4
 
 
-class Group(NamedTuple):
+class RecordedGroup(NamedTuple):
     name: str
     desc: str
     members: Members | None
@@ -27,7 +27,7 @@ class Group(NamedTuple):
 
 
 class Membership(NamedTuple):
-    groups: list[Group]
+    groups: list[RecordedGroup]
     numbers: list[list[int]]
     """Per part, and per group of that part, the row in `groups`."""
 
@@ -74,7 +74,7 @@ def membership(parts: Sequence[Part], world: int | None) -> Membership:
 
     everybody = Members(range(world or 0))
     numbers: dict[tuple[str, Members | None, int | None], int] = {}
-    groups: list[Group] = []
+    groups: list[RecordedGroup] = []
     per_part: list[list[int]] = []
     for part, config in zip(parts, configs, strict=True):
         row: list[int] = []
@@ -85,7 +85,7 @@ def membership(parts: Sequence[Part], world: int | None) -> Membership:
             key = (label, found, part.rank if name.startswith("#") and not found else None)
             number = numbers.setdefault(key, len(groups))
             if number == len(groups):
-                groups.append(Group(label, desc, found, members_from))
+                groups.append(RecordedGroup(label, desc, found, members_from))
             row.append(number)
         per_part.append(row)
     return Membership(groups, per_part)

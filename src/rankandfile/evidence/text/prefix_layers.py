@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
-from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.stamps import month, since_boot, stamp, time_of_day
+
+from .bare_line import BareLine
 
 
 class Match(Protocol):
@@ -15,91 +16,91 @@ class Match(Protocol):
     def __getitem__(self, group: int, /) -> Any: ...
 
 
-Give: TypeAlias = Callable[[Peeled, Match], None]
+Give: TypeAlias = Callable[[BareLine, Match], None]
 
 CLOCK = r"(\d\d:\d\d:\d\d)"
 DATE = r"(\d{4})-(\d\d)-(\d\d)"
 
 
-def _rank(p: Peeled, m: Match) -> None:
+def _rank(p: BareLine, m: Match) -> None:
     p.rank, p.rank_from = int(m[1]), "prefix"
 
 
-def _role(p: Peeled, m: Match) -> None:
+def _role(p: BareLine, m: Match) -> None:
     p.local_rank = int(m[2])
     p.carrier += f"{m[1]}{m[2]}:"
 
 
-def _c10(p: Peeled, m: Match) -> None:
+def _c10(p: BareLine, m: Match) -> None:
     p.severity, p.source = m[1], m[5]
     p.at(stamp(None, int(m[2][:-2]), int(m[2][-2:]), m[3], m[4]))
 
 
-def _c10_old(p: Peeled, m: Match) -> None:
+def _c10_old(p: BareLine, m: Match) -> None:
     p.severity, p.source = m[1], m[2]
 
 
-def _agent(p: Peeled, m: Match) -> None:
+def _agent(p: BareLine, m: Match) -> None:
     p.severity, p.pid, p.source = m[1], int(m[5]), m[6]
     p.at(stamp(None, int(m[2][:-2]), int(m[2][-2:]), m[3], m[4]))
 
 
-def dated(p: Peeled, m: Match) -> None:
+def dated(p: BareLine, m: Match) -> None:
     p.at(stamp(int(m[1]), int(m[2]), int(m[3]), m[4], m[5], m[6]))
 
 
-def _timed(p: Peeled, m: Match) -> None:
+def _timed(p: BareLine, m: Match) -> None:
     p.at(time_of_day(m[1], m[2]))
 
 
-def _logger(p: Peeled, m: Match) -> None:
+def _logger(p: BareLine, m: Match) -> None:
     p.source, p.severity = m[1], m[2][0]
 
 
-def _warning(p: Peeled, m: Match) -> None:
+def _warning(p: BareLine, m: Match) -> None:
     p.severity, p.source = m[1][0], m[2]
 
 
-def _level(p: Peeled, m: Match) -> None:
+def _level(p: BareLine, m: Match) -> None:
     p.severity = m[1][0]
 
 
-def _nccl(p: Peeled, m: Match) -> None:
+def _nccl(p: BareLine, m: Match) -> None:
     p.host, p.pid, p.thread, p.device, p.nccl = m[1], int(m[2]), int(m[3]), int(m[4]), True
     p.source, p.severity = m[5], m[6][0]
 
 
-def _nccl_bare(p: Peeled, m: Match) -> None:
+def _nccl_bare(p: BareLine, m: Match) -> None:
     p.nccl, p.severity = True, m[1][0]
 
 
-def _cri(p: Peeled, m: Match) -> None:
+def _cri(p: BareLine, m: Match) -> None:
     dated(p, m)
     p.partial = m[8] == "P"
 
 
-def _task(p: Peeled, m: Match) -> None:
+def _task(p: BareLine, m: Match) -> None:
     p.task = int(m[1])
     p.carrier += f"{m[1]}:"
 
 
-def _ray(p: Peeled, m: Match) -> None:
+def _ray(p: BareLine, m: Match) -> None:
     p.pid = int(m[1])
     if m[2]:
         p.host = m[2]
     p.carrier += f"{m[1]} {m[2]}:"
 
 
-def _host(p: Peeled, m: Match) -> None:
+def _host(p: BareLine, m: Match) -> None:
     p.host = m[1]
     p.carrier += f"{m[1]}:"
 
 
-def _carried(p: Peeled, m: Match) -> None:
+def _carried(p: BareLine, m: Match) -> None:
     p.carrier += f"{m[1]}:"
 
 
-def _syslog(p: Peeled, m: Match) -> None:
+def _syslog(p: BareLine, m: Match) -> None:
     p.at(stamp(None, month(m[1]), int(m[2]), m[3]))
     p.host, p.kernel = m[4], m[5] == "kernel"
     p.carrier += f"{m[4]} {m[5]} {m[6]}:"
@@ -107,32 +108,32 @@ def _syslog(p: Peeled, m: Match) -> None:
         p.pid = int(m[6])
 
 
-def _journal(p: Peeled, m: Match) -> None:
+def _journal(p: BareLine, m: Match) -> None:
     dated(p, m)
     p.host, p.kernel = m[7], m[8] == "kernel"
     p.carrier += f"{m[7]} {m[8]}:"
 
 
-def _boot(p: Peeled, m: Match) -> None:
+def _boot(p: BareLine, m: Match) -> None:
     p.at(since_boot(m[1], m[2]))
     p.kernel = True
 
 
-def _dmesg_t(p: Peeled, m: Match) -> None:
+def _dmesg_t(p: BareLine, m: Match) -> None:
     p.at(stamp(int(m[4]), month(m[1]), int(m[2]), m[3]))
     p.kernel = True
 
 
-def _kernel_level(p: Peeled, _match: Match) -> None:
+def _kernel_level(p: BareLine, _match: Match) -> None:
     p.kernel = True
 
 
-def _app_rank(p: Peeled, m: Match) -> None:
+def _app_rank(p: BareLine, m: Match) -> None:
     if p.rank is None:
         p.rank, p.rank_from = int(m[1]), "app"
 
 
-def _nothing(_peeled: Peeled, _match: Match) -> None:
+def _nothing(_peeled: BareLine, _match: Match) -> None:
     pass
 
 

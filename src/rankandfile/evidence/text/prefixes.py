@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.prefix_layers import CLOCK, DATE, LAYERS, Give, dated
+
+from .bare_line import BareLine
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 _CLASSES = {"digit": "0123456789", " digit": " 0123456789", "word": _WORD}
@@ -56,11 +57,11 @@ _DOCKER = '{"log":"'
 _ISO = re.compile(rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
 
 
-def peel(line: str) -> Peeled:
+def peel(line: str) -> BareLine:
     """A line's own text and what stood before it."""
     if line.startswith(_DOCKER):
         return _docker(line)
-    peeled = Peeled(line=line)
+    bare = BareLine(line=line)
     position = 0
     for _ in range(_DEEPEST):
         choice = _BY_FIRST.get(line[position : position + 1])
@@ -68,25 +69,25 @@ def peel(line: str) -> Peeled:
         if not choice or not match:
             break
         name, before, give = choice.layer[match.lastindex]
-        give(peeled, match.groups()[before - 1 : match.lastindex] if before else match)
-        peeled.layers.append(name)
+        give(bare, match.groups()[before - 1 : match.lastindex] if before else match)
+        bare.layers.append(name)
         position = match.end()
-    peeled.body, peeled.start = line[position:], position
-    return peeled
+    bare.body, bare.start = line[position:], position
+    return bare
 
 
-def _docker(line: str) -> Peeled:
+def _docker(line: str) -> BareLine:
     try:
         document = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):
         return peel(line[len(_DOCKER) :])
     text, time = document.get("log"), document.get("time")
-    peeled = (
+    bare = (
         peel(text.rstrip("\n"))
         if isinstance(text, str) and not text.startswith(_DOCKER)
-        else Peeled(body=line, line=line)
+        else BareLine(body=line, line=line)
     )
     if isinstance(time, str) and (match := _ISO.match(time)):
-        dated(peeled, match)
-    peeled.layers.insert(0, "docker")
-    return peeled
+        dated(bare, match)
+    bare.layers.insert(0, "docker")
+    return bare

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
-from rankandfile.evidence.text.peeled import Peeled
-from rankandfile.evidence.text.pieces import pieces
 from rankandfile.evidence.text.prefixes import peel
+
+from .bare_line import BareLine
+from .written_lines import pieces
 
 #: Positions in `buffer[begin:end]` inside literals (or where one may be), ascending.
 Finder = Callable[[bytes, int, int], Sequence[int]]
@@ -43,12 +44,12 @@ class Window:
 
     def __init__(self, buffer: bytes, base: int) -> None:
         self.buffer, self.base = buffer, base
-        self._taken: dict[int, Sequence[Peeled]] = {}
+        self._taken: dict[int, Sequence[BareLine]] = {}
 
     def text(self, start: int, end: int) -> str:
         return self.buffer[start : min(end, start + LINE)].decode("utf-8", "replace")
 
-    def taken(self, start: int, end: int) -> Sequence[Peeled]:
+    def taken(self, start: int, end: int) -> Sequence[BareLine]:
         found = self._taken.get(start)
         if found is None:
             if len(self._taken) == _MOST_TAKEN:
@@ -76,7 +77,7 @@ class Line:
         return self._window.buffer[self._start : self._end].decode("utf-8", "replace")
 
     @property
-    def taken(self) -> Sequence[Peeled]:
+    def taken(self) -> Sequence[BareLine]:
         """The lines that its writers wrote, taken apart."""
         return self._window.taken(self._start, self._end)
 
@@ -85,7 +86,7 @@ class Line:
         base = self._window.base
         return ((base + start, self._window.text(start, end)) for start, end in self._below())
 
-    def below(self) -> Iterator[tuple[int, Sequence[Peeled]]]:
+    def below(self) -> Iterator[tuple[int, Sequence[BareLine]]]:
         """The lines below, taken apart."""
         base = self._window.base
         return ((base + start, self._window.taken(start, end)) for start, end in self._below())
@@ -95,7 +96,7 @@ class Line:
         base = self._window.base
         return ((base + start, self._window.text(start, end)) for start, end in self._above())
 
-    def above(self) -> Iterator[tuple[int, Sequence[Peeled]]]:
+    def above(self) -> Iterator[tuple[int, Sequence[BareLine]]]:
         """The lines above, nearest first, taken apart."""
         base = self._window.base
         return ((base + start, self._window.taken(start, end)) for start, end in self._above())

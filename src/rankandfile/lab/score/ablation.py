@@ -40,7 +40,7 @@ class Asked(msgspec.Struct, kw_only=True):
     changes: list[Change]
 
 
-class Row(msgspec.Struct, kw_only=True):
+class HeuristicWorth(msgspec.Struct, kw_only=True):
     """One heuristic over all incidents. Losses and gains are of switching it off: a loss speaks for it."""
 
     heuristic: str
@@ -76,7 +76,7 @@ def ablate(
     *,
     jobs: int = 1,
     on_done: Callable[[], None] | None = None,
-) -> list[Row]:
+) -> list[HeuristicWorth]:
     """A row for each of the rules, over the incidents that left what the analyser (one of `OURS`) looks at."""
     names = frozenset(rule.name for rule in rules)
     asked = of_each(partial(_asked, analyser, names), found, jobs, on_done=on_done)
@@ -110,7 +110,7 @@ def _asked(analyser: str, names: frozenset[str], incident: Path) -> Asked:
     return Asked(heard=sorted(had_a_say & names), changes=changes)
 
 
-def _row(rule: Heuristic, asked: Sequence[Asked], analyser: str) -> Row:
+def _row(rule: Heuristic, asked: Sequence[Asked], analyser: str) -> HeuristicWorth:
     changes = [change for one in asked for change in one.changes if change.heuristic == rule.name]
     turned = [(_right(change.on, analyser), _right(change.off, analyser)) for change in changes]
     blamed = [(bool(change.on.innocents_blamed), bool(change.off.innocents_blamed)) for change in changes]
@@ -118,7 +118,7 @@ def _row(rule: Heuristic, asked: Sequence[Asked], analyser: str) -> Row:
         word: [(getattr(change.on, mark) is True, getattr(change.off, mark) is True) for change in changes]
         for word, mark in COUNTED.items()
     }
-    return Row(
+    return HeuristicWorth(
         heuristic=rule.name,
         meaning=rule.meaning,
         heard=sum(rule.name in one.heard for one in asked),
@@ -137,7 +137,7 @@ def _right(marks: Marks, analyser: str) -> bool:
     return not wrong_in(marks, OURS[analyser].source, OURS[analyser].folder == "logs")
 
 
-def table(rows: Sequence[Row]) -> Iterator[dict[str, object]]:
+def table(rows: Sequence[HeuristicWorth]) -> Iterator[dict[str, object]]:
     """What switching off each does, for a person to read: of those that had a say, the most telling first."""
     for row in sorted(rows, key=lambda row: (-row.right_to_wrong - row.wrong_to_right, -row.changed)):
         if not row.heard:

@@ -16,15 +16,15 @@ from rankandfile.lab import truth as truths
 from .analysers import Analyser, analyser, sees_only_dumps
 from .answer import Answer
 from .judge import Marks, judge
-from .tally import Row, tally
-from .told import text_of, told
+from .tally import ScoreRow, tally
+from .told_by_logs import text_of, told
 
 T = TypeVar("T")
 
 
 class Score(msgspec.Struct, kw_only=True):
     analyser: str
-    rows: list[Row]
+    rows: list[ScoreRow]
     marks: list[Marks]
 
 

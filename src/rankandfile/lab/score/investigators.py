@@ -15,7 +15,7 @@ import msgspec
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.claims import check
-from rankandfile.agent.claims.parse import Claim, Quote, parts
+from rankandfile.agent.claims.parse import CitedSentence, Quote, parts
 from rankandfile.agent.journal import Journal
 from rankandfile.agent.playbook import Draft, draft
 from rankandfile.agent.tools.propose_verdict import Proposal
@@ -89,7 +89,7 @@ def _case(incident: Path, consult: Consult | None) -> Case:
     return Case(
         marks=judged(said),
         diagnosis=judged(from_diagnosis(bench.diagnosis)),
-        sentences=sum(isinstance(part, (Claim, Quote)) for part in parts(document)),
+        sentences=sum(isinstance(part, (CitedSentence, Quote)) for part in parts(document)),
         unsupported=len({problem.line for problem in problems}),
         fix=_fix_is_told(bench, document),
         added=added,

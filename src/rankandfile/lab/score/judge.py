@@ -8,7 +8,7 @@ from rankandfile.lab.truth import Truth, long_ranks
 from rankandfile.model.causes import CAUSES
 
 from .answer import Answer, Site
-from .told import Told
+from .told_by_logs import Told
 
 
 class Marks(msgspec.Struct, kw_only=True):

@@ -12,7 +12,7 @@ from rankandfile.model.document import pretty
 
 from .corpus import Score
 from .judge import Marks
-from .tally import Row, of_variants
+from .tally import ScoreRow, of_variants
 
 #: The blocks of a page: of analysers that are given everything, the source too, the logs alone, and of the others;
 #: and of all of them where something was taken away.
@@ -56,7 +56,7 @@ _LOGS = (
 
 _VARIANTS = (("taken away", lambda row: row.of), *_COLUMNS[1:])
 
-_Columns = tuple[tuple[str, Callable[[Row], str]], ...]
+_Columns = tuple[tuple[str, Callable[[ScoreRow], str]], ...]
 _OF_BLOCK: dict[str, _Columns] = {"places": _PLACES, "logs": _LOGS, "variants": _VARIANTS}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.evidence.flight.as_pickle import load
-from rankandfile.evidence.owners.whose import whose
+from rankandfile.evidence.owners.owner_by_path import whose
 
 
 def repaired_copy(dumps: Path, into: Path) -> Path:

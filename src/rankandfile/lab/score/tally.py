@@ -25,7 +25,7 @@ class Share(msgspec.Struct, kw_only=True):
         return f"{self.right}/{self.asked} ({self.right / self.asked:.0%}, {self.low:.0%}-{self.high:.0%})"
 
 
-class Row(msgspec.Struct, kw_only=True):
+class ScoreRow(msgspec.Struct, kw_only=True):
     of: str
     """The true cause, or what was taken away from the incidents; `all`."""
     incidents: int
@@ -66,11 +66,11 @@ def share(values: Sequence[bool | None]) -> Share:
     )
 
 
-def row(of_them: str, marks: Sequence[Marks]) -> Row:
+def row(of_them: str, marks: Sequence[Marks]) -> ScoreRow:
     def of(question: Callable[[Marks], bool | None]) -> Share:
         return share([question(mark) for mark in marks])
 
-    return Row(
+    return ScoreRow(
         of=of_them,
         incidents=len(marks),
         hang=of(lambda mark: mark.hang_right),
@@ -97,7 +97,7 @@ def of_variants(marks: Sequence[Marks]) -> bool:
     return bool(marks) and all(mark.removed for mark in marks)
 
 
-def tally(marks: Sequence[Marks]) -> list[Row]:
+def tally(marks: Sequence[Marks]) -> list[ScoreRow]:
     """One row per true cause, in alphabetical order, and one for all; of variants, per what was taken away."""
     variants = of_variants(marks)
     by_name: dict[str, list[Marks]] = {}

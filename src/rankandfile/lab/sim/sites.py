@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from rankandfile.lab.flight_writer_types import Frame
-from rankandfile.lab.sim.sources import RUN_FROM, Place, places
+from rankandfile.lab.sim.sources import RUN_FROM, MarkedLine, places
 from rankandfile.lab.sim.stacks import (
     backward_call,
     batch_frames,
@@ -156,7 +156,7 @@ def frames_of(site: str) -> tuple[Frame, ...]:
 
 
 @cache
-def user_place(site: str) -> Place:
+def user_place(site: str) -> MarkedLine:
     """The user's innermost line of a site: the call site a person would name."""
     return places()[next(link for link in SITES[site] if isinstance(link, str))]
 

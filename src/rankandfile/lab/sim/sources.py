@@ -51,7 +51,7 @@ BUGS: dict[str, dict[str, str]] = {
 }
 
 
-class Place(NamedTuple):
+class MarkedLine(NamedTuple):
     """A marked line."""
 
     file: str
@@ -77,16 +77,16 @@ def _shown(line: str, bugs: Mapping[str, str]) -> str:
     return line[: len(line) - len(line.lstrip())] + bugs[marker[1]]
 
 
-def place_of_fault(name: str) -> Place:
+def place_of_fault(name: str) -> MarkedLine:
     """Where the ranks part, with the line as the faulty tree has it."""
     place = places()[name]
     return place._replace(text=BUGS.get(name, {}).get(name, place.text))
 
 
 @cache
-def places() -> dict[str, Place]:
+def places() -> dict[str, MarkedLine]:
     """Every marker of the tree; a marker that occurs twice is a mistake of the tree."""
-    found: dict[str, Place] = {}
+    found: dict[str, MarkedLine] = {}
     for path in sorted(_TREE.glob("*.py.txt")):
         text = path.read_text()
         functions = _functions(text)
@@ -97,7 +97,7 @@ def places() -> dict[str, Place]:
                     raise ValueError(f"marker {match[1]} is on two lines")
                 name = functions.get(number, "<module>")
                 code = _MARKER.sub("", line).strip()
-                found[match[1]] = Place(path.name.removesuffix(".txt"), number, name, code)
+                found[match[1]] = MarkedLine(path.name.removesuffix(".txt"), number, name, code)
     return found
 
 

@@ -127,7 +127,7 @@ def _described(kind: str, group: Group, seq: int, cohorts: list[CohortTruth]) ->
 
 
 def _open_collective(fault: Fault, layout: Layout, hosts: list[Host], now: int) -> DivergenceTruth:
-    """Nobody departed from anything: name the collective that everyone joined and nobody finished."""
+    """Nobody diverged from anything: name the collective that everyone joined and nobody finished."""
     open_ones = [
         (record.created, record.what.group, host.rank)
         for host in hosts
@@ -154,17 +154,17 @@ def _collectives(host: Host, group: Group) -> list[Record]:
 
 
 def _cohorts(
-    group: Group, hosts: list[Host], place: int, seq: int, now: int, apart: tuple[int, ...]
+    group: Group, hosts: list[Host], place: int, seq: int, now: int, diverged: tuple[int, ...]
 ) -> list[CohortTruth]:
     """What each member issued at that place of the group's order, members that issued alike together; with its
-    own number where that differs, since batches of sends take numbers too. Those who departed stand apart even
+    own number where that differs, since batches of sends take numbers too. Those who diverged stand apart even
     when what they issued looks the same: theirs is another turn of the loop."""
     issued: dict[tuple[bool, int, Issued], list[int]] = {}
     for rank in group.ranks:
         ordered = _collectives(hosts[rank], group)
         record = ordered[place] if place < len(ordered) and ordered[place].created <= now else None
         own = record.collective_seq if record is not None and record.collective_seq != seq else 0
-        issued.setdefault((rank in apart, own, _named(record)), []).append(rank)
+        issued.setdefault((rank in diverged, own, _named(record)), []).append(rank)
     ranked = sorted(issued.items(), key=lambda item: -len(item[1]))
     return [_cohort(call, ranks, "", own) for (_, own, call), ranks in ranked]
 

@@ -61,6 +61,7 @@ class CallTable:
 
 
 def read_calls(case: Case) -> CallTable:
+    """From the case's table of calls to calls in program order, with slots, terms and kinds; batches are one call."""
     calls = case.calls.select(
         "rank", "group", "seq", "p2p_seq", "op_id", "op", "is_p2p", "src", "dst", "root", "shape", "state",
         "created_ns", "site", "stack", "timeout_ms", "record", "dump",

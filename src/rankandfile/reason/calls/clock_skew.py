@@ -55,5 +55,6 @@ def _taken(case: Case, offsets: dict[int, int]) -> int:
 
 
 def on_one_clock(call_table: CallTable, offsets: dict[int, int]) -> CallTable:
+    """The same calls, with the times of each rank moved by how far its clock is off."""
     shift = pl.col("rank").replace_strict(offsets, default=0, return_dtype=pl.Int64)
     return replace(call_table, calls=call_table.calls.with_columns(pl.col("created_ns") - shift))

@@ -1,4 +1,4 @@
-"""Kinds of call."""
+"""What each row of the table of calls is: its column `kind`."""
 
 from __future__ import annotations
 

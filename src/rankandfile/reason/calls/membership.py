@@ -27,6 +27,7 @@ class Membership:
 
 
 def membership(case: Case, users: dict[int, set[int]]) -> Membership:
+    """The members of every group of the case; `users`: the ranks that were seen to use each."""
     members: dict[int, list[int]] = {}
     inferred: set[int] = set()
     descs: dict[int, str] = {}

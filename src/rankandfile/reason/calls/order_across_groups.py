@@ -2,6 +2,10 @@
 
 Groups of one family run the same program, so "slot 50 of my tensor-parallel group" is one place in the program,
 whichever group it is.
+
+In: the table of calls and the family of each group. Out, for two collectives: how many ranks issued the first one
+first, and how many the second. Ranks 0-5 issued slot 50 of their tensor-parallel groups and then slot 12 of their
+data-parallel ones, ranks 6 and 7 the other way round: `votes` are (6, 2), and 6 and 7 are out of order.
 """
 
 from __future__ import annotations

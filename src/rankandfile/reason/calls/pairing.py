@@ -55,6 +55,7 @@ class Pairing:
 
 
 def pair(case: Case, call_table: CallTable) -> Pairing:
+    """For each rank's oldest unfinished sends and receives, the other side's call; and those that stay ambiguous."""
     moves = call_table.calls.filter(
         pl.col("kind").is_in([TRANSFER, MEMBER])
         & pl.col("is_p2p")

@@ -37,6 +37,7 @@ class Request(NamedTuple):
 
 
 def of_report(report: Report) -> Request | None:
+    """What a watchdog's line says that its rank asked for; None where it names no operation."""
     if report.op is None:
         return None
     contract = contract_of(report.op)
@@ -47,6 +48,7 @@ def of_report(report: Report) -> Request | None:
 
 
 def of_call(facts: Facts, row: lookup.Row) -> Request:
+    """What a recorded call asked for."""
     terms = facts.call_table.terms[row["terms"]]
     contract = contract_of(terms.op)
     size = sum(terms.size) if contract.agree in ("input", "either", "output") and terms.size else None
@@ -72,6 +74,7 @@ def claims_at(facts: Facts, group: int, slot: int) -> list[Request]:
 
 
 def agree(one: Asked, other: Asked) -> bool:
+    """Whether both asked for one operation, of one size where both tell it."""
     return one[0] == other[0] and (one[1] is None or other[1] is None or one[1] == other[1])
 
 
@@ -115,6 +118,7 @@ def relation(history: Sequence[Request], expected: Request, came: Request) -> st
 
 
 def same(one: Request, other: Request) -> bool:
+    """Whether both asked for the same, from the same line where both tell it."""
     return agree(one.asked, other.asked) and (
         one.site is None or other.site is None or one.site == other.site
     )
@@ -139,12 +143,14 @@ def history(facts: Facts, group: int, ranks: Iterable[int]) -> list[Request]:
 
 
 def asked(claim: Request) -> str:
+    """`all_reduce of 64 elements at train.py:12`."""
     op, size = claim.asked
     at = f" at {claim.site[0]}:{claim.site[1]}" if claim.site else ""
     return f"{op}{f' of {size:,} elements' if size else ''}{at}"
 
 
 def as_call(claim: Request, seq: int | None) -> Call:
+    """The request as a call of the document."""
     place = claim.place
     return Call(
         op=claim.asked[0],

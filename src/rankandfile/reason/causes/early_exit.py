@@ -6,9 +6,9 @@ from rankandfile.model.advice import AGREE, FIRST_LOGGER, FLAG, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.toolbox import (
+    AskedRank,
     Facts,
     Story,
-    Subject,
     WaitEnd,
     find_divergence,
     in_document,
@@ -86,10 +86,10 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 @teller(precedence=60)
-def left_the_program(facts: Facts, subject: Subject) -> Story | None:
+def left_the_program(facts: Facts, asked: AskedRank) -> Story | None:
     """Its program came to its end, and its process exited well, while the others still wait for it."""
-    end = facts.accounts.ends.get(subject.rank)
-    if end is None or end.kind != "finished" or _others_went_on(facts, subject):
+    end = facts.accounts.ends.get(asked.rank)
+    if end is None or end.kind != "finished" or _others_went_on(facts, asked):
         return None
     return Story(
         cause=CAUSE.word,
@@ -100,7 +100,7 @@ def left_the_program(facts: Facts, subject: Subject) -> Story | None:
             perhaps(
                 "uneven_inputs",
                 "Its share of the data may have ended before that of the others.",
-                [subject.rank],
+                [asked.rank],
                 decided_by="the number of batches per rank",
             ),
         ),
@@ -108,7 +108,7 @@ def left_the_program(facts: Facts, subject: Subject) -> Story | None:
     )
 
 
-def _others_went_on(facts: Facts, subject: Subject) -> bool:
+def _others_went_on(facts: Facts, asked: AskedRank) -> bool:
     """Whoever waited for it ended well too: so it came, and the wait was over."""
     ends = facts.accounts.ends
-    return any(rank in ends and ends[rank].kind == "finished" for rank in subject.waiting)
+    return any(rank in ends and ends[rank].kind == "finished" for rank in asked.waiting)

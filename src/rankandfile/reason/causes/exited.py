@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.advice import FIRST_LOGGER, FLAG
 from rankandfile.model.causes import Cause
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import Facts, Story, Subject, perhaps
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, perhaps
 
 CAUSE = Cause(
     word="exited",
@@ -34,24 +34,24 @@ The exit status is the evidence: the launcher's log has it, or the workload mana
 
 
 @teller(precedence=50)
-def with_an_error_code(facts: Facts, subject: Subject) -> Story | None:
+def with_an_error_code(facts: Facts, asked: AskedRank) -> Story | None:
     accounts = facts.accounts
-    end = accounts.ends.get(subject.rank)
-    if end is None or end.kind != "exited" or subject.rank in accounts.echoes:
+    end = accounts.ends.get(asked.rank)
+    if end is None or end.kind != "exited" or asked.rank in accounts.echoes:
         return None
-    if subject.rank not in accounts.logged and any(one.kind == "killed" for one in accounts.ends.values()):
+    if asked.rank not in accounts.logged and any(one.kind == "killed" for one in accounts.ends.values()):
         # Who loses a peer ends with an error, too: without its log nothing says that it was the first.
         return None
     return Story(
         cause=CAUSE.word,
-        confidence="established" if subject.rank in accounts.logged and not end.contradicted else "supported",
-        doing=end.words + (", without a word of an exception" if subject.rank in accounts.logged else ""),
+        confidence="established" if asked.rank in accounts.logged and not end.contradicted else "supported",
+        doing=end.words + (", without a word of an exception" if asked.rank in accounts.logged else ""),
         evidence=end.evidence,
         alternatives=(
             perhaps(
                 "raised",
                 "An exception may have ended it, and its message been lost.",
-                [subject.rank],
+                [asked.rank],
                 decided_by="its stderr, or the error file of the launcher",
             ),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import Facts, Story, Subject, location_of
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, location_of
 
 CAUSE = Cause(
     word="gpu_error",
@@ -36,8 +36,8 @@ end. Xid 48, 79, 94 and 95 are hardware; an illegal access is the program's.
 
 
 @teller(precedence=20, joined=20)
-def its_device_failed(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.accounts.device.get(subject.rank)
+def its_device_failed(facts: Facts, asked: AskedRank) -> Story | None:
+    error = facts.accounts.device.get(asked.rank)
     if error is None:
         return None
     return Story(

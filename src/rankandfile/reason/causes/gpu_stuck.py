@@ -10,10 +10,10 @@ from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Probe, Remedy
 from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.toolbox import (
+    AskedRank,
     Facts,
     Patience,
     Story,
-    Subject,
     WaitEnd,
     call_phrase,
     cited,
@@ -115,11 +115,11 @@ def not_begun(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 @teller(precedence=120, joined=50)
-def watchdog_stood_still(facts: Facts, subject: Subject) -> Story | None:
+def watchdog_stood_still(facts: Facts, asked: AskedRank) -> Story | None:
     """Its watchdog stood still, where others' ran and gave up: a call to its device did not come back."""
-    accounts, rank = facts.accounts, subject.rank
+    accounts, rank = facts.accounts, asked.rank
     error = accounts.stuck_watchdogs.get(rank)
-    if error is None or subject.proved or not set(subject.waiting) & accounts.gave_up:
+    if error is None or asked.proved or not set(asked.waiting) & accounts.gave_up:
         return None
     return Story(
         cause=CAUSE.word,

@@ -11,7 +11,15 @@ from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative, Confidence, Remedy
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import Facts, Stand, Story, Subject, named_after_a_transfer, perhaps, world_of
+from rankandfile.reason.toolbox import (
+    AskedRank,
+    Facts,
+    Stand,
+    Story,
+    named_after_a_transfer,
+    perhaps,
+    world_of,
+)
 
 CAUSE = Cause(
     word="host_blocked",
@@ -47,14 +55,14 @@ that the rank did not come. `py-spy dump --pid PID` on that host is the one thin
 
 
 @teller(precedence=90)
-def on_its_own_host(facts: Facts, subject: Subject) -> Story | None:
-    stand = facts.hosts.get(subject.rank)
+def on_its_own_host(facts: Facts, asked: AskedRank) -> Story | None:
+    stand = facts.hosts.get(asked.rank)
     if stand is None:
-        return _held_up(facts, subject) if subject.proved else None
-    if not _on_its_own(facts, subject, stand):
+        return _held_up(facts, asked) if asked.proved else None
+    if not _on_its_own(facts, asked, stand):
         return None
     doing, evidence = stand.words, stand.evidence
-    why = facts.accounts.raised.get(subject.rank) or facts.accounts.stopped.get(subject.rank)
+    why = facts.accounts.raised.get(asked.rank) or facts.accounts.stopped.get(asked.rank)
     if why is not None and why.thread is not None:
         doing, evidence = (
             f"{doing}; its thread {why.thread} had died of {why.words}",
@@ -68,11 +76,11 @@ def on_its_own_host(facts: Facts, subject: Subject) -> Story | None:
         doing=doing,
         evidence=evidence,
         location=stand.location,
-        alternatives=(_slow(subject.rank, "another look at its stack: does it move?"),),
+        alternatives=(_slow(asked.rank, "another look at its stack: does it move?"),),
     )
 
 
-def _on_its_own(facts: Facts, subject: Subject, stand: Stand) -> bool:
+def _on_its_own(facts: Facts, asked: AskedRank, stand: Stand) -> bool:
     """Whether it provably waits for no other rank there."""
     if stand.died:
         return False
@@ -81,13 +89,13 @@ def _on_its_own(facts: Facts, subject: Subject, stand: Stand) -> bool:
     if stand.activity != "user_code":
         return False
     # A call into C leaves no frame, and may be a wait for others; unless it runs, or the calls say that it is none.
-    computes = bool(stand.running) and subject.rank not in facts.accounts.gave_up
-    return computes or (subject.proved and subject.rank not in facts.hidden)
+    computes = bool(stand.running) and asked.rank not in facts.accounts.gave_up
+    return computes or (asked.proved and asked.rank not in facts.hidden)
 
 
-def _held_up(facts: Facts, subject: Subject) -> Story | None:
+def _held_up(facts: Facts, asked: AskedRank) -> Story | None:
     """By elimination: alive, no exception of its own, no fault of its device, and not in the call."""
-    accounts, rank = facts.accounts, subject.rank
+    accounts, rank = facts.accounts, asked.rank
     answered = [r.evidence for r in accounts.of_rank.get(rank, ()) if r.seq is None]
     if rank in facts.hidden or not (accounts.alive(rank) or answered):
         return None
@@ -123,15 +131,15 @@ def _slow(rank: int, decided_by: str) -> Alternative:
 
 @teller(precedence=100)
 @heuristic("alive and mute", "the only rank whose watchdog gave up on nothing is held on its host")
-def silent_alone(facts: Facts, subject: Subject) -> Story | None:
+def silent_alone(facts: Facts, asked: AskedRank) -> Story | None:
     """Every other rank waits and says so; this one left no dump, is alive, and its watchdog gave up on nothing.
 
     Had it joined a call that does not end, its own watchdog would have reported as all others' did. So it is held up on
     its host, before any call. All of this is absence of evidence, and counts only where nobody else is silent.
     """
-    accounts, rank = facts.accounts, subject.rank
+    accounts, rank = facts.accounts, asked.rank
     answered = [r.evidence for r in accounts.of_rank.get(rank, ()) if r.seq is None]
-    if subject.proved or rank not in accounts.logged or not (accounts.alive(rank) or answered):
+    if asked.proved or rank not in accounts.logged or not (accounts.alive(rank) or answered):
         return None
     if any(rank in told for told in (accounts.raised, accounts.echoes, accounts.gave_up)):
         return None
@@ -175,19 +183,19 @@ def silent_alone(facts: Facts, subject: Subject) -> Story | None:
 
 
 @teller(precedence=30, joined=10)
-def stopped_by_a_signal(facts: Facts, subject: Subject) -> Story | None:
+def stopped_by_a_signal(facts: Facts, asked: AskedRank) -> Story | None:
     """A signal has stopped its process: in whatever call it is, it does nothing until another signal lets it go on.
 
     That is a fact of the kernel's, and not one of the program's: a call that needs this rank cannot end, joined or not.
     """
-    held = facts.accounts.suspended.get(subject.rank)
+    held = facts.accounts.suspended.get(asked.rank)
     if held is None:
         return None
-    stand = facts.hosts.get(subject.rank)
+    stand = facts.hosts.get(asked.rank)
     where = f"; it stands {stand.phrase}" if stand is not None and not stand.died else ""
     return Story(
         cause=CAUSE.word,
-        confidence="established" if subject.proved else "supported",
+        confidence="established" if asked.proved else "supported",
         doing=f"{held.words}{where}",
         evidence=(*held.evidence, *(stand.evidence if stand is not None else ())),
     )

@@ -6,7 +6,7 @@ from rankandfile.model.advice import MONITORING
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import Facts, Story, Subject, perhaps
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, perhaps
 
 CAUSE = Cause(
     word="host_slow",
@@ -36,11 +36,11 @@ incident below is such a one: the rank in truth is slow. Where its stack moves, 
 
 
 @teller(precedence=80)
-def on_its_way(facts: Facts, subject: Subject) -> Story | None:
-    stand = facts.hosts.get(subject.rank)
+def on_its_way(facts: Facts, asked: AskedRank) -> Story | None:
+    stand = facts.hosts.get(asked.rank)
     if stand is None or not stand.moving or stand.waits == "ranks":
         return None
-    if stand.waits == "maybe" and not (subject.proved and stand.activity == "user_code"):
+    if stand.waits == "maybe" and not (asked.proved and stand.activity == "user_code"):
         return None
     return Story(
         cause=CAUSE.word,
@@ -52,7 +52,7 @@ def on_its_way(facts: Facts, subject: Subject) -> Story | None:
             perhaps(
                 "host_blocked",
                 "It may turn in a loop that never ends.",
-                [subject.rank],
+                [asked.rank],
                 decided_by="whether it ever comes to the call",
             ),
         ),

@@ -7,7 +7,7 @@ from collections import defaultdict
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Location, Remedy
 from rankandfile.reason.finder import finder
-from rankandfile.reason.toolbox import Facts, Subject, WaitEnd, event_id, fields_of, perhaps, pl, story_of
+from rankandfile.reason.toolbox import AskedRank, Facts, WaitEnd, event_id, fields_of, perhaps, pl, story_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -58,7 +58,7 @@ def _by_stacks(facts: Facts) -> Finding | None:
         rank: story
         for rank in absent
         # Without a stack it may be in the setup, too.
-        if (story := story_of(facts, Subject(rank, True))) and not story.absence
+        if (story := story_of(facts, AskedRank(rank, True))) and not story.absence
     }
     if not inside or not absent or stories.keys() != set(absent) or len(absent) > len(inside):
         return None

@@ -6,7 +6,7 @@ from rankandfile.model.advice import FIRST_LOGGER
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import Facts, Story, Subject
+from rankandfile.reason.toolbox import AskedRank, Facts, Story
 
 CAUSE = Cause(
     word="killed",
@@ -36,8 +36,8 @@ them beside the dumps.
 
 
 @teller(precedence=10)
-def by_a_signal(facts: Facts, subject: Subject) -> Story | None:
-    end = facts.accounts.ends.get(subject.rank)
+def by_a_signal(facts: Facts, asked: AskedRank) -> Story | None:
+    end = facts.accounts.ends.get(asked.rank)
     if end is None or end.kind != "killed":
         return None
     return Story(

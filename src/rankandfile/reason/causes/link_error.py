@@ -7,11 +7,11 @@ from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
 from rankandfile.reason.toolbox import (
+    AskedRank,
     Facts,
     Patience,
     Pending,
     Story,
-    Subject,
     WaitEnd,
     call_phrase,
     cited,
@@ -53,8 +53,8 @@ mlx5_0: Port 1 state changed to DOWN
 
 
 @teller(precedence=110, joined=30)
-def its_adapter_failed(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.accounts.link.get(subject.rank)
+def its_adapter_failed(facts: Facts, asked: AskedRank) -> Story | None:
+    error = facts.accounts.link.get(asked.rank)
     if error is None:
         return None
     return Story(

@@ -6,7 +6,7 @@ from rankandfile.model.advice import DISABLE, FIRST_LOGGER
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import Facts, Story, Subject, died_first, perhaps
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, died_first, perhaps
 
 CAUSE = Cause(
     word="peer_unreachable",
@@ -32,9 +32,9 @@ Connections to all processes of a host fail, and nothing of that host says anyth
 
 
 @teller(precedence=70, joined=40)
-def its_host_is_gone(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.accounts.unreachable.get(subject.rank)
-    if error is None or died_first(facts.accounts, subject.rank):
+def its_host_is_gone(facts: Facts, asked: AskedRank) -> Story | None:
+    error = facts.accounts.unreachable.get(asked.rank)
+    if error is None or died_first(facts.accounts, asked.rank):
         return None
     return Story(
         cause=CAUSE.word,
@@ -45,7 +45,7 @@ def its_host_is_gone(facts: Facts, subject: Subject) -> Story | None:
             perhaps(
                 "killed",
                 "Its process may have been killed while the host lives on.",
-                [subject.rank],
+                [asked.rank],
                 decided_by="whether the host answers",
             ),
         ),

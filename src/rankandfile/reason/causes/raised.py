@@ -6,7 +6,7 @@ from rankandfile.model.advice import FIRST_LOGGER
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative, Confidence, Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import Facts, Story, Subject, location_of, perhaps
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, location_of, perhaps
 
 CAUSE = Cause(
     word="raised",
@@ -48,12 +48,12 @@ _LEAVING = ("teardown", "exception")
 
 
 @teller(precedence=40)
-def by_its_own_exception(facts: Facts, subject: Subject) -> Story | None:
-    error = facts.accounts.raised.get(subject.rank)
+def by_its_own_exception(facts: Facts, asked: AskedRank) -> Story | None:
+    error = facts.accounts.raised.get(asked.rank)
     if error is None or error.thread is not None:
         return None
-    end = facts.accounts.ends.get(subject.rank)
-    stand = facts.hosts.get(subject.rank)
+    end = facts.accounts.ends.get(asked.rank)
+    stand = facts.hosts.get(asked.rank)
     doing = f"raised {error.words}"
     evidence = error.evidence
     confidence: Confidence = "supported"
@@ -70,7 +70,7 @@ def by_its_own_exception(facts: Facts, subject: Subject) -> Story | None:
             perhaps(
                 "swallowed_exception",
                 "The exception may have been caught, and the program gone on without the call.",
-                [subject.rank],
+                [asked.rank],
                 decided_by="its stack or its exit code",
             ),
         )

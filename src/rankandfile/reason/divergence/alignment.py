@@ -2,6 +2,9 @@
 
 Linear in the common case: sequences that agree but for a few calls cost their length once per edit, compared in
 blocks. `b` is aligned to a beginning of `a`: how `a` goes on after the last call of `b` costs nothing.
+
+In: the calls of both as numbers. Out: the edits that make `b` of `a`. Of `a b c a b c` and `a b c x a b` it is one: at
+3, nothing of `a` becomes the `x` of `b`.
 """
 
 from __future__ import annotations

@@ -28,12 +28,12 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
     `earlier`: the stacks of the calls that the rank with the expected call made before it, latest first.
     """
     ours, theirs = stack_of(case, expected), stack_of(case, came)
-    depth = _parting(ours, theirs)
+    depth = _divergence_depth(ours, theirs)
     if depth is None or not _one_function(ours[depth], theirs[depth]):
         return "unknown"
     for nth, number in enumerate(earlier):
         before = stack_of(case, number)
-        at = _parting(before, ours)
+        at = _divergence_depth(before, ours)
         if at is None:
             continue
         if at > depth:
@@ -51,7 +51,7 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
     return "unknown"
 
 
-def _parting(one: Stack, other: Stack) -> int | None:
+def _divergence_depth(one: Stack, other: Stack) -> int | None:
     """The outermost frame in which the two differ; None if one runs inside the other or they are equal."""
     for depth, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b and (a[2] != b[2] or not _one_function(a, b)):
@@ -72,11 +72,15 @@ def was_there(case: Case, earlier: Iterable[int], place: int | None, depth: int)
     """Whether one of the earlier calls was made from where `place` stands, as far in as `depth`."""
     wanted = stack_of(case, place)[: depth + 1]
     stacks = (stack_of(case, number)[: depth + 1] for number in earlier)
-    return any(len(stack) == len(wanted) == depth + 1 and _parting(stack, wanted) is None for stack in stacks)
+    return any(
+        len(stack) == len(wanted) == depth + 1 and _divergence_depth(stack, wanted) is None
+        for stack in stacks
+    )
 
 
-def depth_of_fork(case: Case, one: int | None, other: int | None) -> int | None:
-    return _parting(stack_of(case, one), stack_of(case, other))
+def depth_of_divergence(case: Case, one: int | None, other: int | None) -> int | None:
+    """How many outer frames two stacks share before they differ; None: they are equal, or one runs inside the other."""
+    return _divergence_depth(stack_of(case, one), stack_of(case, other))
 
 
 def _by_line(previous: int, expected: int, came: int) -> Relation:
@@ -91,13 +95,13 @@ def _by_line(previous: int, expected: int, came: int) -> Relation:
 def _inside(before: Stack, came: Stack) -> Relation:
     """Both are on one line of the loop's body: in what that calls, a later line than that of the last call is of that
     round, and an earlier one of the next."""
-    at = _parting(before, came)
+    at = _divergence_depth(before, came)
     if at is None or not _one_function(before[at], came[at]):
         return "unknown"
     return "before" if came[at][2] > before[at][2] else "after"
 
 
-class Fork(NamedTuple):
+class DivergingLines(NamedTuple):
     """The function in which two stacks part, and its two lines."""
 
     function: str
@@ -105,17 +109,18 @@ class Fork(NamedTuple):
     lines: tuple[int, int]
 
 
-def fork(case: Case, one: int | None, other: int | None) -> Fork | None:
+def diverging_lines(case: Case, one: int | None, other: int | None) -> DivergingLines | None:
     """Where the ways to two calls part. None if they are the same, or no function is common to them."""
     ours, theirs = stack_of(case, one), stack_of(case, other)
-    depth = _parting(ours, theirs)
+    depth = _divergence_depth(ours, theirs)
     if depth is None or not _one_function(ours[depth], theirs[depth]):
         return None
     function, file, line = ours[depth]
-    return Fork(function, file, (line, theirs[depth][2]))
+    return DivergingLines(function, file, (line, theirs[depth][2]))
 
 
 def stack_of(case: Case, number: int | None) -> Stack:
+    """The frames of a stack of the case that are not torch's own, outermost first."""
     if number is None:
         return []
     rows = case.stacks.filter(pl.col("stack") == number)

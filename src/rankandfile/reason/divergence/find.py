@@ -1,7 +1,9 @@
-"""Where the ranks of a root took different paths: who parted from whom, at which call, and how.
+"""Where the ranks that a chain of waits ends in took another path: who diverged from whom, at which call, and how.
 
-The calls of the root's own groups show it first. The whole programs of the ranks can show it earlier, on another
-group; and where the groups show nothing (one call per step, sends and receives), they are all there is.
+In: the facts on calls and waits, and one end of the waits. Out: a `DivergencePoint` or, where nothing shows one, None.
+
+The calls of the groups that wait for this end show it first. The whole programs of the ranks can show it earlier,
+on another group; and where the groups show nothing (one call per step, sends and receives), they are all there is.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from typing import TYPE_CHECKING
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
+from .divergence_point import DivergencePoint, place_of
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
 from .past_the_call import passed
-from .point import DivergencePoint, place_of
 
 if TYPE_CHECKING:
     from rankandfile.reason.facts import Facts

@@ -5,15 +5,17 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.lost_history import lost_words
-from rankandfile.reason.divergence.code_paths import Fork, fork
-from rankandfile.reason.divergence.point import DivergencePoint
+from rankandfile.reason.divergence.code_paths import DivergingLines, diverging_lines
 from rankandfile.reason.document import cohort, diverged
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.in_words import pending_row
 from rankandfile.reason.words import counted, ranks_words, upper, verb
 
+from .divergence_point import DivergencePoint
+
 
 def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False) -> Divergence:
+    """The divergence as the document has it: a cohort for each side, and one for all other members."""
     if p.past:
         cohorts = _as_they_wait(facts, p)
         cohorts.append(cohort(facts, p.other, p.came))
@@ -62,6 +64,7 @@ def _sides(facts: Facts, p: DivergencePoint, detail: bool) -> list[Cohort]:
 
 
 def evidence(facts: Facts, p: DivergencePoint) -> tuple[str, ...]:
+    """The ids of the records that show it: both calls, and where the first rank of each side stands."""
     ids = [lookup.evidence_of(row) for row in (p.expected, p.came) if row]
     for ranks in (p.normal, p.other):
         ids += lookup.standing_evidence(facts, ranks[0], p.group) if ranks else []
@@ -78,19 +81,19 @@ def since_before(facts: Facts, p: DivergencePoint, where: str) -> str:
     return f"{words}: {history}." if history else f"{words}."
 
 
-def ways_words(ways: Fork) -> str:
+def ways_words(ways: DivergingLines) -> str:
     """`Their ways part in train, train.py, at lines 41 and 49.`"""
     one, other = ways.lines
     return f"Their ways part in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
 
 
-def ways_of(facts: Facts, p: DivergencePoint) -> Fork | None:
+def ways_of(facts: Facts, p: DivergencePoint) -> DivergingLines | None:
     """Where the ways to the two calls part: by the dumps or, where those keep no frames, by the stacks of ranks that
     still wait in the calls."""
     if p.expected is None or p.came is None:
         return None
     stacks = [_stack(facts, row) for row in (p.expected, p.came)]
-    return fork(facts.case, *stacks)
+    return diverging_lines(facts.case, *stacks)
 
 
 def _stack(facts: Facts, row: lookup.Row) -> int | None:

@@ -8,15 +8,16 @@ from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .by_place import placed
+from .divergence_point import DivergencePoint, call_of, place_of
 from .paths import Path
-from .point import DivergencePoint, call_of, place_of
+from .replaced_call import placed
 from .track_difference import Kind
 
 _FEWEST_WITNESSES = 3
 
 
 def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
+    """By the paths of the groups in which others wait for this end: the group with the largest normal path speaks."""
     groups = {facts.waits.pending[i].group for i in wait_end.pending} | set(wait_end.groups)
     found: list[tuple[int, Path]] = []
     for group in sorted(groups):

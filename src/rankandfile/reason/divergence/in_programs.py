@@ -12,15 +12,15 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .by_place import placed
 from .code_paths import relation
-from .point import (
+from .divergence_point import (
     DivergencePoint,
     call_of,
     calls_before,
     place_of,
     place_of_call,
 )
+from .replaced_call import placed
 
 _MOST_IN_CIRCLE = 48
 
@@ -58,6 +58,7 @@ def _belongs(facts: WaitFacts, rank: int, group: int) -> bool:
 
 
 def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
+    """By all calls of the ranks of this end, on whatever group, held against those of their like."""
     ranks = list(wait_end.ranks)[:_MOST_IN_CIRCLE]
     everyone = facts.case.ranks_seen
     divergences = {r: p for r in ranks if (p := facts.programs.diverges(r, everyone)) is not None}

@@ -16,7 +16,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .code_paths import depth_of_fork, relation, was_there
+from .code_paths import depth_of_divergence, relation, was_there
 
 _MOST_MATES = 8
 
@@ -69,7 +69,7 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
             continue
         before = facts.call_table.of_rank(mate).filter(pl.col("record") < due["record"])
         stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(512)))
-        depth = depth_of_fork(facts.case, due["stack"], stand.stack)
+        depth = depth_of_divergence(facts.case, due["stack"], stand.stack)
         how = relation(facts.case, stacks, due["stack"], stand.stack)
         if (
             how in ("after", "left")

@@ -2,6 +2,15 @@
 
 Most ranks define normal. Where as many went one way as the other, the loop's own past decides: the side that did
 what earlier steps did is normal. Where that does not decide either, nobody is called the one who diverged.
+
+In: the table of calls and a group. Out: `GroupPaths`, the normal path first, each with its ranks and with how it
+differs from the normal one. With letters for calls:
+
+    ranks 0-2  a b a b          normal, by majority
+    rank 3     a a b            skipped the b at slot 2
+
+    rank 0     a b a b a b      normal, by history: every a before was followed by a b
+    rank 1     a b a b a a      skipped the b at slot 6
 """
 
 from __future__ import annotations
@@ -50,6 +59,7 @@ class GroupPaths:
 
 
 def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
+    """The paths of the members of a group; None where there are no calls to compare."""
     cohorts = tracks(call_table, group)
     found = _paths(cohorts)
     if not found:

@@ -3,6 +3,15 @@
 Two tracks are compared slot by slot first. Where they differ, what matters is whether they are *out of step* from
 there on, or only differ in place: the same collective from two call sites is no divergence. To see a step out of
 step although both sides stopped right after it, the longer side is continued by what its own past predicts.
+
+In: the tracks of two cohorts, a number for each call, by slot from 1 on. Out: a `TrackDifference`, or None if there is
+none. With letters for calls:
+
+    normal  a b c a b c a b c
+    other   a b c a c a b c         skipped at slot 5: without the b, all that follows falls into place
+    other   a b c a x b c a b c     extra at slot 5
+    other   a b c a x c a b c       substituted at slot 5, or an argument if x is b with another size
+    other   a b c a c b a b c       swapped at slot 5
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
-from rankandfile.reason.ranks.did_instead import Subject
+from rankandfile.reason.ranks.did_instead import AskedRank
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -27,7 +27,7 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
     writers = set(mine["rank"].to_list())
     if not named or writers & set(named) or (facts.case.world_size or 0) <= max(named):
         return None
-    stories = {rank: story for rank in named if (story := story_of(facts, Subject(rank, True)))}
+    stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
     first = next(iter(stories.values()), None)
     doing = f": {first.doing}" if first else "; what it did instead, its stack or its log would tell"
     row = mine.row(0, named=True)

@@ -13,7 +13,7 @@ from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
-from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.dump_times import written_ns
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
@@ -57,7 +57,7 @@ def _noticed_at_once(facts: Facts, everyone: set[int], noticed: set[int]) -> Fin
     if not isinstance(last, int) or written is None or written - last > _AT_ONCE_NS:
         return None
     stories = {
-        rank: story for rank in first if (story := story_of(facts, Subject(rank, False, tuple(noticed))))
+        rank: story for rank in first if (story := story_of(facts, AskedRank(rank, False, tuple(noticed))))
     }
     if len(stories) < len(first) or len({story.cause for story in stories.values()}) != 1:
         return None

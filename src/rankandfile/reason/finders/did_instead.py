@@ -18,7 +18,7 @@ from rankandfile.reason.causes.link_error import on_a_host
 from rankandfile.reason.document import cited, not_come
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Teller, finder, tellers
-from rankandfile.reason.ranks.did_instead import Story, Subject
+from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.graph import Pending, WaitEnd
@@ -43,7 +43,7 @@ def did_instead(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     stories = {
         rank: story
         for rank in wait_end.ranks
-        if (story := story_of(facts, Subject(rank, proved, call.waiting)))
+        if (story := story_of(facts, AskedRank(rank, proved, call.waiting)))
     }
     if not stories or (proved and not _late(facts, wait_end, call, stories)):
         return None
@@ -51,11 +51,11 @@ def did_instead(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return _finding(facts, wait_end, call, culprits, stories)
 
 
-def story_of(facts: Facts, subject: Subject) -> Story | None:
-    accounts, rank = facts.accounts, subject.rank
+def story_of(facts: Facts, asked: AskedRank) -> Story | None:
+    accounts, rank = facts.accounts, asked.rank
     if accounts.gone(rank) and not died_first(accounts, rank) and rank not in accounts.unreachable:
         return None
-    return next((story for tell in tellers() if (story := tell(facts, subject))), None)
+    return next((story for tell in tellers() if (story := tell(facts, asked))), None)
 
 
 def _late(facts: Facts, wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> bool:
@@ -83,7 +83,7 @@ def _joined(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
     concerned = sorted({*call.waiting, *wait_end.victims, *wait_end.ranks, *ended})
     for tell in _of_those_that_joined():
         stories = {
-            rank: story for rank in concerned if (story := tell(facts, Subject(rank, False, call.waiting)))
+            rank: story for rank in concerned if (story := tell(facts, AskedRank(rank, False, call.waiting)))
         }
         if stories and len(stories) < len(concerned):
             return _finding(facts, wait_end, call, tuple(stories), stories)

@@ -8,8 +8,8 @@ from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.divergence import in_document
+from rankandfile.reason.divergence.divergence_point import DivergencePoint
 from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.divergence.point import DivergencePoint
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding

@@ -18,7 +18,7 @@ _MOST_KEPT = 2_100_000
 _FEWEST_COLUMNS = 400
 _MOST_COLUMNS = 20_000
 _BEFORE = 200
-"""Columns to keep before the parting, where not all can be kept."""
+"""Columns to keep before the divergence, where not all can be kept."""
 MOST_ROWS = 1024
 _NEAR = 48
 
@@ -32,25 +32,25 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Row:
+class GridRow:
     ranks: tuple[int, ...]
     role: Role
     cells: Cells
     alike: bool
 
 
-def window(low: int, high: int, ranks: int, parted: int | None) -> Window:
-    """The numbers from low to high, or as many of them as can be shown: the last ones, and where they parted."""
+def window(low: int, high: int, ranks: int, diverged_at: int | None) -> Window:
+    """The numbers from low to high, or as many of them as can be shown: the last ones, and where they diverged."""
     most = min(_MOST_COLUMNS, max(_FEWEST_COLUMNS, _MOST_CELLS // max(1, ranks)))
-    return _narrow(low, high, most, parted)
+    return _narrow(low, high, most, diverged_at)
 
 
-def _narrow(low: int, high: int, most: int, parted: int | None) -> Window:
+def _narrow(low: int, high: int, most: int, diverged_at: int | None) -> Window:
     if high - low < most:
         return Window(low, high - low + 1, 0, 0)
     first = high - most + 1
-    if parted is not None and parted - _BEFORE < first:
-        first = max(low, parted - _BEFORE)
+    if diverged_at is not None and diverged_at - _BEFORE < first:
+        first = max(low, diverged_at - _BEFORE)
     return Window(first, most, first - low, max(0, high - first - most + 1))
 
 
@@ -65,7 +65,7 @@ def fill(
 
 def merged(
     ranks: npt.NDArray[np.int64], grid: Cells, roles: list[Role], focus: int | None
-) -> tuple[list[Row], int]:
+) -> tuple[list[GridRow], int]:
     """Rows of the grid, culprits first, then the largest, and how many ranks found no place.
 
     Where too many ranks differ, those that look alike around the focus share a row, and where even these are too
@@ -79,7 +79,7 @@ def merged(
         spread.append(grid[:, max(0, middle - _NEAR) : middle + _NEAR])
         assert ends is not None
         spread.append(grid[np.arange(len(ranks)), np.maximum(ends - 1, 0)][:, None])
-    rows: list[Row] = []
+    rows: list[GridRow] = []
     for part in spread:
         rows = _rows(ranks, grid, part, roles)
         if len(rows) <= MOST_ROWS:
@@ -89,7 +89,7 @@ def merged(
     return kept, sum(len(row.ranks) for row in rows[MOST_ROWS:])
 
 
-def _rows(ranks: npt.NDArray[np.int64], grid: Cells, part: Cells, roles: list[Role]) -> list[Row]:
+def _rows(ranks: npt.NDArray[np.int64], grid: Cells, part: Cells, roles: list[Role]) -> list[GridRow]:
     weights = np.random.default_rng(0).integers(1, 1 << 62, size=part.shape[1], dtype=np.uint64) | np.uint64(
         1
     )
@@ -104,16 +104,16 @@ def _rows(ranks: npt.NDArray[np.int64], grid: Cells, part: Cells, roles: list[Ro
     out = []
     for (_, role), members in same.items():
         alike = part is grid or bool((grid[members] == grid[members[0]]).all())
-        out.append(Row(tuple(int(ranks[i]) for i in members), role, grid[members[0]], alike))
+        out.append(GridRow(tuple(int(ranks[i]) for i in members), role, grid[members[0]], alike))
     return out
 
 
-def cut_to_size(rows: list[Row], at: Window, parted: int | None) -> tuple[list[Row], Window]:
+def cut_to_size(rows: list[GridRow], at: Window, diverged_at: int | None) -> tuple[list[GridRow], Window]:
     """Fewer columns, where the rows together are more than a page should carry."""
     most = max(_FEWEST_COLUMNS, _MOST_KEPT // max(1, len(rows)))
     if at.columns <= most:
         return rows, at
-    to = _narrow(at.first, at.first + at.columns - 1, most, parted)
+    to = _narrow(at.first, at.first + at.columns - 1, most, diverged_at)
     start = to.first - at.first
-    cut = [Row(r.ranks, r.role, r.cells[start : start + to.columns], r.alike) for r in rows]
+    cut = [GridRow(r.ranks, r.role, r.cells[start : start + to.columns], r.alike) for r in rows]
     return cut, Window(to.first, to.columns, at.earlier + to.earlier, at.later + to.later)

@@ -29,18 +29,18 @@ def score(facts: Facts, diagnosis: Diagnosis) -> Score:
     roles = Roles(diagnosis)
     cited = _cited(facts, diagnosis)
     named = _named(facts, diagnosis, {group for group, _, _ in cited})
-    parted = {*named, *((group, slot) for group, slot, _ in cited if not named)}
+    diverged = {*named, *((group, slot) for group, slot, _ in cited if not named)}
     across = len({group for group, _, _ in cited}) > 1
     sheets = [
         sheet
         for group, slot in _groups(facts, [*named, *((group, slot) for group, slot, _ in cited)])
-        if (sheet := _group_sheet(facts, calls, roles, group, slot, not across and (group, slot) in parted))
+        if (sheet := _group_sheet(facts, calls, roles, group, slot, not across and (group, slot) in diverged))
         is not None
     ]
     whole = _whole_sheet(facts, calls, roles, min((record for _, _, record in cited), default=None))
     if whole is not None and across:
-        # Where they parted lies between groups: only the calls of all of them in order show it.
-        whole.parted = whole.focus
+        # Where they diverged lies between groups: only the calls of all of them in order show it.
+        whole.diverged_at = whole.focus
         sheets.insert(0, whole)
     elif whole is not None:
         sheets.append(whole)
@@ -63,7 +63,7 @@ def _cited(facts: Facts, diagnosis: Diagnosis) -> list[tuple[int, int | None, in
 
 
 def _named(facts: Facts, diagnosis: Diagnosis, cited: set[int]) -> list[tuple[int, int | None]]:
-    """The group in which they parted, where every call that is cited is one of another group."""
+    """The group in which they diverged, where every call that is cited is one of another group."""
     divergence = diagnosis.verdicts[0].divergence if diagnosis.verdicts else None
     if divergence is None or divergence.seq is None or not cited:
         return []
@@ -90,7 +90,7 @@ def _groups(facts: Facts, cited: list[tuple[int, int | None]]) -> Iterator[tuple
 
 
 def _group_sheet(
-    facts: Facts, calls: pl.DataFrame, roles: Roles, group: int, slot: int | None, parted: bool
+    facts: Facts, calls: pl.DataFrame, roles: Roles, group: int, slot: int | None, diverged: bool
 ) -> Sheet | None:
     rows = calls.filter((pl.col("group") == group) & pl.col("slot").is_not_null())
     if not rows.height:
@@ -98,8 +98,8 @@ def _group_sheet(
     members = facts.membership.members.get(group) or rows["rank"].unique().to_list()
     numbers = rows.select("rank", pl.col("slot").alias("number"), "cell")
     sheet = _sheet(numbers, members, roles, slot, f"group {lookup.group_words(facts, group)}", "seq")
-    if parted:
-        sheet.parted = slot
+    if diverged:
+        sheet.diverged_at = slot
     _align(facts, group, sheet)
     return sheet
 

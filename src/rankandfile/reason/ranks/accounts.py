@@ -102,11 +102,6 @@ class Accounts:
         """Ranks whose watchdog gave up on a collective: they wait in one."""
         return frozenset(r.rank for r in self.reports if r.seq is not None)
 
-    @cached_property
-    def given_up(self) -> frozenset[tuple[str, int]]:
-        """Collectives that some watchdog gave up on, by group name and number."""
-        return frozenset((r.group, r.seq) for r in self.reports if r.seq is not None)
-
     def gone(self, rank: int) -> bool:
         """Its process ended by itself or was killed: not by its launcher, nor by its own watchdog."""
         end = self.ends.get(rank)

@@ -26,7 +26,7 @@ class Story:
 
 
 @dataclass(frozen=True)
-class Subject:
+class AskedRank:
     """The rank that is asked about, and what the calls say of it."""
 
     rank: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from rankandfile.reason.calls.facts import CallFacts
-from rankandfile.reason.calls.looks_open import without_unasked
+from rankandfile.reason.calls.falsely_open import without_unasked
 
 from .host import Stand, stands
 from .watchdog_counters import stand_in

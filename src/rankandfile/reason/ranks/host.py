@@ -56,6 +56,7 @@ class Stand:
 
 
 def stands(case: Case) -> dict[int, Stand]:
+    """Rank -> where its host is, by the last stack that tells it."""
     rows = telling(case.snapshots, case.stacks, case.frames)
     if not rows.height:
         return {}

@@ -101,18 +101,6 @@ def cohorts_of(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -
     return sorted(cohorts, key=lambda cohort: (-len(cohort.ranks), cohort.ranks))
 
 
-def deepest_shared(one: StackCohort, other: StackCohort) -> CodePlace | None:
-    """The innermost frame that both are in, its line aside: the function in which they diverge."""
-    shared: CodePlace | None = None
-    for mine, theirs in zip(reversed(one.places), reversed(other.places), strict=False):
-        if _function(mine) != _function(theirs):
-            break
-        shared = mine
-        if mine.line != theirs.line:
-            break
-    return shared
-
-
 def path_words(places: Sequence[CodePlace], most: int = 2) -> str:
     """`in all_reduce ← average, grads.py:10 ← step ← train`: what it does, and the program's way there."""
     doing = classify(places)
@@ -128,10 +116,6 @@ def path_words(places: Sequence[CodePlace], most: int = 2) -> str:
 
 def _key(place: CodePlace) -> Key:
     return short_function(place.function), at(place)
-
-
-def _function(place: CodePlace) -> Key:
-    return short_function(place.function), at(place).rpartition(":")[0]
 
 
 def _sort(root: Node) -> None:

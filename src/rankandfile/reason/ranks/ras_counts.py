@@ -50,6 +50,7 @@ class Launches:
 
 
 def launches(case: Case, accounts: Accounts, world: int) -> list[Launches]:
+    """What each answer of RAS says of launches: the usual count, and the ranks with another one."""
     found = case.events.filter(pl.col("kind").cast(pl.String) == "ras_mismatch").sort("log", "line")
     rows = [(row, counts) for row in found.iter_rows(named=True) if (counts := _counts(row)) is not None]
     alike = {counts[1] + len(counts[2]): set[object]() for _, counts in rows}

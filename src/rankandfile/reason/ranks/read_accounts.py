@@ -1,4 +1,4 @@
-"""The testimony of a case: its logs and exit lists read rank by rank."""
+"""From the events and exits of a case to its `Accounts`: how each rank ended, what it raised, what its watchdog saw."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ _TRANSFERS = ("SEND", "RECV", "COALESCED")
 
 
 def read_accounts(case: Case) -> Accounts:
+    """What logs and exit lists say of each rank."""
     events = case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())

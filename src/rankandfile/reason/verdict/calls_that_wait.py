@@ -10,7 +10,7 @@ from rankandfile.model.diagnosis import Alternative, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.causes import finders
-from rankandfile.reason.divergence.point import place_of
+from rankandfile.reason.divergence.divergence_point import place_of
 from rankandfile.reason.facts import MOST_WAIT_ENDS, Facts
 from rankandfile.reason.finder import Finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, missing_dumps

@@ -19,7 +19,7 @@ from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.accounts import fields_of
-from rankandfile.reason.ranks.did_instead import Subject, world_of
+from rankandfile.reason.ranks.did_instead import AskedRank, world_of
 from rankandfile.reason.ranks.ras_counts import launches
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -164,7 +164,7 @@ def _launches(facts: Facts) -> Finding | None:
 
 
 def _behind(facts: Facts, late: tuple[int, ...], what: str, ids: tuple[str, ...], others: int) -> Finding:
-    stories = {rank: story for rank in late if (story := story_of(facts, Subject(rank, True)))}
+    stories = {rank: story for rank in late if (story := story_of(facts, AskedRank(rank, True)))}
     first = next(iter(stories.values()), None)
     doing = f": {first.doing}" if first else "; what it did instead, its stack or its log would tell"
     return Finding(

@@ -48,7 +48,7 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
 }
 
 
-class Row(NamedTuple):
+class Precedence(NamedTuple):
     source: str
     only: Callable[[Finding], bool] | None = None
     """Which of its findings are believed; None: all."""
@@ -66,14 +66,14 @@ def _names_ranks(finding: Finding) -> bool:
 
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
-    Row(BROKE_OFF),
-    Row(CALLS_THAT_WAIT, only=_hangs, several=True),
-    Row(WITHOUT_CALLS),
-    Row(WATCHDOGS, only=_names_ranks, several=True),
-    Row(CHECKS),
-    Row(WATCHDOGS),
-    Row(CALLS_THAT_WAIT),
-    Row(NOTHING_WAITS),
+    Precedence(BROKE_OFF),
+    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True),
+    Precedence(WITHOUT_CALLS),
+    Precedence(WATCHDOGS, only=_names_ranks, several=True),
+    Precedence(CHECKS),
+    Precedence(WATCHDOGS),
+    Precedence(CALLS_THAT_WAIT),
+    Precedence(NOTHING_WAITS),
 )
 
 

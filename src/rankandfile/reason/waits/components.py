@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 def components(arrows: list[list[int]]) -> list[list[int]]:
-    """The components of the graph with these arrows, those that others lead to first."""
+    """The components of the graph with these arrows, those that others lead to first.
+
+    Arrows 0 -> 1, 1 -> 2, 2 -> 1 and 3 -> 0, `[[1], [2], [1], [0]]`: `[[2, 1], [0], [3]]`.
+    """
     unseen = -1
     number = [unseen] * len(arrows)
     low = [0] * len(arrows)

@@ -13,6 +13,7 @@ STRONG = ("mismatched", "behind", "absent", "cycle")
 
 
 def settled_ends(waits: Waits, stands: pl.DataFrame, mismatches: pl.DataFrame) -> tuple[WaitEnd, ...]:
+    """The wait ends that get a finding each, the strongest and those with the most victims first."""
     wait_ends = _merge_absent(list(waits.wait_ends))
     strong = [wait_end for wait_end in wait_ends if wait_end.kind in STRONG]
     if not any(wait_end.kind == "mismatched" for wait_end in wait_ends):

@@ -4,6 +4,14 @@ A rank points to the oldest unfinished call of each group; that call points to t
 or, if all have, to those whose device is still busy with an earlier call. Whatever the arrows end in is a wait end:
 a rank that waits for nobody, a call that everyone has joined, or a circle. The graph has a node per pending call,
 not an edge per pair of ranks.
+
+In: the unfinished calls of all ranks, and who has joined which. Out: `Waits`, the pending calls and the ends. Say
+ranks 0 and 1 wait in the 7th call of their tensor-parallel group for rank 2, and rank 2 in the 3rd of its
+data-parallel group for rank 5, which has no unfinished call:
+
+    0, 1 -> tp #7 -> 2 -> dp #3 -> 5        the end: rank 5, absent; its victims: 0, 1 and 2
+
+If rank 5 waited in turn for rank 0, all of them would be one end, a cycle.
 """
 
 from __future__ import annotations
@@ -72,6 +80,8 @@ class Waits:
 def find_pending(
     standing: pl.DataFrame, heads: Iterable[Transfer], mismatches: set[tuple[int, int]]
 ) -> list[Pending]:
+    """The calls that ranks cannot get past. `standing`: how far each member came in each group; `heads`: unfinished
+    transfers; `mismatches`: groups and slots whose members asked for different things."""
     transfers = list(heads)
     oldest = _oldest(standing, transfers)
     pending: list[Pending] = []

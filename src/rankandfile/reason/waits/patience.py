@@ -60,6 +60,7 @@ def much_longer(facts: Facts, pause_ns: int) -> bool:
 
 
 def longest_pause_ns(facts: Facts) -> int:
+    """The longest time between two calls of one rank."""
     calls = facts.call_table.calls.select("rank", "created_ns")
     pauses = calls.select(
         pl.when(pl.col("rank") == pl.col("rank").shift()).then(pl.col("created_ns").diff()).max()

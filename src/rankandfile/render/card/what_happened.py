@@ -1,4 +1,4 @@
-"""What happened: who is to blame and who only waits, where in the code, and the calls at which the ranks parted."""
+"""What happened: who is to blame and who only waits, where in the code, and the calls at which the ranks diverged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARGIN = 16
 def parts(sheet: Sheet) -> Iterator[Part]:
     yield from _people(sheet)
     yield from _places(sheet)
-    yield from _parting(sheet)
+    yield from _divergence(sheet)
 
 
 def _people(sheet: Sheet) -> Iterator[Part]:
@@ -62,24 +62,24 @@ def _location(sheet: Sheet, where: Location) -> list[Text]:
     return lines
 
 
-def _parting(sheet: Sheet) -> Iterator[Part]:
+def _divergence(sheet: Sheet) -> Iterator[Part]:
     if sheet.verdict.divergence is not None:
-        yield "parted", _parted(sheet, sheet.verdict.divergence)
+        yield "parted", _diverged(sheet, sheet.verdict.divergence)
     if sheet.verdict.waits and sheet.room.waits:
         yield "waiting", _waits(sheet)
 
 
-def _parted(sheet: Sheet, parted: Divergence) -> list[Text]:
-    number = "" if parted.seq is None else f" #{parted.seq}"
-    bound = "" if parted.exact else ", at the latest: earlier calls are lost"
-    place = f", in {parted.place}" if parted.place else ""
-    lines = [sheet.text(f"group {parted.group}{number}{place}{bound}")]
-    shown = parted.cohorts[: sheet.room.cohorts]
+def _diverged(sheet: Sheet, divergence: Divergence) -> list[Text]:
+    number = "" if divergence.seq is None else f" #{divergence.seq}"
+    bound = "" if divergence.exact else ", at the latest: earlier calls are lost"
+    place = f", in {divergence.place}" if divergence.place else ""
+    lines = [sheet.text(f"group {divergence.group}{number}{place}{bound}")]
+    shown = divergence.cohorts[: sheet.room.cohorts]
     names = [sheet.ranks(cohort.ranks) for cohort in shown]
     widest = max((len(name) for name in names), default=0)
     for name, cohort in zip(names, shown, strict=True):
         lines.append(sheet.text(f"{name:<{widest}} {sheet.signs.then} {came_to(sheet.verdict, cohort)}"))
-    return [*lines, *sheet.more(len(parted.cohorts) - len(shown), "cohort")]
+    return [*lines, *sheet.more(len(divergence.cohorts) - len(shown), "cohort")]
 
 
 def _waits(sheet: Sheet) -> list[Text]:

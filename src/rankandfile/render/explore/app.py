@@ -14,7 +14,7 @@ from rankandfile.render.words import plain, short
 
 from . import panes
 from .pages import Words
-from .subject import CallRow, RankRow, Subject
+from .rows import CallRow, ExplorerRows, RankRow
 
 
 class Explorer(App[None]):
@@ -38,7 +38,7 @@ class Explorer(App[None]):
     Words { align: center middle; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d", "parted", "parting"),
+        Binding("d", "divergence", "parting"),
         Binding("c", "culprit", "culprit"),
         Binding("u", "unfinished", "unfinished"),
         Binding("slash", "search", "search", key_display="/"),
@@ -50,17 +50,17 @@ class Explorer(App[None]):
         Binding("q", "quit", "quit"),
     ]
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, contents: ExplorerRows) -> None:
         super().__init__()
-        self.subject = subject
-        self.rows, self.left_out = subject.ranks()
+        self.contents = contents
+        self.rows, self.left_out = contents.ranks()
         self.calls: list[CallRow] = []
         self.wanted = ""
         self.of_host = False
         """The stack pane shows where the rank's host stood, not where the call was made."""
 
     def compose(self) -> ComposeResult:
-        yield Static(panes.verdict(self.subject.diagnosis), id="verdict")
+        yield Static(panes.verdict(self.contents.diagnosis), id="verdict")
         with Horizontal(id="panes"):
             yield DataTable(id="ranks", cursor_type="row", zebra_stripes=True)
             yield DataTable(id="calls", cursor_type="row", zebra_stripes=True)
@@ -117,15 +117,15 @@ class Explorer(App[None]):
         rank = self.rank
         table = self._table("calls")
         table.clear()
-        self.calls = self.subject.calls(rank.rank) if rank else []
+        self.calls = self.contents.calls(rank.rank) if rank else []
         for call in self.calls:
             style = "bold reverse" if call.diverged else "" if panes.ended(call) else "bold"
             cells = (call.name, panes.state(call), call.site, call.group, call.sizes)
             table.add_row(*(Text(plain(cell), style=style) for cell in cells))
         table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
         marks = [row for row in (panes.diverged(self.calls), panes.unfinished(self.calls)) if row is not None]
-        # Of a rank that waits in no call and did not come to the parting, its host tells more than its last call.
-        self.of_host = not marks and rank is not None and bool(self.subject.stack_of(rank.rank))
+        # Of a rank that waits in no call and did not come to the divergence, its host tells more than its last call.
+        self.of_host = not marks and rank is not None and bool(self.contents.stack_of(rank.rank))
         self._go(marks[0] if marks else len(self.calls) - 1)
         self._show_stack()
 
@@ -135,7 +135,7 @@ class Explorer(App[None]):
 
     def _show_stack(self) -> None:
         rank, call = self.rank, self.call
-        host = self.subject.stack_of(rank.rank) if rank and (self.of_host or call is None) else ""
+        host = self.contents.stack_of(rank.rank) if rank and (self.of_host or call is None) else ""
         lines = (host or (call.stack if call else "")).splitlines()
         pane = self.query_one("#stack")
         pane.border_title = (
@@ -150,11 +150,11 @@ class Explorer(App[None]):
     def _show_source(self, file: str, line: int) -> None:
         pane = self.query_one("#source", ScrollableContainer)
         pane.border_title = plain(f"{file}:{line}") if file else "source"
-        text, here = panes.source(self.subject.source(file, line), file, line)
+        text, here = panes.source(self.contents.source(file, line), file, line)
         self.query_one("#source-text", Static).update(text)
         pane.scroll_to(y=max(0, here - 6), animate=False)
 
-    def action_parted(self) -> None:
+    def action_divergence(self) -> None:
         self._jump(
             panes.diverged(self.calls),
             "This rank has no call at which the ranks parted: `c` goes to a culprit.",
@@ -180,12 +180,12 @@ class Explorer(App[None]):
     def action_stack(self) -> None:
         self.of_host = not self.of_host
         rank = self.rank
-        if self.of_host and rank is not None and not self.subject.stack_of(rank.rank):
+        if self.of_host and rank is not None and not self.contents.stack_of(rank.rank):
             self.notify("Nobody took a stack of this rank.")
         self._show_stack()
 
     def action_verdict(self) -> None:
-        self.push_screen(Words("The verdict", self.subject))
+        self.push_screen(Words("The verdict", self.contents))
 
     def action_help(self) -> None:
         self.push_screen(Words("Keys"))

@@ -13,7 +13,7 @@ from textual.widgets import Footer, Static
 
 from rankandfile.render.card import card
 
-from .subject import Subject
+from .rows import ExplorerRows
 
 HELP = """\
 Tab, Shift+Tab   from pane to pane: ranks, calls, stack, source
@@ -36,9 +36,9 @@ class Words(ModalScreen[None]):
         Binding("escape,q,v,question_mark,enter", "dismiss", "close", show=True)
     ]
 
-    def __init__(self, title: str, subject: Subject | None = None) -> None:
+    def __init__(self, title: str, rows: ExplorerRows | None = None) -> None:
         super().__init__()
-        self._title, self._subject = title, subject
+        self._title, self._subject = title, rows
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="page"):

@@ -9,7 +9,7 @@ from rich.text import Text
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.render.words import headline, plain
 
-from .subject import CallRow, RankRow
+from .rows import CallRow, RankRow
 
 _MOST_OF_SENTENCE = 600
 _PATH_PARTS = 2
@@ -63,7 +63,7 @@ def place(lines: list[str]) -> tuple[str, int]:
 
 
 def diverged(calls: Sequence[CallRow]) -> int | None:
-    """The call at which the ranks parted."""
+    """The call at which the ranks diverged."""
     return next((row for row, call in enumerate(calls) if call.diverged), None)
 
 

@@ -45,15 +45,15 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
             yield f"| condition | {cell(where.condition)} |"
         if where.why_it_can_differ:
             yield f"| why | {text(where.why_it_can_differ)} |"
-    parted = verdict.divergence
-    if parted is not None:
-        number = "" if parted.seq is None else f" #{parted.seq}"
-        yield f"| parted | {cell(f'group {parted.group}{number}')}{_tail(parted.place)} |"
+    divergence = verdict.divergence
+    if divergence is not None:
+        number = "" if divergence.seq is None else f" #{divergence.seq}"
+        yield f"| parted | {cell(f'group {divergence.group}{number}')}{_tail(divergence.place)} |"
         yield "\n| ranks | call |\n| --- | --- |"
-        for cohort in parted.cohorts[:MAX_COHORTS]:
+        for cohort in divergence.cohorts[:MAX_COHORTS]:
             yield f"| {cell(short(cohort.ranks))} | {cell(call_text(cohort.call))} |"
-        if len(parted.cohorts) > MAX_COHORTS:
-            yield f"| | and {len(parted.cohorts) - MAX_COHORTS} more cohorts |"
+        if len(divergence.cohorts) > MAX_COHORTS:
+            yield f"| | and {len(divergence.cohorts) - MAX_COHORTS} more cohorts |"
     yield from _section(
         "What the culprits did",
         (f"rank {one.rank}: {code(one.doing)}" for one in verdict.culprits[:MAX_CULPRITS] if one.doing),

@@ -9,7 +9,7 @@ from rankandfile.model.ledger import Evidence
 
 
 @dataclass(frozen=True)
-class Claim:
+class CitingPlace:
     anchor: str
     label: str
 
@@ -18,7 +18,7 @@ class Claim:
 class Cited:
     anchor: str
     item: Evidence
-    by: list[Claim] = field(default_factory=list)
+    by: list[CitingPlace] = field(default_factory=list)
 
 
 class Citations:
@@ -38,13 +38,13 @@ class Citations:
         return [self._by_id[evidence_id] for evidence_id in dict.fromkeys(ids) if evidence_id in self._by_id]
 
 
-def _claims(number: int, verdict: Verdict, several: bool) -> list[tuple[Claim, list[str]]]:
+def _claims(number: int, verdict: Verdict, several: bool) -> list[tuple[CitingPlace, list[str]]]:
     of = f" of verdict {number}" if several else ""
-    found = [(Claim(f"v{number}", f"verdict {number}" if several else "verdict"), verdict.evidence)]
+    found = [(CitingPlace(f"v{number}", f"verdict {number}" if several else "verdict"), verdict.evidence)]
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
     for i, cohort in enumerate(cohorts, 1):
         if cohort.call is not None:
-            found.append((Claim(f"v{number}c{i}", f"cohort {i}{of}"), cohort.call.evidence))
+            found.append((CitingPlace(f"v{number}c{i}", f"cohort {i}{of}"), cohort.call.evidence))
     for i, wait in enumerate(verdict.waits, 1):
-        found.append((Claim(f"v{number}w{i}", f"wait {i}{of}"), wait.evidence))
+        found.append((CitingPlace(f"v{number}w{i}", f"wait {i}{of}"), wait.evidence))
     return found

@@ -1,4 +1,4 @@
-"""The score around the parting as a table of words: for those who cannot see the canvas, and for paper."""
+"""The score around the divergence as a table of words: for those who cannot see the canvas, and for paper."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ScoreTable:
 
 def score_table(score: Score, sheet: Sheet) -> ScoreTable:
     last = sheet.first + sheet.columns - 1
-    middle = next((n for n in (sheet.parted, sheet.focus) if n is not None), last)
+    middle = next((n for n in (sheet.diverged_at, sheet.focus) if n is not None), last)
     first = max(sheet.first, middle - _BEFORE)
     numbers = range(first, min(last, middle + _AFTER) + 1)
     rows = [

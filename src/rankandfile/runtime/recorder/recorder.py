@@ -18,7 +18,7 @@ from rankandfile.runtime.recorder.operators import Operator
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.runtime.recorder.stacks import Stacks
 from rankandfile.runtime.recorder.tables import (
-    Group,
+    GroupCounters,
     Numbers,
     Shape,
     digest,
@@ -53,7 +53,7 @@ class Recorder:
         self._groups_learnt = 0
         self._shapes_learnt = 0
         self._lock = threading.Lock()
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, GroupCounters] = {}
         self._shapes: dict[Any, Shape] = {}
         self._contracts: dict[tuple[int, int, int, int, int], int] = {}
         self._threads = Numbers(ring, layout.THREAD)
@@ -183,7 +183,7 @@ class Recorder:
             numbers = (number, mono, wall, 0, text, 0, 0, 0, 0, 0, stack, site, 0, 0, thread, self._step, -1)
             self.ring.put(number, layout.BODY.pack(*numbers, kind, 0, 0, 0))
 
-    def group(self, group: Any) -> Group:
+    def group(self, group: Any) -> GroupCounters:
         """The group, with its counters."""
         name = group.group_name
         known = self._groups.get(name)
@@ -193,8 +193,8 @@ class Recorder:
             known = self._groups[name] = self._learn_group(name, group)
         return known
 
-    def _learn_group(self, name: str, group: Any) -> Group:
-        return Group(
+    def _learn_group(self, name: str, group: Any) -> GroupCounters:
+        return GroupCounters(
             self.learn_group(name, str(getattr(group, "group_desc", "")), group.rank(), group.size())
         )
 

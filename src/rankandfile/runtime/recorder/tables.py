@@ -21,7 +21,7 @@ MOST_TEXTS = 4096
 
 
 @dataclass
-class Group:
+class GroupCounters:
     """A process group, with the counters of this rank's calls on it."""
 
     number: int

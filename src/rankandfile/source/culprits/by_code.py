@@ -24,7 +24,7 @@ from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic, heuristic
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.lines.divergence import Side
-from rankandfile.source.lines.found import Found, Search
+from rankandfile.source.lines.found_line import FoundLine, Search
 
 from .in_circle import by_circle
 from .self_made_root import by_own_root
@@ -46,7 +46,7 @@ _ONLY_LEAVES = Heuristic(
 _GROUPS = {"new_group", "new_subgroups", "init_device_mesh"}
 
 
-def named_by_code(verdict: Verdict, found: Found, search: Search) -> NamedByCode | None:
+def named_by_code(verdict: Verdict, found: FoundLine, search: Search) -> NamedByCode | None:
     """None where the evidence names somebody already, or the code nobody."""
     if not verdict.hang or verdict.culprits:
         return None
@@ -61,7 +61,7 @@ def named_by_code(verdict: Verdict, found: Found, search: Search) -> NamedByCode
     return None
 
 
-def _of_two_paths(verdict: Verdict, found: Found) -> NamedByCode | None:
+def _of_two_paths(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
     decision, divergence = found.decision, found.divergence
     if found.kind != "decision" or decision is None or divergence is None or not divergence.exact:
         return None
@@ -119,7 +119,7 @@ def _says(statement: ast.stmt) -> bool:
     return isinstance(statement, (ast.Expr, ast.AugAssign, ast.Assign, ast.Pass))
 
 
-def _statement(found: Found, test: ast.expr) -> ast.If | None:
+def _statement(found: FoundLine, test: ast.expr) -> ast.If | None:
     for node in ast.walk(found.place.function.node):
         if isinstance(node, ast.If) and node.test is test:
             return node
@@ -133,7 +133,7 @@ def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) 
 
 
 @heuristic("groups on both ways", "each way of a test on the rank makes a group: nobody makes them all")
-def _of_groups(found: Found, search: Search) -> NamedByCode | None:
+def _of_groups(found: FoundLine, search: Search) -> NamedByCode | None:
     if found.reason is None or found.reason.source not in _ON_RANK:
         return None
     for node in ast.walk(found.place.function.node):
@@ -175,7 +175,7 @@ def _after(function: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
 
 
 @heuristic("one rank's argument", "a root that is another one upon `rank == 2` is rank 2's mistake")
-def _of_argument(verdict: Verdict, found: Found) -> NamedByCode | None:
+def _of_argument(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
     """Only where the evidence has shown that they disagree, and that this rank is one of them."""
     if verdict.confidence != "established" or found.reason is None or found.reason.source not in _ON_RANK:
         return None

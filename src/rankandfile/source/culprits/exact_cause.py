@@ -16,7 +16,7 @@ by the evidence, too, where it shows a `try` and its `finally`.
 from __future__ import annotations
 
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.source.lines.found import Found
+from rankandfile.source.lines.found_line import FoundLine
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
@@ -29,13 +29,13 @@ _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank it
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
-def exact_cause(cause: str, found: Found) -> str | None:
+def exact_cause(cause: str, found: FoundLine) -> str | None:
     """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
     shown = _shown(cause, found)
     return shown if shown != cause else None
 
 
-def _shown(cause: str, found: Found) -> str | None:
+def _shown(cause: str, found: FoundLine) -> str | None:
     if (
         cause not in _PATHS | {"early_exit", "rank_conditional"}
         or found.divergence is None

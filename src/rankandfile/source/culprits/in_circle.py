@@ -20,8 +20,8 @@ from rankandfile.source.dependence.syntax import dotted
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.call_paths import CallPath
-from rankandfile.source.lines.found import Found, Search
-from rankandfile.source.lines.standing import innermost
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.held_line import innermost
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
     enclosing_class,
@@ -29,7 +29,7 @@ from rankandfile.source.program.names import (
     own_nodes,
     resolve,
 )
-from rankandfile.source.program.places import Place
+from rankandfile.source.program.places import SourcePlace
 
 from .unsent_message import peers_of, transfers
 from .whole_numbers import WholeNumbers
@@ -40,7 +40,7 @@ _MOST_RANKS = 256
 
 @dataclass(frozen=True)
 class Circle:
-    place: Place
+    place: SourcePlace
     loop: ast.For | ast.AsyncFor
     stays: int
     left: int
@@ -49,7 +49,8 @@ class Circle:
     """The one of both on which the test can be true."""
 
 
-def by_circle(verdict: Verdict, found: Found, search: Search) -> NamedByCode | None:
+def by_circle(verdict: Verdict, found: FoundLine, search: Search) -> NamedByCode | None:
+    """The rank of the circle that goes round too often or too rarely, where the line of the loop was found."""
     pair = _circle(search, verdict) if found.kind == _KIND else None
     if pair is None:
         return None
@@ -80,7 +81,8 @@ def _circle(search: Search, verdict: Verdict) -> Circle | None:
     return None
 
 
-def in_circle(search: Search, verdict: Verdict) -> Found | None:
+def in_circle(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The line of the loop that one of the two is still in, and the other has left."""
     found = _circle(search, verdict)
     if found is None:
         return None
@@ -91,7 +93,7 @@ def in_circle(search: Search, verdict: Verdict) -> Found | None:
         found.place.function,
         Condition(line, text, "for", "another item", "no more items", found.loop.iter),
     )
-    return Found(found.place, line, without_comment(text), reason, kind=_KIND)
+    return FoundLine(found.place, line, without_comment(text), reason, kind=_KIND)
 
 
 def _pair(search: Search) -> tuple[int, int] | None:
@@ -118,11 +120,11 @@ def _pair(search: Search) -> tuple[int, int] | None:
     return pairs[0] if len(pairs) == 1 else None
 
 
-def _on(call: ast.Call, place: Place) -> bool:
+def _on(call: ast.Call, place: SourcePlace) -> bool:
     return call.lineno <= place.line <= (call.end_lineno or call.lineno)
 
 
-def _loop_between(search: Search, left: int, stays: int) -> tuple[Place, ast.For | ast.AsyncFor] | None:
+def _loop_between(search: Search, left: int, stays: int) -> tuple[SourcePlace, ast.For | ast.AsyncFor] | None:
     """The function in which the two stand at different lines, and the loop that only one of them is in."""
     one, other = search.paths.now(left), search.paths.now(stays)
     depth = _shared(one, other)

@@ -16,9 +16,9 @@ from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.lines.arguments import called_name, calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
-from rankandfile.source.lines.found import Search
-from rankandfile.source.lines.standing import innermost
-from rankandfile.source.program.places import Place
+from rankandfile.source.lines.found_line import Search
+from rankandfile.source.lines.held_line import innermost
+from rankandfile.source.program.places import SourcePlace
 
 from .unsent_message import rank_words
 from .whole_numbers import WholeNumbers
@@ -72,7 +72,7 @@ def _own_root(verdict: Verdict, search: Search) -> tuple[tuple[int, ...], int] |
     return (odd, root) if all(rank in known[rank] for rank in odd) else None
 
 
-def _given(search: Search, evidence: list[str]) -> tuple[Place, ast.expr] | None:
+def _given(search: Search, evidence: list[str]) -> tuple[SourcePlace, ast.expr] | None:
     """The place of the call, and the root that is written there."""
     cited = search.paths.cited(evidence)
     path: CallPath = search.paths.calls(cited[0])[cited[1]].path if cited else ()

@@ -15,7 +15,7 @@ from rankandfile.model.ranks import format_ranks
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.lines.arguments import called_name
-from rankandfile.source.lines.found import Found, Search
+from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import own_nodes
 
@@ -33,7 +33,7 @@ class Transfer(NamedTuple):
 
 
 @heuristic("unsent message", "whoever a waiting rank can only receive from left its send out")
-def by_unsent(found: Found, search: Search) -> NamedByCode | None:
+def by_unsent(found: FoundLine, search: Search) -> NamedByCode | None:
     named = _unsent(found, search)
     if named is None:
         return None
@@ -46,7 +46,7 @@ def by_unsent(found: Found, search: Search) -> NamedByCode | None:
     )
 
 
-def _unsent(found: Found, search: Search) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def _unsent(found: FoundLine, search: Search) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Those that left the send out, and those that wait for it."""
     function, world = found.place.function, search.case.world_size
     guard = _guard(function, found.line)

@@ -28,10 +28,10 @@ from rankandfile.source.program.names import (
 )
 from rankandfile.source.registry.tables import canonical
 
-from .assigned import (
+from .assigned_values import (
     given,
     is_generator,
-    is_property,
+    is_plain_property,
     names_rank,
     stored,
 )
@@ -167,7 +167,7 @@ class WholeNumbers:
         """What an object of the class keeps under the name, or its property returns."""
         own = method(cls, name)
         if own is not None:
-            return self._returned(own, depth) if is_property(own) else None
+            return self._returned(own, depth) if is_plain_property(own) else None
         if any(not other.startswith("self.") for _, other in self._index.stores.get(name, ())):
             # Somebody else gives it a value too.
             return None

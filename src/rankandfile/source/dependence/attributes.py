@@ -16,10 +16,10 @@ from rankandfile.source.program.names import (
 from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
 from . import control, instances, origins, returned
-from .defined import Definition
-from .definitions import reaching
+from .assignments import Definition
 from .frame import Frame, Instance, called
 from .objects import is_property
+from .reaching_assignments import reaching
 from .stores import object_stored_to
 from .syntax import Path, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
@@ -41,6 +41,7 @@ _SAME_ON_ALL = {
 
 
 def attribute(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Value:
+    """The value of `e` on all ranks together, where `e` is read in `frame`."""
     name = dotted(e)
     if name is not None and reaching(frame.function).has(name):
         flow = reaching(frame.function)

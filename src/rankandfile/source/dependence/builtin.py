@@ -23,6 +23,7 @@ _SAME_ITEMS = {"list", "tuple", "sorted", "reversed", "iter", "set", "frozenset"
 
 
 def builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> Value:
+    """The value of what a function of Python's own returns, on all ranks together."""
     args = arguments(e)
     first = args[0] if args else None
     if first is None:

@@ -25,6 +25,7 @@ MOST_CALLS = 2000
 
 
 def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
+    """Every place that calls the function, and whether the call passes `self` by itself."""
     found: list[tuple[Site, bool]] = []
     owner = Class(function.module, function.owner) if function.owner is not None else None
     names = [function.name]

@@ -45,6 +45,7 @@ _OF_MODULES = {
 
 
 def call(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
+    """The value of what a call returns, on all ranks together."""
     target = resolve(frame.function, e.func)
     if isinstance(target, External):
         return _external(ev, canonical(target.dotted), e, frame, path)

@@ -11,9 +11,9 @@ from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.graph import Node
 
 from . import failures
-from .defined import Definition
-from .definitions import reaching
+from .assignments import Definition
 from .frame import Frame
+from .reaching_assignments import reaching
 from .syntax import EACH, LEN, Path
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 

@@ -19,11 +19,11 @@ from rankandfile.source.program.names import (
 )
 
 from . import attributes, calls, containers, control, groups, objects, origins, parameters
-from .defined import Definition
-from .definitions import reaching
+from .assignments import Definition
 from .frame import Frame
 from .index import index_of
 from .objects import Objects
+from .reaching_assignments import reaching
 from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, dotted, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 

@@ -19,8 +19,8 @@ from rankandfile.source.program.names import (
 )
 
 from . import control
-from .definitions import reaching
 from .frame import Frame, called
+from .reaching_assignments import reaching
 from .syntax import ancestors, arguments, text
 from .value import UNKNOWN, Link, Value, join
 

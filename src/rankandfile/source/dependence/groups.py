@@ -10,9 +10,9 @@ from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.entry import Sanitiser
 from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
-from .defined import Definition
-from .definitions import reaching
+from .assignments import Definition
 from .frame import Frame, called
+from .reaching_assignments import reaching
 from .syntax import Path, argument, constant, dotted, text
 from .value import UNKNOWN, Value, join
 

@@ -17,11 +17,11 @@ from rankandfile.source.program.names import (
 )
 from rankandfile.source.registry.tables import TABLE, canonical
 
+from .assignments import Definition
 from .callers import callers_of
-from .defined import Definition
-from .definitions import reaching
 from .frame import Frame, Instance, called
 from .index import MOST_SITES, Index, Site
+from .reaching_assignments import reaching
 from .stores import stores_of
 from .syntax import EACH, Path, dotted, loop_of
 

@@ -7,7 +7,7 @@ import ast
 from rankandfile.source.registry.entry import Source
 from rankandfile.source.registry.python import JOB_VARIABLES, RANK_VARIABLES
 
-from .defined import Definition
+from .assignments import Definition
 from .frame import Frame
 from .syntax import argument, constant, text
 from .value import UNIFORM, UNKNOWN, Link, Value

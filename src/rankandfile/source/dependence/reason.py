@@ -48,6 +48,7 @@ UNKNOWN = Reason("unknown")
 
 
 def reason_of(value: Value) -> Reason:
+    """The value's chain in plain English."""
     if not value.differs:
         return Reason(value.level)
     steps = tuple(Step(link.file, link.line, f"`{link.subject}` {link.verb}") for link in value.chain)

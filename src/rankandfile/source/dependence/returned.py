@@ -11,8 +11,8 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import own_nodes
 
 from . import control, origins
-from .definitions import reaching
 from .frame import Frame
+from .reaching_assignments import reaching
 from .syntax import EACH, Path, arguments, dotted, text
 from .value import UNKNOWN, Link, Value, join
 
@@ -119,4 +119,5 @@ def by_arguments(ev: Evaluator, e: ast.Call, frame: Frame, name: str) -> Value:
 
 
 def cautious(value: Value, name: str) -> Value:
+    """Unknown instead of different, where the name of the function says that it may make ranks agree."""
     return UNKNOWN if value.differs and _MAY_AGREE.search(name) else value

@@ -13,10 +13,10 @@ from rankandfile.source.program.names import (
     methods,
 )
 
-from .defined import Definition
-from .definitions import reaching
+from .assignments import Definition
 from .frame import Frame
 from .index import MOST_SITES
+from .reaching_assignments import reaching
 from .syntax import dotted
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ Store = tuple[Function, Definition]
 
 
 def stores_of(objects: Objects, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
+    """Every assignment to this attribute of objects of the class, with the function that it stands in."""
     found: list[tuple[Function, Definition]] = []
     family = methods(cls)
     for function in family:

@@ -1,4 +1,4 @@
-"""Small questions about pieces of syntax."""
+"""Where a piece of syntax stands, what it holds, which part of a value is taken: an item, an attribute, a length."""
 
 from __future__ import annotations
 

@@ -2,6 +2,16 @@
 
 uniform < unknown < varying along axes < varying. A decision made of one varying and one unknown part can differ,
 whatever the unknown part is, so for what may be claimed "unknown" stands below "varying".
+
+| expression | its value |
+| --- | --- |
+| `config.steps` | uniform: read alike on every rank |
+| `rank % 8` | varying, from the rank's own number |
+| `local_loss > limit` | varying, from this rank's batches: the chain says by which assignments |
+| the same after `all_reduce` over all ranks | uniform |
+| the same after `all_reduce` over the tensor-parallel group | varying, agreed over that group |
+| `find(x)` of a library that nobody knows | unknown |
+| `rank > 0 and find(x)` | varying: `join` of varying and unknown |
 """
 
 from __future__ import annotations

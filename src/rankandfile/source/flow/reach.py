@@ -72,8 +72,8 @@ def between(starts: Iterable[Node], walls: set[Node]) -> list[Node]:
 
 def differ(one: int, other: int) -> bool:
     """Whether two signatures send control apart: `here` by one of them, `there` by the other."""
-    apart = (one & HERE and other & THERE) or (one & THERE and other & HERE)
-    return one != other and bool(apart)
+    splits = (one & HERE and other & THERE) or (one & THERE and other & HERE)
+    return one != other and bool(splits)
 
 
 def normal(outcomes: dict[str, int]) -> int:

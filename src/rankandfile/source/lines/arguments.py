@@ -10,7 +10,7 @@ from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import Condition, Kind
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
-from rankandfile.source.program.places import Place, Places
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPath, Stop
 
@@ -22,7 +22,7 @@ _LEVELS = {"varying": 0, "axes": 1, "unknown": 2, "uniform": 3}
 
 @dataclass(frozen=True)
 class Origin:
-    place: Place
+    place: SourcePlace
     line: int
     text: str
     reason: Reason
@@ -30,7 +30,7 @@ class Origin:
     """Of the frame in which it stands; the outermost is 0."""
 
 
-def origin(places: Places, path: CallPath, cause: str) -> Origin | None:
+def origin(places: SourcePlaces, path: CallPath, cause: str) -> Origin | None:
     """The line that made the argument, followed through the frames to where it was given its value."""
     found = [
         _followed(places, path, depth, argument, cause) for depth, argument in _given(places, path, cause)
@@ -41,7 +41,7 @@ def origin(places: Places, path: CallPath, cause: str) -> Origin | None:
 
 
 @heuristic("order of a loop", "equal calls for different items are in the order of the loop around them")
-def loop_order(places: Places, path: CallPath) -> Origin | None:
+def loop_order(places: SourcePlaces, path: CallPath) -> Origin | None:
     """Two ranks make the same call from the same line, for different items: the innermost loop around it that does
     not take the same items in the same order on every rank, or where what it goes over was made."""
     for frame in reversed(path):
@@ -59,7 +59,7 @@ def loop_order(places: Places, path: CallPath) -> Origin | None:
     return None
 
 
-def _loops_around(place: Place) -> list[tuple[int, Kind, ast.expr]]:
+def _loops_around(place: SourcePlace) -> list[tuple[int, Kind, ast.expr]]:
     """The lines of the loops that go over the place, and what each goes over; the innermost first."""
     found: list[tuple[int, int, Kind, ast.expr]] = []
     for node in ast.walk(place.function.node):
@@ -73,7 +73,7 @@ def _loops_around(place: Place) -> list[tuple[int, Kind, ast.expr]]:
     return [(line, kind, items) for _, line, kind, items in sorted(found, key=lambda one: -one[0])]
 
 
-def _given(places: Places, path: CallPath, cause: str) -> list[tuple[int, ast.expr]]:
+def _given(places: SourcePlaces, path: CallPath, cause: str) -> list[tuple[int, ast.expr]]:
     """The arguments that the cause is about, of the calls on the innermost frame's line."""
     depth = len(path) - 1
     while depth >= 0 and places.find(path[depth]) is None:
@@ -102,7 +102,7 @@ def _given(places: Places, path: CallPath, cause: str) -> list[tuple[int, ast.ex
     return found
 
 
-def calls_on(place: Place, stop: Stop) -> list[ast.Call]:
+def calls_on(place: SourcePlace, stop: Stop) -> list[ast.Call]:
     """The calls that the line makes, the outermost first; those of the known name, where one is known."""
     spanning = [
         node
@@ -120,7 +120,7 @@ def called_name(call: ast.Call) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _followed(places: Places, path: CallPath, depth: int, value: ast.expr, cause: str) -> Origin | None:
+def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr, cause: str) -> Origin | None:
     for _ in range(_FURTHEST):
         place = places.find(path[depth])
         if place is None or not place.known:
@@ -145,12 +145,12 @@ def _followed(places: Places, path: CallPath, depth: int, value: ast.expr, cause
     return None
 
 
-def _decided_inside(places: Places, place: Place, value: ast.expr) -> Origin | None:
+def _decided_inside(places: SourcePlaces, place: SourcePlace, value: ast.expr) -> Origin | None:
     """The decision, in the function that the value comes from, upon which it returns one thing or another."""
     target = resolve(place.function, value.func) if isinstance(value, ast.Call) else None
     if not isinstance(target, Function) or isinstance(target.node, ast.Lambda):
         return None
-    inside = Place(target.module.path, target.module, target, target.first_line)
+    inside = SourcePlace(target.module.path, target.module, target, target.first_line)
     for node in ast.walk(target.node):
         if isinstance(node, ast.If) and any(
             isinstance(n, ast.Return) for part in node.body for n in ast.walk(part)
@@ -204,7 +204,7 @@ def _before_copies(function: Function, made: ast.Assign | None) -> ast.Assign | 
 
 
 def _from_caller(
-    places: Places, path: CallPath, depth: int, value: ast.expr, function: Function
+    places: SourcePlaces, path: CallPath, depth: int, value: ast.expr, function: Function
 ) -> ast.expr | None:
     """What the frame around gave for the parameter that the value is."""
     if not isinstance(value, ast.Name) or value.id not in function.parameters or depth == 0:

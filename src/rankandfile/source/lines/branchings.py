@@ -4,6 +4,9 @@ Two ranks made a call from `main:5 > train:12`; the next of one comes from `main
 `main:9`: in `train`, after line 12, one went on to line 20, and the other left the function. Which functions a rank
 left is not always told: one at the same line may still be in the same round, or have been left and entered again by a
 loop further out. So there can be several branchings; the decisions that stand at each tell which it was.
+
+In: the call path of the last call that both made, the paths of their next ones (or `end`: out of the program), and
+which lines can be reached from which. Out: the branchings, the simplest first.
 """
 
 from __future__ import annotations
@@ -139,8 +142,8 @@ def _inside(
     normal: CallPath, culprit: CallPath, reachability: Reachability, common: int = -1, rounds: int = 0
 ) -> Iterator[Branching]:
     """Both entered the functions below `common` anew, and one of the two may have gone by where the other went."""
-    apart = (d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if d > common and a != b)
-    depth = next(apart, None)
+    differing = (d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if d > common and a != b)
+    depth = next(differing, None)
     if depth is None or normal[depth][:2] != culprit[depth][:2]:
         return
     frame = normal[depth]

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import resolve
-from rankandfile.source.program.places import Place
+from rankandfile.source.program.places import SourcePlace
 
 from .arguments import called_name
-from .leaving import MOST_FILES
+from .program_exit import MOST_FILES
 
 _ITEMS = {"__getitem__", "__getitems__", "__iter__", "__next__"}
 #: Calls that come back only when something outside of the process lets them.
@@ -25,7 +25,7 @@ _DEEPEST = 2
 @heuristic(
     "the only wait of a dataset", "a loader without a stack is held at the only line of a dataset that waits"
 )
-def only_wait(program: Program) -> Place | None:
+def only_wait(program: Program) -> SourcePlace | None:
     """The line at which a dataset of the tree waits; None if none does, or several functions do."""
     found: dict[Function, int] = {}
     for path in program.paths[:MOST_FILES]:
@@ -40,7 +40,7 @@ def only_wait(program: Program) -> Place | None:
     if len(found) != 1:
         return None
     function, line = next(iter(found.items()))
-    return Place(function.module.path, function.module, function, line)
+    return SourcePlace(function.module.path, function.module, function, line)
 
 
 def _is_dataset(owner: ast.ClassDef | None) -> bool:

@@ -14,12 +14,12 @@ from rankandfile.source.flow import (
     deciding,
 )
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import Place, Places
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .branchings import Branching
 from .call_paths import Stop
-from .leaving import exits_in
-from .raising import raises_on
+from .exception_origin import raises_on
+from .program_exit import exits_in
 
 MOST_BRANCHINGS = 40
 #: How much has to be supposed for a decision to have led ranks apart: that it can differ, where that is not shown;
@@ -35,7 +35,7 @@ MOST_ROUNDS = 2
 @dataclass(frozen=True)
 class Decision:
     branching: Branching
-    place: Place
+    place: SourcePlace
     """Of the branching's frame: the function in which the decision stands."""
     condition: Condition
     reason: Reason
@@ -43,7 +43,7 @@ class Decision:
     """The smaller, the better it explains the divergence."""
 
 
-def decisions(places: Places, branchings: list[Branching]) -> list[Decision]:
+def decisions(places: SourcePlaces, branchings: list[Branching]) -> list[Decision]:
     """Every decision that leads to the two sides of a branching, the one that explains it best first."""
     found: list[Decision] = []
     for nth, branching in enumerate(branchings[:MOST_BRANCHINGS]):
@@ -53,7 +53,7 @@ def decisions(places: Places, branchings: list[Branching]) -> list[Decision]:
         for distance, condition in enumerate(conditions_of(place.function, branching)):
             reason = _why(places, place, condition)
             if reason.level == "uniform":
-                # What is equal on all ranks parts nobody. (What was put into it may differ: see `filling`.)
+                # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
                 continue
             supposed = (
                 _LEVELS[reason.level]
@@ -68,7 +68,7 @@ def decisions(places: Places, branchings: list[Branching]) -> list[Decision]:
     return sorted(found, key=lambda decision: decision.weight)
 
 
-def _why(places: Places, place: Place, condition: Condition) -> Reason:
+def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reason:
     """Of a part of `a and b` that is equal everywhere the rest counts: it decides whether the part is asked at all."""
     reason = why(places.program, place.function, condition)
     if condition.kind == "boolop" and reason.level == "uniform":
@@ -132,7 +132,7 @@ def _point(stop: Stop) -> int | Point:
     return Point(stop.line, stop.call) if stop.call is not None else stop.line
 
 
-def ordering_loop(place: Place, condition: Condition) -> ast.For | None:
+def ordering_loop(place: SourcePlace, condition: Condition) -> ast.For | None:
     """The loop that puts the items in an order, where the condition only asks which of them it is."""
     asked = {node.id for node in ast.walk(condition.node) if isinstance(node, ast.Name)}
     for node in ast.walk(place.function.node):

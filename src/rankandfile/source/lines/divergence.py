@@ -54,6 +54,7 @@ def ranks_of(ranks: str) -> list[int]:
 
 
 def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> CodeDivergence | None:
+    """Where the call paths of two cohorts lead away from each other; None where one of them has no known place."""
     one, other = _standing(paths, normal), _standing(paths, guilty)
     if one is None or other is None:
         return None

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from rankandfile.model.diagnosis import Excerpt, ExcerptLine
 from rankandfile.source.program.modules import Module
-from rankandfile.source.program.places import Place
+from rankandfile.source.program.places import SourcePlace
 
 from .call_paths import Stop
-from .found import Found
+from .found_line import FoundLine
 
 _AROUND = 2
 #: Lines in between that are shown rather than left out.
@@ -20,7 +20,7 @@ _MOST = 60
 _WIDEST = 200
 
 
-def excerpts(found: Found) -> list[Excerpt]:
+def excerpts(found: FoundLine) -> list[Excerpt]:
     """The function where the ranks diverged; and that of the handler, if one stands elsewhere."""
     sides = _sides(found)
     if found.decision is None:
@@ -37,14 +37,14 @@ def excerpts(found: Found) -> list[Excerpt]:
     return drawn
 
 
-def _sides(found: Found) -> list[str]:
+def _sides(found: FoundLine) -> list[str]:
     if found.divergence is None:
         return []
     normal, culprit = found.divergence.normal.ranks, found.divergence.culprit.ranks
     return [f"{normal} in the round before" if found.divergence.own else normal, culprit]
 
 
-def _fork(found: Found, sides: list[str]) -> Excerpt:
+def _fork(found: FoundLine, sides: list[str]) -> Excerpt:
     assert found.decision is not None
     branching, condition, place = found.decision.branching, found.decision.condition, found.decision.place
     paths: dict[int, set[int]] = {condition.line: {0, 1}}
@@ -63,7 +63,7 @@ def _fork(found: Found, sides: list[str]) -> Excerpt:
     return _excerpt(place, set(paths) | marked, paths, marked, calls, sides)
 
 
-def _branch(place: Place, test: ast.AST) -> Iterable[int]:
+def _branch(place: SourcePlace, test: ast.AST) -> Iterable[int]:
     """Lines that run only if the test is met."""
     for node in ast.walk(place.function.node):
         if isinstance(node, ast.If) and node.test is test:
@@ -72,7 +72,7 @@ def _branch(place: Place, test: ast.AST) -> Iterable[int]:
 
 
 def _excerpt(
-    place: Place,
+    place: SourcePlace,
     lines: set[int],
     paths: dict[int, set[int]],
     conditions: set[int],

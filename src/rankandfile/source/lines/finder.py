@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.culprits.in_circle import in_circle
 
-from .found import Found, Search
+from .found_line import FoundLine, Search
 from .logged_handler import said_upon
 from .of_one_rank import (
     deadline,
@@ -22,7 +22,7 @@ from .of_two_cohorts import diverged
 _NOT_IN_CODE = {"device", "fabric"}
 
 
-def find(search: Search, verdict: Verdict) -> Found | None:
+def find(search: Search, verdict: Verdict) -> FoundLine | None:
     """None where the code supports no answer."""
     culprits = [culprit.rank for culprit in verdict.culprits]
     if (

@@ -14,12 +14,12 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Module
-from rankandfile.source.program.places import Place
+from rankandfile.source.program.places import SourcePlace
 
 from .arguments import called_name
-from .found import Found, Search
-from .leaving import MOST_FILES
-from .raising import raises_on
+from .exception_origin import raises_on
+from .found_line import FoundLine, Search
+from .program_exit import MOST_FILES
 
 _EVENT = re.compile(r"L(\d+):(\d+)$")
 _SAYS = {"print", "warn", "debug", "info", "warning", "error", "critical", "exception", "log", "log_rank"}
@@ -31,7 +31,7 @@ _TELLING = 10
 @heuristic(
     "handler that logs it", "the handler whose message stands in the log is where the rank went on alone"
 )
-def said_upon(search: Search, verdict: Verdict) -> Found | None:
+def said_upon(search: Search, verdict: Verdict) -> FoundLine | None:
     """None where no handler says it, or several do."""
     lines = _lines(search, verdict)
     found = {
@@ -45,10 +45,10 @@ def said_upon(search: Search, verdict: Verdict) -> Found | None:
     function = module.function_at(handler.lineno)
     if function is None:
         return None
-    place = Place(module.path, module, function, handler.lineno)
+    place = SourcePlace(module.path, module, function, handler.lineno)
     text = without_comment(module.lines[handler.lineno - 1].strip())
     condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
-    return Found(place, handler.lineno, text, search.why(place, condition), kind="said")
+    return FoundLine(place, handler.lineno, text, search.why(place, condition), kind="said")
 
 
 def _lines(search: Search, verdict: Verdict) -> list[str]:

@@ -5,36 +5,37 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.flow import deciding
-from rankandfile.source.program.places import Place
+from rankandfile.source.program.places import SourcePlace
 
 from .arguments import assigned
 from .call_paths import Frame
 from .data_loading import only_wait
-from .found import Found, Search
-from .leaving import deadline_of, exit_of
-from .raising import condition_of_raise
-from .standing import dead_holder, innermost, standing
+from .exception_origin import condition_of_raise
+from .found_line import FoundLine, Search
+from .held_line import dead_holder, innermost, standing
+from .program_exit import deadline_of, exit_of
 
 
-def held(search: Search, rank: int) -> Found | None:
+def held(search: Search, rank: int) -> FoundLine | None:
+    """The line that a rank's host is held at."""
     found = standing(search.places, search.paths, rank)
     if found is None:
         place = only_wait(search.program) if search.paths.waits_for_worker(rank) else None
-        return Found(place, place.line, kind="loading") if place is not None else None
+        return FoundLine(place, place.line, kind="loading") if place is not None else None
     dead = dead_holder(search.places, search.paths, rank, found.place)
     if dead is not None:
-        return Found(dead, dead.line, kind="raised")
-    return Found(found.place, found.line, found.condition, kind="held")
+        return FoundLine(dead, dead.line, kind="raised")
+    return FoundLine(found.place, found.line, found.condition, kind="held")
 
 
 @heuristic("died with the lock", "a lock is held by a thread that has ended")
-def died_holding(search: Search, rank: int) -> Found | None:
+def died_holding(search: Search, rank: int) -> FoundLine | None:
     found = standing(search.places, search.paths, rank)
     dead = dead_holder(search.places, search.paths, rank, found.place) if found is not None else None
-    return Found(dead, dead.line, kind="raised") if dead is not None else None
+    return FoundLine(dead, dead.line, kind="raised") if dead is not None else None
 
 
-def remaining(search: Search, rank: int) -> Found | None:
+def remaining(search: Search, rank: int) -> FoundLine | None:
     """What keeps a process that is done: a thread of the program's own that still runs."""
     places = {
         (p.path, p.line): p for path in search.paths.others(rank) if (p := innermost(search.places, path))
@@ -42,10 +43,10 @@ def remaining(search: Search, rank: int) -> Found | None:
     if len(places) != 1:
         return None
     place = next(iter(places.values()))
-    return Found(place, place.line, kind="held")
+    return FoundLine(place, place.line, kind="held")
 
 
-def raised(search: Search, verdict: Verdict, rank: int) -> Found | None:
+def raised(search: Search, verdict: Verdict, rank: int) -> FoundLine | None:
     """Of exceptions one after the other, the first is the cause: where the dump's reader placed it, or the last
     traceback that ends in the program's own source."""
     shown = [innermost(search.places, path) for path, _ in search.paths.raised(rank)]
@@ -57,44 +58,46 @@ def raised(search: Search, verdict: Verdict, rank: int) -> Found | None:
         return None
     condition = condition_of_raise(place)
     if condition is None:
-        return Found(place, place.line, kind="raised")
-    return Found(place, condition.line, condition.text, search.why(place, condition), kind="raised")
+        return FoundLine(place, place.line, kind="raised")
+    return FoundLine(place, condition.line, condition.text, search.why(place, condition), kind="raised")
 
 
-def exited(search: Search, rank: int) -> Found | None:
+def exited(search: Search, rank: int) -> FoundLine | None:
+    """The line by which the program ends with the exit code of this rank, and the condition on it."""
     codes = search.case.exits.filter(rank=rank)["exit_code"].drop_nulls().to_list()
     found = exit_of(search.program, codes[-1] if codes else None)
     if found is None:
         return None
     function, statement, condition = found
-    place = Place(function.module.path, function.module, function, statement.lineno)
+    place = SourcePlace(function.module.path, function.module, function, statement.lineno)
     if condition is None:
-        return Found(place, statement.lineno, kind="exited")
-    return Found(place, condition.line, condition.text, search.why(place, condition), kind="exited")
+        return FoundLine(place, statement.lineno, kind="exited")
+    return FoundLine(place, condition.line, condition.text, search.why(place, condition), kind="exited")
 
 
-def guarded(search: Search, verdict: Verdict) -> Found | None:
+def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
     """The decision that lets only some ranks come to the place that the verdict names."""
     place = said(search, verdict)
     for condition in deciding(place.function, place.line, "end") if place is not None else ():
         reason = search.why(place, condition) if place is not None else None
         if place is not None and reason is not None and reason.level == "varying":
-            return Found(place, condition.line, condition.text, reason, kind="place")
+            return FoundLine(place, condition.line, condition.text, reason, kind="place")
     return None
 
 
-def deadline(search: Search) -> Found | None:
+def deadline(search: Search) -> FoundLine | None:
+    """The line that sets the timeout of the process groups."""
     found = deadline_of(search.program)
     if found is None:
         return None
     function, call = found
-    place = Place(function.module.path, function.module, function, call.lineno)
+    place = SourcePlace(function.module.path, function.module, function, call.lineno)
     given = next(keyword.value for keyword in call.keywords if keyword.arg == "timeout")
     made = assigned(function, given, call.lineno)
-    return Found(place, made.lineno if made is not None else call.lineno, kind="place")
+    return FoundLine(place, made.lineno if made is not None else call.lineno, kind="place")
 
 
-def said(search: Search, verdict: Verdict) -> Place | None:
+def said(search: Search, verdict: Verdict) -> SourcePlace | None:
     """The place that the verdict itself names, in the tree."""
     said = verdict.location
     if said is None or said.line is None:

@@ -29,11 +29,11 @@ from .decision import (
     ordering_loop,
 )
 from .divergence import CodeDivergence
-from .filling import filled_upon
-from .found import Found, Search
-from .raising import catcher, handler_around, raised_below
+from .exception_origin import catcher, handler_around, raised_below
+from .filled_collection import filled_upon
+from .found_line import FoundLine, Search
+from .held_line import innermost
 from .reachability import Reachability
-from .standing import innermost
 
 #: Where nobody saw the ranks in step before, nothing more may be supposed of how they came to where they are.
 _MOST_UNSEEN = 1
@@ -42,7 +42,8 @@ _MOST_UNDETERMINED = 2
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
 
 
-def diverged(search: Search, verdict: Verdict) -> Found | None:
+def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The line at which two cohorts of the verdict went different ways, by the decision that most likely did it."""
     found = list(divergences(search.paths, verdict))
     first = found[0] if found else None
     same = first if first is not None and _from_one_place(first) else None
@@ -52,7 +53,7 @@ def diverged(search: Search, verdict: Verdict) -> Found | None:
     if same is not None and verdict.family == "arguments":
         return argument(search, verdict, same)
     if same is not None and (ordered := loop_order(search.places, same.culprit.path)) is not None:
-        return Found(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
+        return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
         return argument(search, verdict, same)
     best: Decision | None = None
@@ -79,15 +80,15 @@ def _from_one_place(divergence: CodeDivergence) -> bool:
     return bool(divergence.normal.path) and divergence.normal.path == divergence.culprit.path
 
 
-def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
+def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
     """One line makes the calls on both sides, in two orders, and nothing written before it chooses one."""
     place = innermost(search.places, divergence.culprit.path)
     if place is None or verdict.divergence is None or verdict.divergence.kind != "swapped":
         return None
-    return Found(place, place.line, divergence=divergence)
+    return FoundLine(place, place.line, divergence=divergence)
 
 
-def filled(search: Search, divergence: CodeDivergence) -> Found | None:
+def filled(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """What a loop goes over, or a test asks for, was filled by a decision that differs."""
     for branching in _branchings(search, divergence):
         place = search.places.find(branching.frame)
@@ -97,11 +98,13 @@ def filled(search: Search, divergence: CodeDivergence) -> Found | None:
             decider = filled_upon(search.places, branching.outer, place, condition.node)
             if decider is not None:
                 where, upon, reason = decider
-                return Found(where, upon.line, without_comment(upon.text), reason, divergence, kind="filled")
+                return FoundLine(
+                    where, upon.line, without_comment(upon.text), reason, divergence, kind="filled"
+                )
     return None
 
 
-def caught_outside(search: Search, divergence: CodeDivergence) -> Found | None:
+def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
     sure = [branching for branching in _branchings(search, divergence) if not branching.guessed]
     for branching in sure:
@@ -122,11 +125,11 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> Found | None:
         condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
         reason = search.why(where, condition)
         if reason.level == "varying":
-            return Found(where, handler.lineno, text, reason, divergence, kind="caught")
+            return FoundLine(where, handler.lineno, text, reason, divergence, kind="caught")
     return None
 
 
-def together(search: Search, verdict: Verdict) -> Found | None:
+def together(search: Search, verdict: Verdict) -> FoundLine | None:
     """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
     ranks = search.paths.seen()
     places = {(p.path, p.line): p for r in ranks if (p := innermost(search.places, search.paths.now(r)))}
@@ -135,33 +138,35 @@ def together(search: Search, verdict: Verdict) -> Found | None:
     place = next(iter(places.values()))
     if verdict.family == "arguments":
         made = origin(search.places, search.paths.now(ranks[0]), verdict.cause)
-        return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
+        return FoundLine(made.place, made.line, made.text, made.reason, kind="argument") if made else None
     if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
         return None
-    return Found(place, place.line, kind="held")
+    return FoundLine(place, place.line, kind="held")
 
 
-def cited_argument(search: Search, verdict: Verdict) -> Found | None:
+def cited_argument(search: Search, verdict: Verdict) -> FoundLine | None:
     """Nothing tells whose argument is another one, but the verdict names the call."""
     cited = search.paths.cited(verdict.evidence) if verdict.family == "arguments" else None
     if cited is None:
         return None
     rank, position = cited
     made = origin(search.places, search.paths.calls(rank)[position].path, verdict.cause)
-    return Found(made.place, made.line, made.text, made.reason, kind="argument") if made else None
+    return FoundLine(made.place, made.line, made.text, made.reason, kind="argument") if made else None
 
 
-def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Found | None:
+def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
+    """The line that gave one side another argument, in a call that both made from one place."""
     found = origin(search.places, divergence.culprit.path, verdict.cause)
     if found is None:
         return None
-    return Found(found.place, found.line, found.text, found.reason, divergence, kind="argument")
+    return FoundLine(found.place, found.line, found.text, found.reason, divergence, kind="argument")
 
 
-def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> Found:
+def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> FoundLine:
+    """The line of a decision or, where that only asks what an earlier line made, of that one."""
     condition, place = decision.condition, decision.place
     text = without_comment(condition.text)
-    found = Found(place, condition.line, text, decision.reason, divergence, decision, kind="decision")
+    found = FoundLine(place, condition.line, text, decision.reason, divergence, decision, kind="decision")
     if condition.kind == "except":
         return replace(found, kind="caught")
     order = ordering_loop(place, condition)

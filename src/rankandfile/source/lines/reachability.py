@@ -10,7 +10,7 @@ from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import Graph, Node
 from rankandfile.source.flow.reach import between
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import Place, Places, in_loop
+from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
 
 from .arguments import called_name, calls_on
 from .call_paths import Frame, Stop
@@ -19,7 +19,7 @@ from .call_paths import Frame, Stop
 class Reachability:
     """Answers for the frames of call paths, by the functions of the program that they stand in."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: SourcePlaces) -> None:
         self._places = places
 
     def loops(self, frame: Frame, called: str | None) -> bool:
@@ -44,7 +44,7 @@ class Reachability:
         place = self._known(frame)
         return place is None or _passes(place.function, after, via, to)
 
-    def _known(self, frame: Frame) -> Place | None:
+    def _known(self, frame: Frame) -> SourcePlace | None:
         place = self._places.find(frame)
         return place if place is not None and place.known else None
 

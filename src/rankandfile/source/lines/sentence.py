@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.source.program.places import Place, Places
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .arguments import called_name, calls_on
 from .call_paths import Stop
 from .divergence import CodeDivergence, Side
-from .found import Found
-from .implied import implicit
+from .found_line import FoundLine
+from .implied_collectives import implicit
 
 _LONGEST = 160
 _ANY = "something on which the ranks do not agree"
@@ -40,7 +40,7 @@ _FROM = {
 }
 
 
-def sentence(found: Found, places: Places) -> str:
+def sentence(found: FoundLine, places: SourcePlaces) -> str:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.divergence is not None:
         return " ".join(
@@ -69,7 +69,7 @@ def sentence(found: Found, places: Places) -> str:
     return ""
 
 
-def _decided(found: Found) -> str:
+def _decided(found: FoundLine) -> str:
     assert found.decision is not None and found.divergence is not None
     decision, divergence = found.decision, found.divergence
     condition = decision.condition
@@ -88,7 +88,7 @@ def _decided(found: Found) -> str:
     return f"{_upper(other)} parted from {one} {place} {paths}."
 
 
-def _caught(found: Found) -> str:
+def _caught(found: FoundLine) -> str:
     assert found.divergence is not None
     upon = ""
     if found.decision is not None and found.decision.condition.kind != "except":
@@ -98,7 +98,7 @@ def _caught(found: Found) -> str:
     return f"On {who} an exception{upon} was caught at {_at(found)} by `{_short(found)}`, and the program went on."
 
 
-def _because(found: Found) -> str:
+def _because(found: FoundLine) -> str:
     """Only what the analysis can show; a decision that it cannot judge is named without a reason. How the difference
     comes to the decision is told with the location."""
     reason = found.reason
@@ -110,7 +110,7 @@ def _because(found: Found) -> str:
     return f"It can differ between ranks: it depends on {_SOURCES.get(reason.source, _ANY)}."
 
 
-def _unwritten(divergence: CodeDivergence, places: Places) -> str:
+def _unwritten(divergence: CodeDivergence, places: SourcePlaces) -> str:
     """Where a line makes a collective that it does not name, what makes it."""
     told = []
     for side in (divergence.culprit, divergence.normal):
@@ -122,7 +122,7 @@ def _unwritten(divergence: CodeDivergence, places: Places) -> str:
     return " ".join(told)
 
 
-def _implied(side: Side, places: Places) -> str:
+def _implied(side: Side, places: SourcePlaces) -> str:
     """What makes the collective, where the line does not name it."""
     place = places.find(side.path[-1])
     if place is None or not place.known or side.call is None:
@@ -139,16 +139,16 @@ def _ranks(side: Side) -> str:
     return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {side.ranks}"
 
 
-def _short(found: Found) -> str:
+def _short(found: FoundLine) -> str:
     text = " ".join((found.condition or "").split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-def _at(found: Found) -> str:
+def _at(found: FoundLine) -> str:
     return _in_short(found.place, found.line)
 
 
-def _in_short(place: Place, line: int) -> str:
+def _in_short(place: SourcePlace, line: int) -> str:
     return f"{place.path.rsplit('/', 1)[-1]}:{line}"
 
 

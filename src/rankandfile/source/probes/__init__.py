@@ -8,7 +8,7 @@ from rankandfile.source.remedies.choose import tried
 from rankandfile.source.remedies.code import Code
 from rankandfile.source.remedies.patch import Patch
 from rankandfile.source.remedies.pattern import Pattern
-from rankandfile.source.remedies.place import place_of
+from rankandfile.source.remedies.place_to_mend import place_of
 from rankandfile.source.remedies.problem import Problem
 
 

@@ -7,7 +7,7 @@ import ast
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.spelling import Spelling, literal
 
 _PRINT = '''
@@ -19,7 +19,7 @@ def {name}(op, *values):
 '''
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     for site, module in place.called():
         statement = _statement(module.tree, site.line)
         if statement is None:

@@ -7,7 +7,7 @@ import ast
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.patterns.agree_on_exceptions import raising
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.spelling import Spelling, literal
 
@@ -56,7 +56,7 @@ def {name}(peer, what, group=None):
 '''
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     group = place.group(place.concerned())
     if group == UNKNOWN:
         return Refusal("same_decision", "the group that must decide alike has no name at this place")
@@ -72,7 +72,7 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     )
 
 
-def _put(place: Place, say: Spelling, group: str) -> str | None:
+def _put(place: PlaceToMend, say: Spelling, group: str) -> str | None:
     """Put the check in; returns what it compares, none if this is no place for one."""
     node, module, what = place.node, place.module, place.decision
     if isinstance(node, ast.If) and _transfers(place, say, node, group):
@@ -112,7 +112,7 @@ def _of_tensors(test: ast.expr) -> bool:
     return any(isinstance(part, ast.Call) for part in ast.walk(test))
 
 
-def _transfers(place: Place, say: Spelling, node: ast.If, group: str) -> bool:
+def _transfers(place: PlaceToMend, say: Spelling, node: ast.If, group: str) -> bool:
     """`if ...: operations.append(P2POp(...))` in a loop: the check comes behind the loop."""
     loop = place.loop()
     lists = {
@@ -138,7 +138,7 @@ def _transfers(place: Place, say: Spelling, node: ast.If, group: str) -> bool:
     return True
 
 
-def _loop(place: Place, say: Spelling, node: ast.For | ast.comprehension, group: str) -> str:
+def _loop(place: PlaceToMend, say: Spelling, node: ast.For | ast.comprehension, group: str) -> str:
     items, module, what = node.iter, place.module, place.decision
     function = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
     named = f", {group}" if group else ""
@@ -155,7 +155,7 @@ def _loop(place: Place, say: Spelling, node: ast.For | ast.comprehension, group:
     return told
 
 
-def _handler(place: Place, say: Spelling, node: ast.ExceptHandler, group: str) -> str | None:
+def _handler(place: PlaceToMend, say: Spelling, node: ast.ExceptHandler, group: str) -> str | None:
     attempt = place.module.parents[node]
     assert isinstance(attempt, ast.Try)
     guard = raising(place, node, attempt)

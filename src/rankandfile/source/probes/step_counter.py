@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.spelling import literal
 
 _COUNT = '''
@@ -17,7 +17,7 @@ def {name}(what, counts={{}}):
 '''
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     loop = node if isinstance(node, (ast.For, ast.While)) else place.loop()
     if loop is None or not loop.body or isinstance(loop, ast.AsyncFor):

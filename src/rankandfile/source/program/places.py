@@ -22,7 +22,7 @@ _NAMELESS = ("<lambda>", "<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """Where a frame's code stands in the tree."""
 
     path: str
@@ -37,17 +37,17 @@ class Place:
         return self.doubt is None
 
 
-class Places:
+class SourcePlaces:
     def __init__(self, tree: SourceTree, program: Program) -> None:
         self.tree = tree
         self.program = program
-        self._found: dict[Frame, Place | None] = {}
+        self._found: dict[Frame, SourcePlace | None] = {}
         self.doubts: dict[str, str] = dict(tree.doubts)
         """Files whose source does not match what ran, and what shows it."""
         self.ambiguous: dict[str, list[str]] = {}
         """Files of the run that several files of the tree could be."""
 
-    def find(self, frame: Frame) -> Place | None:
+    def find(self, frame: Frame) -> SourcePlace | None:
         """None if the tree does not have the file, or has several that could be it."""
         if frame not in self._found:
             self._found[frame] = self._find(frame)
@@ -65,7 +65,7 @@ class Places:
                 if place is not None and (doubt := _elsewhere(place, name)) is not None:
                     self.doubts.setdefault(place.path, doubt)
 
-    def _find(self, frame: Frame) -> Place | None:
+    def _find(self, frame: Frame) -> SourcePlace | None:
         parts = path_parts(frame.file)
         if not parts:
             return None
@@ -77,8 +77,8 @@ class Places:
         scored = sorted(
             ((ends_alike(self.tree.whole(path), path, parts), path) for path in named), reverse=True
         )
-        sure: list[Place] = []
-        doubtful: list[Place] = []
+        sure: list[SourcePlace] = []
+        doubtful: list[SourcePlace] = []
         best: tuple[bool, int] | None = None
         for (complete, common), path in scored:
             if best is not None and (complete, common) < best:
@@ -105,10 +105,10 @@ class Places:
         return None
 
 
-def verified(path: str, module: Module, frame: Frame) -> Place:
+def verified(path: str, module: Module, frame: Frame) -> SourcePlace:
     """The frame's function in the module, if its line makes sense there; else with what does not."""
     function = module.function_at(frame.line) or module.functions[0]
-    return Place(path, module, function, frame.line, _doubt(module, function, frame))
+    return SourcePlace(path, module, function, frame.line, _doubt(module, function, frame))
 
 
 def _doubt(module: Module, function: Function, frame: Frame) -> str | None:
@@ -182,7 +182,7 @@ _RUNNING = (
 )
 
 
-def _elsewhere(place: Place, name: str) -> str | None:
+def _elsewhere(place: SourcePlace, name: str) -> str | None:
     """The function calls that name on other lines, and nothing on this one bears it: this line is not what ran."""
     lines = [
         node.lineno
@@ -205,7 +205,7 @@ def _name(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
-def in_loop(place: Place) -> bool:
+def in_loop(place: SourcePlace) -> bool:
     """Whether a loop of the place's function goes over its line."""
     for node in ast.walk(place.function.node):
         last: ast.AST | None = None

@@ -9,7 +9,7 @@ from .code import Code
 from .edit import CannotEdit
 from .patch import Patch, Refusal
 from .pattern import Pattern, finished
-from .place import Place, place_of
+from .place_to_mend import PlaceToMend, place_of
 from .problem import Problem
 
 
@@ -42,7 +42,7 @@ def patched(problem: Problem, files: Files | Code, plain: bool = False) -> Patch
     return found[0] if found else Refusal("", f"no pattern mends {problem.cause} at such a place")
 
 
-def tried(pattern: Pattern, place: Place, plain: bool) -> Patch | Refusal | None:
+def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal | None:
     """What one pattern has to say of a place; none where it has nothing, or nothing to change."""
     try:
         draft = pattern.make(place, plain)

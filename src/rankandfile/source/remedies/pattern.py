@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .code import Module
 from .edit import Edits
 from .patch import Patch, Refusal
-from .place import Place
+from .place_to_mend import PlaceToMend
 from .spelling import Spelling
 
 
@@ -23,7 +23,7 @@ class Draft:
 
 
 #: Looks at a place and drafts a change; a text says why it must not, none that the pattern is for other places.
-Make = Callable[[Place, bool], "Draft | Refusal | None"]
+Make = Callable[[PlaceToMend, bool], "Draft | Refusal | None"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Pattern:
     make: Make
 
 
-def spelling(place: Place, plain: bool, module: Module | None = None) -> Spelling:
+def spelling(place: PlaceToMend, plain: bool, module: Module | None = None) -> Spelling:
     return Spelling(Edits(module or place.module), plain)
 
 

@@ -1,4 +1,4 @@
-"""What a fix pattern needs to know of a hang: where the ranks parted, and what each cohort called there."""
+"""What a fix pattern needs to know of a hang: where the ranks diverged, and what each cohort called there."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
 
 
 def _cause(verdict: Verdict) -> str:
-    """Where nobody can be blamed for sure, the source may still show the decision at which the ranks parted, and why
+    """Where nobody can be blamed for sure, the source may still show the decision at which the ranks diverged, and why
     it can differ: that is a conditional like any other."""
     location = verdict.location
     if verdict.cause == "undetermined" and location and location.condition and location.why_it_can_differ:

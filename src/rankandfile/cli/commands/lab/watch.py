@@ -34,7 +34,7 @@ def watch(
     """
     from rankandfile.lab import truth
     from rankandfile.lab.run import ScenarioError
-    from rankandfile.lab.watched import run_watched
+    from rankandfile.lab.run_under_raf import run_watched
 
     found = sorted(path.parent for path in corpus.glob(f"{only}*/{truth.FILE}")) if corpus.is_dir() else []
     incidents = [incident for incident in found if not incident.name.endswith(".twin")]

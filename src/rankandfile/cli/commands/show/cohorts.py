@@ -30,9 +30,9 @@ def cohorts(
 ) -> None:
     """Ranks that made the same calls, per group; by default only groups whose ranks did not."""
     facts = diagnosed(paths, options).facts
-    from rankandfile.reason.views import cohorts_table, groups_that_parted
+    from rankandfile.reason.views import cohorts_table, groups_that_diverged
 
-    groups = facts.case.groups["group"].to_list() if everything else groups_that_parted(facts)
+    groups = facts.case.groups["group"].to_list() if everything else groups_that_diverged(facts)
     if not groups:
         err.print("The ranks of every group made the same calls; --all shows them.", style="dim")
     if group is not None:

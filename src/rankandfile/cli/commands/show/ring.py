@@ -37,7 +37,7 @@ def ring(
     output: OutputOption = None,
 ) -> None:
     """The recorder's rings: calls, steps, decisions and CUDA graphs in their order, and where histories part."""
-    from rankandfile.evidence.ring.journal import partings, read
+    from rankandfile.evidence.ring.journal import history_divergences, read
 
     files = [
         file for path in paths for file in (sorted(path.rglob("raf-*.ring")) if path.is_dir() else [path])
@@ -57,9 +57,13 @@ def ring(
     # The newest records are what one looks for.
     emit(_table(journals, notes), format, output, brief=BRIEF, limit=limit, what="records")
     if format is Format.text and output is None:
-        for parting in partings(journals):
-            sides = [f"rank {rank} {row.text} at {row.site}" for rank, row in (parting.one, parting.other)]
-            out.print(f"group {parting.group}: the histories part at seq {parting.seq}: {'; '.join(sides)}")
+        for divergence in history_divergences(journals):
+            sides = [
+                f"rank {rank} {row.text} at {row.site}" for rank, row in (divergence.one, divergence.other)
+            ]
+            out.print(
+                f"group {divergence.group}: the histories part at seq {divergence.seq}: {'; '.join(sides)}"
+            )
 
 
 def _table(journals: list[Journal], notes: bool) -> pl.DataFrame:

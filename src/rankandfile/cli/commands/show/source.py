@@ -1,4 +1,4 @@
-"""``raf show source``: the code around the parting, with the ways of the cohorts marked."""
+"""``raf show source``: the code around the divergence, with the ways of the cohorts marked."""
 
 from __future__ import annotations
 

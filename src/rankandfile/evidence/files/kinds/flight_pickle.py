@@ -8,13 +8,13 @@ from pathlib import Path
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.kind import FileKind, Head, Sign
 from rankandfile.evidence.flight import as_pickle, header
-from rankandfile.evidence.flight.alike import Alike
+from rankandfile.evidence.flight.known_moulds import KnownMoulds
 
 _DICT = re.compile(rb"\x80[\2-\5](\x95.{8})?(\}|$)", re.DOTALL)
 _NAME = re.compile(r"(\.(pkl|pickle)|(trace|dump|rank)[^./]*[0-9])$", re.IGNORECASE)
 
 #: What this process has learnt of the dumps it read.
-ALIKE = Alike()
+ALIKE = KnownMoulds()
 
 
 def decode(path: Path, _name: str) -> Decoded:

@@ -22,10 +22,10 @@ def issued_from(event: Event, context: Context) -> None:
     numbers do not follow each other is kept up to there and marked.
     """
     frames: list[list[object]] = []
-    for _, peeled in context.following():
-        match = _ISSUED.match(peeled.body)
+    for _, bare in context.following():
+        match = _ISSUED.match(bare.body)
         if match is None:
-            if not peeled.body.strip() or peeled.layers or frames:
+            if not bare.body.strip() or bare.layers or frames:
                 break
             continue
         if int(match[1]) != len(frames):
@@ -49,12 +49,12 @@ _OF_REPORT = re.compile(
 
 def desync_report(event: Event, context: Context) -> None:
     """Who joined what, by counters of the store. They are not sequence numbers, so `seq` stays empty."""
-    text = [context.peeled.body]
-    for offset, peeled in context.following(60):
-        if not _OF_REPORT.match(peeled.body):
+    text = [context.bare.body]
+    for offset, bare in context.following(60):
+        if not _OF_REPORT.match(bare.body):
             break
         context.consumed.add(offset)
-        text.append(peeled.body)
+        text.append(bare.body)
     report = " ".join(" ".join(text)[:20_000].split())
     not_joined = [
         {"ranks": ranks_in(m[1]), "finished": int(m[2]), "missing": int(m[3])}
@@ -94,8 +94,8 @@ def failure_row(event: Event, context: Context) -> None:
     """One row of torchrun's table: the lines above say who, the lines below say why."""
     event.rank = None
     indexed = False
-    for peeled in context.preceding(6):
-        body = peeled.body
+    for bare in context.preceding(6):
+        body = bare.body
         if indexed:
             event.fields["root_cause"] = "Root Cause" in body
             break
@@ -111,14 +111,14 @@ def failure_row(event: Event, context: Context) -> None:
             event.fields["index"] = int(match[1])
             indexed = True
     told: list[str] = []
-    for offset, peeled in context.following(200):
-        if _TABLE_END.match(peeled.body):
+    for offset, bare in context.following(200):
+        if _TABLE_END.match(bare.body):
             break
         # A traceback in this table is told a second time, by somebody else.
         context.consumed.add(offset)
-        match = _MORE.match(peeled.body)
+        match = _MORE.match(bare.body)
         if match and match[1] == "error_file":
             event.fields["error_file"] = clean(match[2], 400)
         elif match or told:
-            told.append(match[2] if match else peeled.body)
+            told.append(match[2] if match else bare.body)
     event.fields["traceback"] = clean("\n".join(told)[-1000:], 1000)

@@ -11,7 +11,7 @@ from rankandfile.evidence.text.logs.event import Event
 FIRST = 20_000
 LAST = 20_000
 
-#: Call logs: the last calls per communicator tell where ranks parted.
+#: Call logs: the last calls per communicator tell where ranks diverged.
 _BULK = frozenset(("nccl_call",))
 CALLS = 256
 STREAMS = 256

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.scan import Line
 
@@ -18,7 +18,7 @@ BLOCK = 400
 class Context:
     """Where a line stands."""
 
-    peeled: Peeled
+    bare: BareLine
     before_match: str
     """What stands in the line before the shape's own words, prefixes peeled."""
     line: Line
@@ -27,22 +27,22 @@ class Context:
     consumed: set[int] = field(default_factory=set)
     """Offsets of lines that a block has read and that are no events of their own."""
 
-    def following(self, limit: int = BLOCK) -> Iterator[tuple[int, Peeled]]:
+    def following(self, limit: int = BLOCK) -> Iterator[tuple[int, BareLine]]:
         """The lines below that the same writer wrote: others' lines between them are passed over."""
         for offset, pieces in islice(self.line.below(), limit):
-            for peeled in pieces:
-                if self._same_writer(peeled):
-                    yield offset, peeled
+            for bare in pieces:
+                if self._same_writer(bare):
+                    yield offset, bare
 
-    def preceding(self, limit: int = 16) -> Iterator[Peeled]:
+    def preceding(self, limit: int = 16) -> Iterator[BareLine]:
         """The lines above that the same writer wrote, nearest first."""
         for _, text in islice(self.line.before(), limit):
-            if self._same_writer(peeled := peel(text)):
-                yield peeled
+            if self._same_writer(bare := peel(text)):
+                yield bare
 
-    def _same_writer(self, other: Peeled) -> bool:
+    def _same_writer(self, other: BareLine) -> bool:
         """False only if the prefixes contradict: bare lines belong to whoever wrote last."""
-        mine = self.peeled
+        mine = self.bare
         return not (
             _differ(mine.rank, other.rank)
             or _differ(mine.local_rank, other.local_rank)

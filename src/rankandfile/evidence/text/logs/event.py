@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.bare_line import BareLine
 
 #: Characters of a line that are kept. W1 with all its prefixes has some 400.
 TEXT = 600
@@ -88,16 +88,16 @@ def clean(text: str, limit: int = TEXT) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def begin(kind: str, shape: str, role: str, peeled: Peeled, line: int, offset: int) -> Event:
+def begin(kind: str, shape: str, role: str, bare: BareLine, line: int, offset: int) -> Event:
     """An event with all that the line's prefixes say."""
     event = Event(line=line, offset=offset, kind=kind, shape=shape, role=role, fields={})
-    event.rank, event.rank_from = peeled.rank, peeled.rank_from
-    event.local_rank, event.host, event.pid = peeled.local_rank, peeled.host, peeled.pid
-    if peeled.time is not None:
-        event.time_ns, event.time_quality = peeled.time.ns, peeled.time.quality
-    if peeled.task is not None:
-        event.fields["task"] = peeled.task
-    if peeled.device is not None:
-        event.fields["device"] = peeled.device
-    event.text = clean(peeled.body)
+    event.rank, event.rank_from = bare.rank, bare.rank_from
+    event.local_rank, event.host, event.pid = bare.local_rank, bare.host, bare.pid
+    if bare.time is not None:
+        event.time_ns, event.time_quality = bare.time.ns, bare.time.quality
+    if bare.task is not None:
+        event.fields["task"] = bare.task
+    if bare.device is not None:
+        event.fields["device"] = bare.device
+    event.text = clean(bare.body)
     return event

@@ -28,10 +28,10 @@ _ROWS = 200
 def rows(event: Event, context: Context) -> None:
     """The table of communicators: how many, how large, and what RAS thinks of them."""
     found: list[dict[str, object]] = []
-    for _, peeled in context.following():
-        match = _ROW.match(peeled.body)
+    for _, bare in context.following():
+        match = _ROW.match(bare.body)
         if match is None:
-            if found or not peeled.body.lstrip().startswith("#"):
+            if found or not bare.body.lstrip().startswith("#"):
                 break
             continue
         if len(found) < _ROWS:
@@ -48,10 +48,10 @@ def counted(event: Event, context: Context) -> None:
     majority: list[dict[str, object]] = []
     listed: list[dict[str, object]] = []
     ranks: list[int] = []
-    for _, peeled in context.following():
-        if match := _MANY.match(peeled.body):
+    for _, bare in context.following():
+        if match := _MANY.match(bare.body):
             majority.append({"ranks": int(match[1]), **_how_far(match[2], match[4])})
-        elif match := _ONE.match(peeled.body):
+        elif match := _ONE.match(bare.body):
             for rank in ranks_in(match[1]):
                 ranks.append(rank)
                 place = (
@@ -74,8 +74,8 @@ def gone(event: Event, context: Context) -> None:
     _communicator(event, context)
     processes: list[tuple[int, str]] = []
     gpus: list[str] = []
-    for _, peeled in context.following():
-        match = _PROCESS.match(peeled.body)
+    for _, bare in context.following():
+        match = _PROCESS.match(bare.body)
         if match is None:
             break
         processes.append((int(match[1]), clean(match[2], 200)))
@@ -89,10 +89,10 @@ def gone(event: Event, context: Context) -> None:
 
 def _communicator(event: Event, context: Context) -> None:
     """The heading above says which communicator; it is NCCL's commId."""
-    for peeled in context.preceding(40):
-        if match := _HEADING.search(peeled.body):
+    for bare in context.preceding(40):
+        if match := _HEADING.search(bare.body):
             event.fields["comm_id"] = match[3]
             event.fields["group"] = f"{match[1]}-{match[2]}"
             return
-        if not peeled.body.strip():
+        if not bare.body.strip():
             return

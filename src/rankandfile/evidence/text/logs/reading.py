@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from rankandfile.evidence.raw import RawNote
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.attribute import attribute
 from rankandfile.evidence.text.logs.collect import Collector
 from rankandfile.evidence.text.logs.event import Event, clean
@@ -14,11 +15,10 @@ from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
 from rankandfile.evidence.text.logs.versions import torch_of
 from rankandfile.evidence.text.logs.wrapping import unwrapped, whole
-from rankandfile.evidence.text.peeled import Peeled
-from rankandfile.evidence.text.pieces import pieces
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.scan import LINE, Line, Scan
 from rankandfile.evidence.text.stacks.in_logs import words
+from rankandfile.evidence.text.written_lines import pieces
 
 #: How much of a file's beginning and end is read for its times and its last words.
 _EDGE = 64 << 10
@@ -66,9 +66,9 @@ class Events:
         head, tail = _edges(file, size)
         row = LogRow(bytes=size, lines=self.scan.lines)
         _times(row, head, tail)
-        counts = self.layers + Counter(layer for peeled in head for layer in dict.fromkeys(peeled.layers))
+        counts = self.layers + Counter(layer for bare in head for layer in dict.fromkeys(bare.layers))
         row.prefixes = [name for name, _ in counts.most_common(12)]
-        hosts = {peeled.host for peeled in head if peeled.host}
+        hosts = {bare.host for bare in head if bare.host}
         row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
         row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")
         row.world_size = _world(events)
@@ -80,12 +80,12 @@ class Events:
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []
         for piece in pieces(line.text):
-            peeled = peel(piece)
-            if "cri" in peeled.layers:
-                peeled = whole(line, peeled, self._memory.consumed)
-            for layer in dict.fromkeys(peeled.layers):
+            bare = peel(piece)
+            if "cri" in bare.layers:
+                bare = whole(line, bare, self._memory.consumed)
+            for layer in dict.fromkeys(bare.layers):
                 self.layers[layer] += 1
-            found += self._recognise(line, peeled)
+            found += self._recognise(line, bare)
         if (not found or self._headless(line, found)) and self._tries > 0:
             found = self._wrapped(line, {event.kind for event in found}) or found
         return found
@@ -98,16 +98,16 @@ class Events:
             and not peel(text).layers
         )
 
-    def _recognise(self, line: Line, peeled: Peeled) -> list[Event]:
-        return recognise(peeled, line, self._memory)
+    def _recognise(self, line: Line, bare: BareLine) -> list[Event]:
+        return recognise(bare, line, self._memory)
 
     def _wrapped(self, line: Line, kinds: set[str]) -> list[Event]:
         """The events of a line put together from its neighbours, if they are at least of those kinds."""
         self._tries -= 1
-        for peeled, offsets in unwrapped(line):
-            if kinds and not peeled.layers:
+        for bare, offsets in unwrapped(line):
+            if kinds and not bare.layers:
                 continue
-            found = self._recognise(line, peeled)
+            found = self._recognise(line, bare)
             if found and kinds <= {event.kind for event in found}:
                 self._tries += 1
                 self._memory.consumed.update(offsets)
@@ -136,20 +136,20 @@ class Events:
             )
 
 
-def _edges(file: BinaryIO, size: int) -> tuple[list[Peeled], list[Peeled]]:
+def _edges(file: BinaryIO, size: int) -> tuple[list[BareLine], list[BareLine]]:
     file.seek(0)
     head = list(_lines(file.read(_EDGE)))[:200]
     file.seek(max(0, size - _EDGE))
     return head, list(_lines(file.read(_EDGE)))[-200:]
 
 
-def _lines(data: bytes) -> Iterator[Peeled]:
+def _lines(data: bytes) -> Iterator[BareLine]:
     for line in data.split(b"\n"):
         for piece in pieces(line[:LINE].decode("utf-8", "replace"))[-1:]:
             yield peel(piece)
 
 
-def _times(row: LogRow, head: list[Peeled], tail: list[Peeled]) -> None:
+def _times(row: LogRow, head: list[BareLine], tail: list[BareLine]) -> None:
     """First and last time, both of the kind that the file's end has: only like compares with like."""
     last = next((p.time for p in reversed(tail) if p.time is not None), None)
     if last is None:

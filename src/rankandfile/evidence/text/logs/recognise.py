@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event, begin, integer
 from rankandfile.evidence.text.logs.shape import Shape, put
 from rankandfile.evidence.text.logs.shapes import SHAPES, by_needle
 from rankandfile.evidence.text.logs.signals import by_words, of_exit
-from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.scan import Line
 
 _GROUP = re.compile(
@@ -37,9 +37,9 @@ class Memory:
     consumed: set[int] = field(default_factory=set)
 
 
-def recognise(peeled: Peeled, line: Line, memory: Memory) -> list[Event]:
+def recognise(bare: BareLine, line: Line, memory: Memory) -> list[Event]:
     """All events of a line, in the order of the catalogue. Two shapes never share words."""
-    body = peeled.body
+    body = bare.body
     events: list[Event] = []
     spans: list[tuple[int, int]] = []
     for shape in _candidates(body):
@@ -47,17 +47,17 @@ def recognise(peeled: Peeled, line: Line, memory: Memory) -> list[Event]:
         if match is None:
             continue
         start, end = match.span()
-        if shape.severe and not _severe(peeled, body[:start]):
+        if shape.severe and not _severe(bare, body[:start]):
             continue
         if any(start < b and a < end for a, b in spans):
             continue
         spans.append((start, end))
-        event = begin(shape.kind, shape.id, shape.role, peeled, line.number, line.offset)
-        _group(event, body[: match.start()], peeled)
+        event = begin(shape.kind, shape.id, shape.role, bare, line.number, line.offset)
+        _group(event, body[: match.start()], bare)
         shape.fill(event, match)
         timeless = event.time_ns is None
         if shape.then is not None or timeless:
-            context = Context(peeled, body[:start], line, memory.chained, memory.consumed)
+            context = Context(bare, body[:start], line, memory.chained, memory.consumed)
             if shape.then is not None:
                 shape.then(event, context)
             if event.time_ns is None and event.role == "origin":
@@ -71,9 +71,9 @@ _WARNS = re.compile(r"\b(?:WARN|WARNING|ERROR|EXCEPTION|CRITICAL|FATAL)\b|Warnin
 _NEARBY = 200
 
 
-def _severe(peeled: Peeled, before: str) -> bool:
+def _severe(bare: BareLine, before: str) -> bool:
     """The line says to be a warning or worse: a prefix does, or its own words before what is told."""
-    return (peeled.severity or "I") in "WECF" or _WARNS.search(before[-_NEARBY:]) is not None
+    return (bare.severity or "I") in "WECF" or _WARNS.search(before[-_NEARBY:]) is not None
 
 
 @cache
@@ -117,7 +117,7 @@ def _announced(text: str) -> Sequence[Shape]:
     return [SHAPES[number] for number in sorted(numbers)]
 
 
-def _group(event: Event, before: str, peeled: Peeled) -> None:
+def _group(event: Event, before: str, bare: BareLine) -> None:
     """The group that the line names before its own words."""
     groups = list(_GROUP.finditer(before)) if "[PG" in before else ()
     if groups:
@@ -129,12 +129,7 @@ def _group(event: Event, before: str, peeled: Peeled) -> None:
                 put(event, column, value)
         if event.rank is None and event.group_desc == "default_pg" and event.group_rank is not None:
             event.rank, event.rank_from = event.group_rank, "default_group"
-    if (
-        event.rank is None
-        and not peeled.nccl
-        and "[Rank " in before
-        and (first := _FIRST_GROUP.search(before))
-    ):
+    if event.rank is None and not bare.nccl and "[Rank " in before and (first := _FIRST_GROUP.search(before)):
         # The rank in the first group that logged in this process: nearly always the default group.
         event.rank, event.rank_from = int(first[1]), "first_group"
 
@@ -145,9 +140,9 @@ _NEAR = 8
 
 def _time_near(event: Event, context: Context) -> None:
     """Tracebacks have no time of their own; the same writer's lines around them do."""
-    for peeled in [*context.preceding(_NEAR), *(below for _, below in context.following(_NEAR))]:
-        if peeled.time is not None:
-            event.time_ns, event.time_quality = peeled.time.ns, f"near {peeled.time.quality}"
+    for bare in [*context.preceding(_NEAR), *(below for _, below in context.following(_NEAR))]:
+        if bare.time is not None:
+            event.time_ns, event.time_quality = bare.time.ns, f"near {bare.time.quality}"
             return
 
 

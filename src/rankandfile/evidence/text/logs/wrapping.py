@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from rankandfile.evidence.text.peeled import Peeled
-from rankandfile.evidence.text.pieces import pieces
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.scan import Line
+from rankandfile.evidence.text.written_lines import pieces
 
 #: Parts of one line that are put together again.
 _PARTS = 64
@@ -19,10 +19,10 @@ _BELOW = 10
 _BEGINS = re.compile(r"\[rank\d|\[[IWEFV]\d{3,4} \d\d:|\[[IWEF] \w|Traceback \(|#\d+ ")
 
 
-def whole(line: Line, peeled: Peeled, consumed: set[int]) -> Peeled:
+def whole(line: Line, bare: BareLine, consumed: set[int]) -> BareLine:
     """The line with the parts that a container runtime cut off. Parts are read once."""
-    body, partial = [peeled.body], peeled.partial
-    first = peeled
+    body, partial = [bare.body], bare.partial
+    first = bare
     for _, text in line.before():
         above = peel(text)
         if not above.partial or len(body) > _PARTS:
@@ -37,11 +37,11 @@ def whole(line: Line, peeled: Peeled, consumed: set[int]) -> Peeled:
         body.append(below.body)
         partial = below.partial
     if len(body) == 1:
-        return peeled
+        return bare
     return peel("".join(body)) if not first.layers else _with(first, "".join(body))
 
 
-def _with(first: Peeled, body: str) -> Peeled:
+def _with(first: BareLine, body: str) -> BareLine:
     """The parts' own prefixes are the first part's; the writer's prefixes stand at its beginning."""
     inner = peel(body)
     for name in (
@@ -63,7 +63,7 @@ def _with(first: Peeled, body: str) -> Peeled:
     return inner
 
 
-def unwrapped(line: Line) -> list[tuple[Peeled, list[int]]]:
+def unwrapped(line: Line) -> list[tuple[BareLine, list[int]]]:
     """Ways to read a hard-wrapped line, with the offsets of the lines it takes.
 
     A terminal cuts anywhere, an editor at a space: so once with a space at each cut, and once without where the cut

@@ -27,9 +27,6 @@ LOG_THREADS = 20_000
 LOG_LINES = 2_000
 #: Lines of other writers, one after the other, after which an unfinished stack is given up.
 LOG_IDLE = 100
-#: How much of a log is looked at at once, and how much of that is left for the next look: the longest stack.
-LOG_WINDOW = 128 << 20
-LOG_OVERLAP = 1 << 20
 
 
 def short(text: str, limit: int = TEXT) -> str:

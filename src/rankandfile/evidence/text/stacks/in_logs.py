@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.needles import plain
-from rankandfile.evidence.text.peeled import Peeled
 from rankandfile.evidence.text.scan import Line
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.reader import Reader
@@ -47,6 +47,6 @@ class InLog:
         while reader.busy and (following := next(below, None)) is not None:
             self._feed(following[1])
 
-    def _feed(self, taken: Sequence[Peeled]) -> None:
+    def _feed(self, taken: Sequence[BareLine]) -> None:
         self._reader.feed(self._next, taken)
         self._next += 1

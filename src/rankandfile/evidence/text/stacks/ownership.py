@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankandfile.evidence.owners.whose import whose
+from rankandfile.evidence.owners.owner_by_path import whose
 from rankandfile.evidence.text.stacks.raw import DIED, NOW, RawProcess, RawStacks
 from rankandfile.evidence.text.stamps import stamp
 

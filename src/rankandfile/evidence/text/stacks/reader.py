@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from rankandfile import listing
-from rankandfile.evidence.text.peeled import Peeled
+from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.scan import Line
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Collector
@@ -48,21 +48,21 @@ class Reader:
             return
         self.feed(line.number, line.taken)
 
-    def feed(self, number: int, taken: Sequence[Peeled]) -> None:
+    def feed(self, number: int, taken: Sequence[BareLine]) -> None:
         """One line, as its writers wrote it."""
         self._idle += 1
-        for peeled in taken:
-            self._feed(number, peeled, peeled.indented)
+        for bare in taken:
+            self._feed(number, bare, bare.indented)
 
-    def _feed(self, number: int, peeled: Peeled, text: str) -> None:
-        stream = self._streams.get(peeled.key)
+    def _feed(self, number: int, bare: BareLine, text: str) -> None:
+        stream = self._streams.get(bare.key)
         if stream is None:
             if not self._interesting.search(text):
                 return
             if len(self._streams) >= bounds.STREAMS:
                 self.collector.note(str(number), "too many writers take turns: the rest is not read")
                 return
-            stream = self._streams[peeled.key] = Stream(self.collector)
+            stream = self._streams[bare.key] = Stream(self.collector)
         if stream.block is not None:
             taken = stream.block.feed(text)
             if taken:
@@ -73,13 +73,13 @@ class Reader:
                 return
         if not self._interesting.search(text):
             return
-        if peeled.rank_from == "prefix":
-            stream.rank, stream.rank_from = peeled.rank, "prefix"
+        if bare.rank_from == "prefix":
+            stream.rank, stream.rank_from = bare.rank, "prefix"
         elif stream.rank_from == "prefix":
             # A bare line may be anybody's.
             stream.rank, stream.rank_from = None, ""
-        if peeled.time is not None and peeled.time.quality in ("wall", "zoned"):
-            stream.at_ns = peeled.time.ns
+        if bare.time is not None and bare.time.quality in ("wall", "zoned"):
+            stream.at_ns = bare.time.ns
         for format in self._formats:
             stream.block = format.open(number, text, stream)
             if stream.block is not None:

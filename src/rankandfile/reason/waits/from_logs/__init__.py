@@ -1,1 +1,1 @@
-"""The same questions where there is not one dump: what the watchdogs' lines of all ranks say together."""
+"""Who waits for whom, and what that ends in, where there is not one dump: by the watchdogs' lines of all ranks."""

@@ -8,8 +8,8 @@ from rankandfile.reason.calls.requests import as_call, of_report
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import (
+    AskedRank,
     Story,
-    Subject,
     location_of,
     world_of,
 )
@@ -19,15 +19,15 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_words import wait_list, waiting
 from .settings import SETTINGS
-from .waits import Logged
+from .waits import LoggedWaits
 
 _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer")
 
 
-def behind(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Finding:
+def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
     proved = wait_end.kind == "absent"
     stories = {
-        r: story for r in wait_end.ranks if (story := story_of(facts, Subject(r, proved, call.waiting)))
+        r: story for r in wait_end.ranks if (story := story_of(facts, AskedRank(r, proved, call.waiting)))
     }
     named = _named(wait_end, call, stories)
     if not named and _lost(facts, wait_end):
@@ -75,7 +75,7 @@ def _lost(facts: Facts, wait_end: WaitEnd) -> list[str]:
     return [i for error in echoes if any(w in error.words for w in _LOST_A_PEER) for i in error.evidence]
 
 
-def _lost_peer(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -> Finding:
+def _lost_peer(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
     lines = tuple(_lost(facts, wait_end))
     story = Story(
         cause="killed",
@@ -112,7 +112,7 @@ def _lost_peer(facts: Facts, logged: Logged, wait_end: WaitEnd, call: Pending) -
 
 def _finding(
     facts: Facts,
-    logged: Logged,
+    logged: LoggedWaits,
     wait_end: WaitEnd,
     call: Pending,
     *,

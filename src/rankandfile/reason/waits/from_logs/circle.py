@@ -11,12 +11,12 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_words import wait_list, waiting
 from .settings import SETTINGS
-from .waits import Logged
+from .waits import LoggedWaits
 
 _MOST_CALLS = 4
 
 
-def circle(logged: Logged, wait_end: WaitEnd) -> Finding:
+def circle(logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
     calls = [logged.waits.pending[i] for i in wait_end.pending]
     first, out_of_line = _centre(logged, wait_end, calls)
     # Each of them says itself that it had not come to what the others wait in.
@@ -71,7 +71,7 @@ def _awaited(call: Pending) -> tuple[int, ...]:
     return call.lacking or call.busy or call.unknown
 
 
-def _centre(logged: Logged, wait_end: WaitEnd, calls: list[Pending]) -> tuple[Pending, tuple[int, ...]]:
+def _centre(logged: LoggedWaits, wait_end: WaitEnd, calls: list[Pending]) -> tuple[Pending, tuple[int, ...]]:
     """The call that the circle is told by, and who is out of line in it, if that is clear.
 
     A call that some host has not issued comes before one that all have issued and some device has not come to.
@@ -85,7 +85,9 @@ def _centre(logged: Logged, wait_end: WaitEnd, calls: list[Pending]) -> tuple[Pe
     return min(found, key=order)
 
 
-def _out_of_line(logged: Logged, wait_end: WaitEnd, call: Pending, calls: list[Pending]) -> tuple[int, ...]:
+def _out_of_line(
+    logged: LoggedWaits, wait_end: WaitEnd, call: Pending, calls: list[Pending]
+) -> tuple[int, ...]:
     """The few that are elsewhere, where all other members wait in one call, and that wait for those members there.
 
     A rank that waits for somebody else there is only on the way from one to the other.
@@ -99,7 +101,7 @@ def _out_of_line(logged: Logged, wait_end: WaitEnd, call: Pending, calls: list[P
     return tuple(sorted(few)) if there and meant else ()
 
 
-def _asked_in(logged: Logged, call: Pending) -> Call | None:
+def _asked_in(logged: LoggedWaits, call: Pending) -> Call | None:
     claims = (of_report(r) for r in logged.of_call(call))
     claim = next((claim for claim in claims if claim), None)
     return as_call(claim, call.slot) if claim else None

@@ -19,10 +19,12 @@ from rankandfile.reason.words import ranks_words
 
 from .in_words import wait_list, waiting
 from .settings import SETTINGS
-from .waits import Logged
+from .waits import LoggedWaits
 
 
-def disagreement(logged: Logged, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]) -> Finding:
+def disagreement(
+    logged: LoggedWaits, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]
+) -> Finding:
     """`parts`: the requests of the call, those that asked for the same thing together, the usual ones first."""
     others = [claim for side in parts[1:] for claim in side]
     known = majority(parts)
@@ -54,7 +56,7 @@ def disagreement(logged: Logged, wait_end: WaitEnd, call: Pending, parts: list[l
     )
 
 
-def _cause(logged: Logged, call: Pending, usual: Request, others: list[Request]) -> str:
+def _cause(logged: LoggedWaits, call: Pending, usual: Request, others: list[Request]) -> str:
     """By what the usual ranks asked for later: what the others ask for already now, or never."""
     odd = {other.rank for other in others}
     reports = [r for key in sorted(logged.reports) if key[0] == call.group for r in logged.reports[key]]

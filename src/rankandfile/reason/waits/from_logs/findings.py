@@ -21,7 +21,7 @@ from .disagreement import disagreement
 from .in_words import wait_list, waiting
 from .settings import SETTINGS
 from .transfers import gave_up
-from .waits import Logged, logged_waits
+from .waits import LoggedWaits, logged_waits
 
 _MOST_FINDINGS = 3
 
@@ -63,7 +63,7 @@ def _together(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
     return out
 
 
-def _finding(facts: Facts, logged: Logged, wait_end: WaitEnd) -> Finding:
+def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
     call = _first(logged, wait_end)
     if wait_end.kind == "cycle":
         return circle(logged, wait_end)
@@ -72,7 +72,7 @@ def _finding(facts: Facts, logged: Logged, wait_end: WaitEnd) -> Finding:
     return _all_came(logged, wait_end, call)
 
 
-def _first(logged: Logged, wait_end: WaitEnd) -> Pending:
+def _first(logged: LoggedWaits, wait_end: WaitEnd) -> Pending:
     """The call that the others wait in for these ranks: of a group that they surely are in, and first of the busiest.
 
     Lines of different ranks have no order within seconds; the group that calls most often misses somebody first.
@@ -87,7 +87,7 @@ def _first(logged: Logged, wait_end: WaitEnd) -> Pending:
     return logged.waits.pending[min(wait_end.pending, key=order)]
 
 
-def _all_came(logged: Logged, wait_end: WaitEnd, call: Pending) -> Finding:
+def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
     reports = logged.of_call(call)
     parts = sides([claim for report in reports if (claim := of_report(report))])
     if len(parts) > 1:

@@ -8,12 +8,12 @@ from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .waits import Logged
+from .waits import LoggedWaits
 
 _MOST_WAITS = 8
 
 
-def wait_list(logged: Logged, wait_end: WaitEnd) -> tuple[Wait, ...]:
+def wait_list(logged: LoggedWaits, wait_end: WaitEnd) -> tuple[Wait, ...]:
     chosen = [logged.waits.pending[i] for i in wait_end.pending]
     calls = chosen + [call for call in logged.waits.pending if call not in chosen]
     return tuple(
@@ -29,12 +29,12 @@ def wait_list(logged: Logged, wait_end: WaitEnd) -> tuple[Wait, ...]:
     )
 
 
-def op(logged: Logged, call: Pending) -> str | None:
+def op(logged: LoggedWaits, call: Pending) -> str | None:
     ops = [r.op for r in logged.of_call(call) if r.op]
     return contract_of(ops[0]).op if ops else None
 
 
-def waiting(logged: Logged, call: Pending) -> str:
+def waiting(logged: LoggedWaits, call: Pending) -> str:
     return (
         f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
         f"{op(logged, call) or 'call'} (group {logged.groups[call.group].words}"

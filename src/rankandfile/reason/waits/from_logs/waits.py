@@ -18,7 +18,7 @@ _DEFAULT = "default_pg"
 
 
 @dataclass(frozen=True)
-class Group:
+class LoggedGroup:
     name: str
     desc: str
     members: tuple[int, ...]
@@ -31,8 +31,8 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Logged:
-    groups: tuple[Group, ...]
+class LoggedWaits:
+    groups: tuple[LoggedGroup, ...]
     waits: Waits
     reports: dict[tuple[int, int], tuple[Report, ...]]
     """What was said of a call, by `key_of`."""
@@ -50,7 +50,8 @@ def key_of(call: Pending) -> tuple[int, int]:
     return call.group, -1 - call.waiting[0] if call.slot is None else call.slot
 
 
-def logged_waits(case: Case, accounts: Accounts, world: int) -> Logged:
+def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
+    """The graph of waits that the watchdogs' lines give: groups by name, pending calls by number."""
     names: dict[str, list[Report]] = defaultdict(list)
     moving = [report for report in transfers(case) if report.rank not in accounts.gave_up]
     for report in (*accounts.reports, *moving):
@@ -59,7 +60,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> Logged:
     # Whoever gave up on a send or a receive waits too, and is not silent.
     waits = accounts.gave_up | gave_up(case)
     silent = set(range(world)) - waits
-    groups: list[Group] = []
+    groups: list[LoggedGroup] = []
     said: dict[tuple[int, int], list[Report]] = defaultdict(list)
     far: dict[tuple[int, int], int] = {}
     pending: list[Pending] = []
@@ -68,7 +69,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> Logged:
         desc = _desc(all_of_it)
         whole = _DEFAULT in (name, desc)
         members = set(range(world)) if whole else {r.rank for r in all_of_it} | set(implied.get(name, ()))
-        groups.append(Group(name, desc, tuple(sorted(members)), whole))
+        groups.append(LoggedGroup(name, desc, tuple(sorted(members)), whole))
         for report in reports:
             last = max((n for n in (report.enqueued, report.seq) if n is not None), default=None)
             if last is not None:
@@ -92,7 +93,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> Logged:
                 peers = tuple(sorted(maybe - {report.rank}))
                 pending.append(Pending(number, None, (report.rank,), (), peers))
     reported = {key: tuple(r) for key, r in said.items()}
-    return Logged(tuple(groups), build(pending), reported, far, _issued(case, pending, reported))
+    return LoggedWaits(tuple(groups), build(pending), reported, far, _issued(case, pending, reported))
 
 
 def _desc(reports: list[Report]) -> str:

@@ -7,12 +7,12 @@ import ast
 from rankandfile.source.remedies.code import Module
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, leaves
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, leaves
 from rankandfile.source.remedies.reach import UNKNOWN, called, collective
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     handler = place.node
     if not isinstance(handler, ast.ExceptHandler):
         return None
@@ -21,7 +21,9 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     return _decide_to_raise(place, plain, handler, attempt) or _take_out(place, plain, handler, attempt)
 
 
-def _decide_to_raise(place: Place, plain: bool, handler: ast.ExceptHandler, attempt: ast.Try) -> Draft | None:
+def _decide_to_raise(
+    place: PlaceToMend, plain: bool, handler: ast.ExceptHandler, attempt: ast.Try
+) -> Draft | None:
     """The exception is raised by a test in the program: all ranks decide there, and raise together."""
     guard = raising(place, handler, attempt)
     if guard is None:
@@ -41,7 +43,7 @@ def _decide_to_raise(place: Place, plain: bool, handler: ast.ExceptHandler, atte
     )
 
 
-def raising(place: Place, handler: ast.ExceptHandler, attempt: ast.Try) -> ast.If | None:
+def raising(place: PlaceToMend, handler: ast.ExceptHandler, attempt: ast.Try) -> ast.If | None:
     """The one test of the program, in the same file, that raises what the handler catches."""
     guards: list[tuple[ast.If, Module]] = []
     for statement in attempt.body:
@@ -69,7 +71,9 @@ def _raises(node: ast.If, handler: ast.ExceptHandler) -> bool:
     return caught is None or name in names or bool(names & {"Exception", "BaseException"})
 
 
-def _take_out(place: Place, plain: bool, handler: ast.ExceptHandler, attempt: ast.Try) -> Draft | Refusal:
+def _take_out(
+    place: PlaceToMend, plain: bool, handler: ast.ExceptHandler, attempt: ast.Try
+) -> Draft | Refusal:
     """The calls that the others make come last in the block: they move behind it, where nothing skips them."""
 
     def involves(statement: ast.stmt) -> bool:

@@ -7,7 +7,7 @@ import ast
 from rankandfile.source.remedies.code import Module
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.pattern import Draft, Pattern
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
@@ -24,7 +24,7 @@ def {name}(tensor, group=None):
 '''
 
 
-def make(place: Place, plain: bool) -> Draft | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | None:
     for site, module in place.called():
         for statement in ast.walk(module.tree):
             if isinstance(statement, ast.Expr) and statement.lineno == site.line:

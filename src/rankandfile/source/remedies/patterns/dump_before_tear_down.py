@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
 
 from .tear_down_after_success import around
@@ -22,7 +22,7 @@ def {name}():
 '''
 
 
-def make(place: Place, plain: bool) -> Draft | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | None:
     found = around(place)
     if found is None:
         return None

@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.reach import POINT_TO_POINT
 from rankandfile.source.remedies.words import quoted
 
@@ -14,7 +14,7 @@ _SENDS = {"send", "isend"}
 _RECEIVES = {"recv", "irecv"}
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If) or node.orelse or len(node.body) != 1:
         return None

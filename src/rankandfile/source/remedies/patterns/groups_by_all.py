@@ -6,11 +6,11 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If):
         return None
@@ -55,7 +55,7 @@ def _made(statement: ast.stmt) -> list[ast.Call]:
     ]
 
 
-def _name(place: Place, number: int) -> str:
+def _name(place: PlaceToMend, number: int) -> str:
     name = f"group_{number}"
     while name in place.module.names:
         name += "_"

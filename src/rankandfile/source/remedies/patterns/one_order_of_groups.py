@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If):
         return None

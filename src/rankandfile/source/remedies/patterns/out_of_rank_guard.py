@@ -7,13 +7,13 @@ import re
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, conjuncts, leaves
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, conjuncts, leaves
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import collective, resolve
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If) or node.orelse or leaves(node.body):
         return None
@@ -44,7 +44,7 @@ def _plain_call(statement: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
 
 
-def _last(place: Place, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
+def _last(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
     """A bare call at the end of the branch: it moves behind it."""
     (*_, last) = node.body
     direct = [e for e in place.events([last]) if collective(e)]
@@ -63,7 +63,7 @@ def _last(place: Place, plain: bool, node: ast.If, involved: list[ast.stmt]) -> 
 
 
 def _whole(
-    place: Place,
+    place: PlaceToMend,
     plain: bool,
     node: ast.If,
     involved: list[ast.stmt],
@@ -87,7 +87,7 @@ def _whole(
     )
 
 
-def _looks_after_itself(place: Place, statement: ast.stmt) -> bool:
+def _looks_after_itself(place: PlaceToMend, statement: ast.stmt) -> bool:
     """The function called has collectives outside of any branch, and a test of the rank of its own."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     found = resolve(place.code, place.module, call.func) if isinstance(call, ast.Call) else []
@@ -99,7 +99,7 @@ def _looks_after_itself(place: Place, statement: ast.stmt) -> bool:
     )
 
 
-def _first(place: Place, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
+def _first(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
     """The branch begins with what it gathers: that moves before it."""
     count = len(involved)
     if node.body[:count] != involved or not all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in involved):
@@ -128,7 +128,7 @@ def _only_values(involved: list[ast.stmt]) -> bool:
     )
 
 
-def _value(place: Place, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
+def _value(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
     """One expression in the branch involves all ranks: its value is fetched before the test."""
     if len(involved) != 1 or involved[0] is not node.body[0]:
         return None
@@ -160,7 +160,7 @@ def _value(place: Place, plain: bool, node: ast.If, involved: list[ast.stmt]) ->
     )
 
 
-def _is_value(place: Place, part: ast.Call | ast.Attribute, statement: ast.stmt) -> bool:
+def _is_value(place: PlaceToMend, part: ast.Call | ast.Attribute, statement: ast.stmt) -> bool:
     used = not (isinstance(statement, ast.Expr) and statement.value is part)
     inside_call = (
         isinstance(part, ast.Attribute)

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, conjuncts, leaves, present, trains
+from rankandfile.source.remedies.place_to_mend import (
+    PlaceToMend,
+    conjuncts,
+    leaves,
+    present,
+    trains,
+)
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
@@ -15,7 +21,7 @@ from rankandfile.source.remedies.words import quoted
 _RANDOM = {"random", "rand", "randint", "uniform", "choice", "randrange", "bernoulli", "betavariate", "gauss"}
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, (ast.If, ast.While, ast.IfExp)):
         return None
@@ -61,7 +67,7 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     return Draft(say.edits, title, text, decide)
 
 
-def _asks_for_rank(place: Place, node: ast.If | ast.While | ast.IfExp) -> bool:
+def _asks_for_rank(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp) -> bool:
     """The rank decides alone. Not so where one rank leaves by what it has found out: the others follow it then."""
     parts = conjuncts(node.test)
     asking = [
@@ -73,7 +79,7 @@ def _asks_for_rank(place: Place, node: ast.If | ast.While | ast.IfExp) -> bool:
     return bool(asking) and not follows
 
 
-def _under_rank_test(place: Place) -> ast.If | None:
+def _under_rank_test(place: PlaceToMend) -> ast.If | None:
     """A test of the rank around the decision."""
     for outer in place.module.enclosing(place.statement()):
         if isinstance(outer, ast.If) and is_rank_test(place.code, place.module, outer.test):
@@ -81,7 +87,7 @@ def _under_rank_test(place: Place) -> ast.If | None:
     return None
 
 
-def _only_transfers(place: Place, node: ast.If | ast.While | ast.IfExp) -> bool:
+def _only_transfers(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp) -> bool:
     """The branch posts sends and receives, and then goes on like the other."""
     if isinstance(node, ast.If) and leaves(node.body):
         return False
@@ -96,7 +102,7 @@ def _cannot_do_without(node: ast.If | ast.While | ast.IfExp) -> bool:
     return held is not None and any(ast.dump(part) == ast.dump(held) for s in used for part in ast.walk(s))
 
 
-def _choice(place: Place, node: ast.If | ast.While | ast.IfExp, said: str) -> tuple[str, str, str, str]:
+def _choice(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp, said: str) -> tuple[str, str, str, str]:
     """How the ranks' answers become one: "any", "all" or the first rank's; title, reason, and what to decide."""
     if _is_drawn(node.test):
         return (
@@ -195,7 +201,7 @@ def _is_counted(test: ast.expr) -> bool:
     )
 
 
-def _decodes(place: Place) -> bool:
+def _decodes(place: PlaceToMend) -> bool:
     """The loop runs a model without training it: to generate, or to evaluate."""
     loop, function = place.loop(), place.function
     if loop is None or trains(place.events(loop.body)):
@@ -211,19 +217,19 @@ def _decodes(place: Place) -> bool:
     return bool(without & (around | (function.decorators() if function else set())))
 
 
-def _involves(place: Place, nodes: Iterable[ast.AST]) -> bool:
+def _involves(place: PlaceToMend, nodes: Iterable[ast.AST]) -> bool:
     return any(collective(event) for event in place.events(nodes))
 
 
-def _inside(place: Place, node: ast.If | ast.While | ast.IfExp) -> bool:
+def _inside(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp) -> bool:
     return _involves(place, node.body if isinstance(node.body, list) else [node.body])
 
 
-def _other_way(place: Place, node: ast.If) -> list[ast.AST]:
+def _other_way(place: PlaceToMend, node: ast.If) -> list[ast.AST]:
     return [*(node.orelse or place.rest())]
 
 
-def _only_skips(place: Place, way: str) -> bool:
+def _only_skips(place: PlaceToMend, way: str) -> bool:
     """What is left out neither trains nor sends: the ranks that leave it out can as well take part with nothing.
 
     A step of training without input makes gradients that are no numbers, and of a transfer the other side must know.
@@ -232,7 +238,7 @@ def _only_skips(place: Place, way: str) -> bool:
     return not trains(found) and not any(event.name in POINT_TO_POINT for event in found)
 
 
-def _left_out(place: Place, way: str) -> list[ast.AST]:
+def _left_out(place: PlaceToMend, way: str) -> list[ast.AST]:
     skipped: list[ast.AST] = list(place.rest())
     for outer in place.module.enclosing(place.statement()):
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -6,13 +6,13 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, leaves, names
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, leaves, names
 from rankandfile.source.remedies.words import quoted
 
 _IN_PLACE = {"all_reduce", "broadcast"}
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If) or node.orelse or leaves(node.body) not in ("return", "continue"):
         return None

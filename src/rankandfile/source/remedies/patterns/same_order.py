@@ -6,11 +6,11 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, names
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, names
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = _loop(place)
     if node is None:
         return None
@@ -45,7 +45,7 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     )
 
 
-def _loop(place: Place) -> ast.For | ast.comprehension | None:
+def _loop(place: PlaceToMend) -> ast.For | ast.comprehension | None:
     """The loop that decides; the one around, where the decision is about its item."""
     node = place.node
     if isinstance(node, (ast.For, ast.comprehension)):
@@ -55,7 +55,7 @@ def _loop(place: Place) -> ast.For | ast.comprehension | None:
     return loop if about and isinstance(loop, ast.For) else None
 
 
-def _sorted(place: Place, plain: bool, items: ast.Call, held: str) -> Draft:
+def _sorted(place: PlaceToMend, plain: bool, items: ast.Call, held: str) -> Draft:
     edits = spelling(place, plain).edits
     edits.expression(items, f"sorted({held})")
     return Draft(
@@ -67,7 +67,7 @@ def _sorted(place: Place, plain: bool, items: ast.Call, held: str) -> Draft:
     )
 
 
-def _keeps_order(place: Place, held: ast.expr) -> bool:
+def _keeps_order(place: PlaceToMend, held: ast.expr) -> bool:
     """The items come as a list or tuple, which each rank builds by the same code."""
     if isinstance(held, (ast.List, ast.Tuple, ast.ListComp)):
         return True
@@ -109,7 +109,7 @@ def _is(value: ast.expr, name: ast.Name) -> bool:
     return isinstance(value, ast.Name) and value.id == name.id
 
 
-def _holds_names(place: Place, node: ast.For | ast.comprehension, held: ast.expr) -> bool:
+def _holds_names(place: PlaceToMend, node: ast.For | ast.comprehension, held: ast.expr) -> bool:
     """A mapping that is looked up by the items: they are its keys."""
     if not isinstance(node.target, ast.Name) or not isinstance(held, (ast.Name, ast.Attribute)):
         return (

@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.pattern import Draft, Pattern
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.spelling import Spelling
 from rankandfile.source.remedies.words import quoted
 
@@ -19,7 +19,7 @@ _ROOTED = {
 }
 
 
-def make(place: Place, plain: bool) -> Draft | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | None:
     for site, module in place.called():
         for call in ast.walk(module.tree):
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):

@@ -6,11 +6,11 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     first = place.node
     if not isinstance(first, ast.Expr):
         return None
@@ -62,7 +62,7 @@ def _kind(statement: ast.stmt) -> str:
     return name if name in ("send", "recv") else ""
 
 
-def _prefix(place: Place, call: ast.expr) -> str:
+def _prefix(place: PlaceToMend, call: ast.expr) -> str:
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
         return f"{place.module.source(call.func.value)}."
     return ""

@@ -6,12 +6,12 @@ import ast
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, present
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, present
 from rankandfile.source.remedies.reach import UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If) or node.orelse:
         return None
@@ -23,7 +23,7 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     return _empty_input(place, plain, node, held)
 
 
-def _zero_gradient(place: Place, plain: bool, node: ast.If, held: ast.Attribute) -> Draft | None:
+def _zero_gradient(place: PlaceToMend, plain: bool, node: ast.If, held: ast.Attribute) -> Draft | None:
     if not any(collective(event) for event in place.events(node.body)):
         return None
     say = spelling(place, plain)
@@ -43,7 +43,7 @@ def _zero_gradient(place: Place, plain: bool, node: ast.If, held: ast.Attribute)
     )
 
 
-def _empty_input(place: Place, plain: bool, node: ast.If, held: ast.expr) -> Draft | Refusal | None:
+def _empty_input(place: PlaceToMend, plain: bool, node: ast.If, held: ast.expr) -> Draft | Refusal | None:
     if len(node.body) != 1 or not isinstance(node.body[0], ast.Assign) or len(node.body[0].targets) != 1:
         return _refusal(place, node, held)
     statement = node.body[0]
@@ -82,7 +82,7 @@ def _empty_input(place: Place, plain: bool, node: ast.If, held: ast.expr) -> Dra
     )
 
 
-def _bound_before(place: Place, target: ast.expr) -> bool:
+def _bound_before(place: PlaceToMend, target: ast.expr) -> bool:
     """The result has a value already where the branch is not taken."""
     said = ast.dump(target)
     block, at = place.siblings()
@@ -92,7 +92,7 @@ def _bound_before(place: Place, target: ast.expr) -> bool:
     )
 
 
-def _refusal(place: Place, node: ast.If, held: ast.expr) -> Refusal | None:
+def _refusal(place: PlaceToMend, node: ast.If, held: ast.expr) -> Refusal | None:
     if not place.leads_to(node, place.problem.sites):
         return None
     return Refusal(

@@ -7,11 +7,11 @@ import ast
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, _plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, _plain: bool) -> Draft | Refusal | None:
     statement = place.statement()
     calls = [
         part
@@ -38,7 +38,7 @@ def make(place: Place, _plain: bool) -> Draft | Refusal | None:
     )
 
 
-def _of_transformers(place: Place) -> bool:
+def _of_transformers(place: PlaceToMend) -> bool:
     return any(
         dotted.split(".")[0] in ("transformers", "trl", "peft")
         for module in place.code.around(place.module)

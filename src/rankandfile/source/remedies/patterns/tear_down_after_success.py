@@ -7,12 +7,12 @@ import ast
 from rankandfile.source.remedies.code import Module
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.pattern import Draft, Pattern
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.reach import called, collective, events
 from rankandfile.source.remedies.words import quoted
 
 
-def make(place: Place, _plain: bool) -> Draft | None:
+def make(place: PlaceToMend, _plain: bool) -> Draft | None:
     found = around(place)
     if found is None:
         return None
@@ -29,7 +29,7 @@ def make(place: Place, _plain: bool) -> Draft | None:
     )
 
 
-def around(place: Place) -> tuple[Module, ast.Try] | None:
+def around(place: PlaceToMend) -> tuple[Module, ast.Try] | None:
     """The one `try` whose `finally` tears the job down, and which the place is called from."""
     inner = place.function
     found = [
@@ -47,7 +47,7 @@ def around(place: Place) -> tuple[Module, ast.Try] | None:
     return callers[0] if len(callers) == 1 else None
 
 
-def _tears_down(place: Place, module: Module, attempt: ast.Try) -> bool:
+def _tears_down(place: PlaceToMend, module: Module, attempt: ast.Try) -> bool:
     if any(collective(event) for event in events(place.code, module, attempt.finalbody)):
         return True
     nodes: list[ast.AST] = [*attempt.finalbody]

@@ -7,7 +7,7 @@ import textwrap
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
-from rankandfile.source.remedies.place import Place, leaves
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, leaves
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import collective
 from rankandfile.source.remedies.words import quoted
@@ -22,7 +22,7 @@ def {name}(seconds, groups=[]):
 '''
 
 
-def make(place: Place, plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = _work_of_one(place)
     if node is None:
         return None
@@ -54,7 +54,7 @@ def make(place: Place, plain: bool) -> Draft | Refusal | None:
     )
 
 
-def _work_of_one(place: Place) -> ast.If | None:
+def _work_of_one(place: PlaceToMend) -> ast.If | None:
     """`if rank == 0:` around the place, without another way out."""
     nodes = [place.node, *place.module.enclosing(place.statement())]
     for node in nodes:

@@ -8,7 +8,7 @@ from rankandfile.source.remedies.code import Definition
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern
-from rankandfile.source.remedies.place import Place
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import bound_call, called
 from rankandfile.source.remedies.words import quoted
@@ -16,7 +16,7 @@ from rankandfile.source.remedies.words import quoted
 _WRAPPERS = {"DistributedDataParallel", "DDP"}
 
 
-def make(place: Place, _plain: bool) -> Draft | Refusal | None:
+def make(place: PlaceToMend, _plain: bool) -> Draft | Refusal | None:
     node = place.node
     if not isinstance(node, ast.If):
         return None
@@ -32,7 +32,7 @@ def make(place: Place, _plain: bool) -> Draft | Refusal | None:
     return None
 
 
-def _forward(place: Place, definition: Definition) -> ast.Call | None:
+def _forward(place: PlaceToMend, definition: Definition) -> ast.Call | None:
     """The call of a wrapped model at a site of the divergence, in a function that does not train it."""
     lines = {
         s.line
@@ -50,7 +50,7 @@ def _forward(place: Place, definition: Definition) -> ast.Call | None:
     return None
 
 
-def _always_wrapped(place: Place, definition: Definition, parameter: str) -> bool:
+def _always_wrapped(place: PlaceToMend, definition: Definition, parameter: str) -> bool:
     """Every call of the function in the program hands it an attribute that holds a wrapped model."""
     given = [
         (module, argument)

@@ -20,7 +20,7 @@ _PRINT = (
 def _compared(event: Event, context: Context) -> None:
     """A fingerprint without the comma, or without tensors, was read from a barrier: what it says of the peer is wrong."""
     event.about_in = "group"
-    if context.peeled.rank is None:
+    if context.bare.rank is None:
         event.fields["writer"] = event.group_rank
     if "peer_dtype" not in event.fields or "sizes" not in event.fields:
         event.kind, event.shape = "wrapper_malformed", "D3"

@@ -11,7 +11,7 @@ ORDER = 100
 
 def _worker(event: Event, context: Context) -> None:
     """The pid is a loader worker's, not the rank's. Terminated is what a dying parent does to its workers."""
-    event.pid = context.peeled.pid
+    event.pid = context.bare.pid
     if event.signal == "Terminated":
         event.role = "echo"
 

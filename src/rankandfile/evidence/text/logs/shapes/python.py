@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from rankandfile.evidence.text.logs.raised import read
+from rankandfile.evidence.text.logs.exceptions import read
 from rankandfile.evidence.text.logs.shape import Shape
 
 #: Any other knows better, those without a place of their own too.

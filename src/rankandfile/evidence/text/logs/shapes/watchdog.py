@@ -17,8 +17,6 @@ from rankandfile.evidence.text.logs.shape import Shape
 
 ORDER = 10
 
-UNKNOWN_SIZE = 18_446_744_073_709_551_615
-
 _WORK = (
     r"Work\w+\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+)(?:, TensorShape=\[(?P<sizes>.*?)\])?"
     r"(?:, NumelIn=(?P<size_in>\d+), NumelOut=(?P<size_out>\d+))?, Timeout\(ms\)=(?P<timeout_ms>\d+)\)"

@@ -35,7 +35,7 @@ def amount(size: int) -> str:
     return f"{value:.1f} GiB"
 
 
-class Purse:
+class ExpansionBudget:
     """What all archives of one loading may still cost, and where their contents are put."""
 
     def __init__(self, limits: Limits, spool: Path) -> None:

@@ -50,6 +50,7 @@ class DivergencePoint:
 
 
 def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> lookup.Row | None:
+    """The call of this slot, of the first of the ranks that has it."""
     for rank in ranks:
         row = lookup.call_at(facts, rank, group, slot)
         if row is not None:
@@ -58,6 +59,7 @@ def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> 
 
 
 def calls_before(facts: WaitFacts, row: lookup.Row) -> pl.DataFrame:
+    """All calls that the rank of this one made before it."""
     return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
 
 

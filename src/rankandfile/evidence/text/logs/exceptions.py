@@ -36,8 +36,8 @@ def read(event: Event, context: Context) -> None:
     frames: list[list[object]] = []
     raised = None
     lines = context.following()
-    for offset, peeled in lines:
-        body = peeled.body
+    for offset, bare in lines:
+        body = bare.body
         if body[:1].isspace():
             # Source code quoted in a traceback says nothing: it may well name every error there is.
             context.consumed.add(offset)
@@ -61,10 +61,10 @@ def read(event: Event, context: Context) -> None:
         event.fields["chained"] = True
         event.role = "echo"
     _thread(event, context)
-    for count, (_, peeled) in enumerate(lines):
-        if _CHAINED.match(peeled.body):
+    for count, (_, bare) in enumerate(lines):
+        if _CHAINED.match(bare.body):
             context.chained.add(writer)
-        if count >= 3 or peeled.body.startswith("Traceback (most"):
+        if count >= 3 or bare.body.startswith("Traceback (most"):
             break
 
 
@@ -78,6 +78,6 @@ def weigh(exception: str, message: str) -> str:
 
 
 def _thread(event: Event, context: Context) -> None:
-    for peeled in context.preceding(1):
-        if match := _THREAD.match(peeled.body.strip()):
+    for bare in context.preceding(1):
+        if match := _THREAD.match(bare.body.strip()):
             event.fields["thread"] = clean(match[1] or match[2], 100)

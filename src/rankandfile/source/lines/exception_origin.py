@@ -7,12 +7,12 @@ import builtins
 from collections.abc import Iterator
 
 from rankandfile.source.flow import Condition, deciding
-from rankandfile.source.program.places import Place, Places
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPath
 
 
-def condition_of_raise(place: Place) -> Condition | None:
+def condition_of_raise(place: SourcePlace) -> Condition | None:
     """The decision upon which the line raises, if what is written there is a `raise` or an `assert`."""
     for node in ast.walk(place.function.node):
         if not isinstance(node, (ast.Raise, ast.Assert)):
@@ -23,7 +23,7 @@ def condition_of_raise(place: Place) -> Condition | None:
     return None
 
 
-def raised_below(place: Place, condition: Condition) -> ast.Raise | None:
+def raised_below(place: SourcePlace, condition: Condition) -> ast.Raise | None:
     """The `raise` that a condition leads to directly, in its own branch."""
     for node in ast.walk(place.function.node):
         if isinstance(node, ast.If) and node.test is condition.node:
@@ -34,8 +34,8 @@ def raised_below(place: Place, condition: Condition) -> ast.Raise | None:
 
 
 def catcher(
-    places: Places, outer: CallPath, raised: ast.Raise | None
-) -> tuple[Place, ast.ExceptHandler] | None:
+    places: SourcePlaces, outer: CallPath, raised: ast.Raise | None
+) -> tuple[SourcePlace, ast.ExceptHandler] | None:
     """The nearest handler around the frames, from the innermost, that catches what was raised."""
     for frame in reversed(outer):
         place = places.find(frame)
@@ -47,13 +47,13 @@ def catcher(
     return None
 
 
-def handler_around(place: Place, raised: ast.Raise | None) -> ast.ExceptHandler | None:
+def handler_around(place: SourcePlace, raised: ast.Raise | None) -> ast.ExceptHandler | None:
     """The nearest handler around the line that catches what was raised."""
     caught = (handler for handler in _handlers(place) if raised is None or _catches(handler, raised))
     return next(caught, None)
 
 
-def _handlers(place: Place) -> Iterator[ast.ExceptHandler]:
+def _handlers(place: SourcePlace) -> Iterator[ast.ExceptHandler]:
     """Those of the `try` statements around the line, the innermost first."""
     tries = [
         node

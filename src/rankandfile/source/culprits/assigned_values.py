@@ -73,7 +73,7 @@ def _into(target: ast.expr, value: ast.expr, wanted: Callable[[ast.expr], bool])
                 yield None
 
 
-def is_property(function: Function) -> bool:
+def is_plain_property(function: Function) -> bool:
     node = function.node
     decorators = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     names = {getattr(one, "attr", "") or getattr(one, "id", "") for one in decorators}

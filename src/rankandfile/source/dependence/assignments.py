@@ -12,7 +12,14 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.tables import sanitiser
 
-from .syntax import EACH, Path, ancestors, argument, dotted, stored
+from .syntax import (
+    EACH,
+    Path,
+    ancestors,
+    argument,
+    dotted,
+    stored,
+)
 
 How: TypeAlias = Literal[
     "assign", "augment", "mutate", "agreed", "parameter", "outside", "called", "exception", "definition"
@@ -55,6 +62,7 @@ class Definition:
 
 
 def defined(function: Function, node: Node) -> Iterator[Definition]:
+    """The names that this piece of syntax gives a value, and how."""
     what = node.what
     if isinstance(what, ast.Call):
         yield from _by_call(function, node, what)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rankandfile.reason.waits.facts import WaitFacts
 
 from .code_paths import relation
-from .point import DivergencePoint, calls_before
+from .divergence_point import DivergencePoint, calls_before
 from .track_difference import Kind
 
 

@@ -9,7 +9,7 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import Place, Places
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .arguments import called_name
 from .call_paths import CallPath
@@ -19,8 +19,8 @@ _ADDS = {"append", "add", "update", "extend", "insert", "setdefault", "appendlef
 
 @heuristic("what filled the collection", "a test on what is in a collection was decided where it was filled")
 def filled_upon(
-    places: Places, outer: CallPath, place: Place, asked: ast.AST
-) -> tuple[Place, Condition, Reason] | None:
+    places: SourcePlaces, outer: CallPath, place: SourcePlace, asked: ast.AST
+) -> tuple[SourcePlace, Condition, Reason] | None:
     """The nearest decision that differs between ranks, and adds to what `asked` goes over or tests.
 
     A local collection is filled in the same function. One that belongs to an object is filled by its methods; those are
@@ -53,7 +53,7 @@ def _attributes(asked: ast.AST) -> set[str]:
     }
 
 
-def _filling_methods(place: Place, attribute: str) -> Iterator[str]:
+def _filling_methods(place: SourcePlace, attribute: str) -> Iterator[str]:
     """Methods of the same class that put something into the attribute."""
     for function in place.module.functions:
         if function.owner is None or function.owner is not place.function.owner or function is place.function:
@@ -76,8 +76,8 @@ def _added_to(node: ast.AST) -> ast.expr | None:
 
 
 def _in_function(
-    places: Places, place: Place, names: set[str], methods: set[str]
-) -> tuple[Place, Condition, Reason] | None:
+    places: SourcePlaces, place: SourcePlace, names: set[str], methods: set[str]
+) -> tuple[SourcePlace, Condition, Reason] | None:
     """The innermost `if` of the function under which one of the names is added to, or one of the methods called."""
     for test in _guards(place.function, names, methods):
         text = place.module.lines[test.lineno - 1].strip()

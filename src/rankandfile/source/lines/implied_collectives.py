@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.dependence.definitions import reaching
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, index_of
 from rankandfile.source.dependence.objects import Objects
+from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import dotted
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import External, resolve

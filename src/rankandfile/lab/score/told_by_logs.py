@@ -4,7 +4,7 @@ An analyser of logs is asked only for what the logs contain. This says what that
 with a few patterns of its own: it shares nothing with the analyser.
 
 * The group is told if the watchdog of a rank that did nothing wrong says that a call of that group failed. Where the
-  ranks never parted, as in a network that stands still, no group is asked for.
+  ranks never diverged, as in a network that stands still, no group is asked for.
 * The ranks that are behind are told if somebody's watchdog gave up on the very call they did not join, and each of them
   either says itself, by its last enqueued number, that it had not come so far, or is the only kind of member that does
   not speak of the call. In a group of which nobody lists the members, silence tells something only if at least two

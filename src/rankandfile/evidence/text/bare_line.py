@@ -8,7 +8,7 @@ from rankandfile.evidence.text.stamps import Stamp
 
 
 @dataclass(slots=True)
-class Peeled:
+class BareLine:
     """A line's own text, and what its prefixes said. The innermost prefix wins: it is the writer's own."""
 
     body: str = ""

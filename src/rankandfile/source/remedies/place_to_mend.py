@@ -1,4 +1,4 @@
-"""The place where the ranks parted: the deciding statement, what it holds back, and for which group."""
+"""The place where the ranks diverged: the deciding statement, what it holds back, and for which group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import TypeAlias
 
 from .code import Code, Definition, Module
 from .problem import Problem, Site
-from .reach import DEFAULT, TRAINS, UNKNOWN, Event, called, collective, events
+from .reach import (
+    DEFAULT,
+    TRAINS,
+    UNKNOWN,
+    Event,
+    called,
+    collective,
+    events,
+)
 from .words import flat
 
 Deciding: TypeAlias = (
@@ -20,7 +28,7 @@ _LEAVING = {"exit", "_exit", "quit"}
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class PlaceToMend:
     problem: Problem
     code: Code
     module: Module
@@ -169,14 +177,14 @@ class Place:
         return inside
 
 
-def place_of(problem: Problem, code: Code) -> Place | None:
+def place_of(problem: Problem, code: Code) -> PlaceToMend | None:
     """The deciding node at the problem's line; none if the source has none there."""
     path = code.find(problem.file)
     module = code.module(path) if path else None
     if module is None:
         return None
     found = _deciding(module, problem.line)
-    return Place(problem, code, module, found) if found is not None else None
+    return PlaceToMend(problem, code, module, found) if found is not None else None
 
 
 def _deciding(module: Module, line: int) -> Deciding | None:

@@ -9,7 +9,7 @@ from rankandfile.source.dependence import Reason, why
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Program
-from rankandfile.source.program.places import Place, Places
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPaths
 from .decision import Decision
@@ -17,10 +17,10 @@ from .divergence import CodeDivergence
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundLine:
     """A line of the source, and how it came to be named."""
 
-    place: Place
+    place: SourcePlace
     line: int
     condition: str | None = None
     reason: Reason | None = None
@@ -39,8 +39,8 @@ class Search:
         self.case = case
         self.paths = CallPaths(case)
         self.program = Program(tree)
-        self.places = Places(tree, self.program)
+        self.places = SourcePlaces(tree, self.program)
         self.places.compare(self.paths.called())
 
-    def why(self, place: Place, condition: Condition) -> Reason:
+    def why(self, place: SourcePlace, condition: Condition) -> Reason:
         return why(self.program, place.function, condition)

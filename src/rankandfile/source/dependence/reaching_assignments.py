@@ -14,7 +14,7 @@ from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.program.modules import Function
 
-from .defined import Definition, defined
+from .assignments import Definition, defined
 from .syntax import ancestors, dotted
 
 MOST_DEFINITIONS = 3000
@@ -125,6 +125,7 @@ _REACHING: WeakKeyDictionary[Function, Reaching] = WeakKeyDictionary()
 
 
 def reaching(function: Function) -> Reaching:
+    """Which assignments reach which uses in the function; worked out once."""
     found = _REACHING.get(function)
     if found is None:
         found = _REACHING[function] = Reaching(function)

@@ -8,7 +8,12 @@ from functools import cached_property
 
 from rankandfile.model.settings import Costs, Finding, Place, Setting, Settings, Severity
 
-from .table import Release, Spelling, Variable, shown
+from .table import (
+    Release,
+    Spelling,
+    Variable,
+    shown,
+)
 
 TRUE, FALSE = {"y", "yes", "1", "t", "true"}, {"n", "no", "0", "f", "false"}
 """As torch reads flags, whatever the case."""
@@ -30,7 +35,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Subject:
+class JobSetup:
     settings: Settings
     release: Release | None
     options: Options

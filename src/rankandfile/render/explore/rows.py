@@ -12,11 +12,11 @@ from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.render.flat import flat_calls, stack_texts
-from rankandfile.render.timeline import parted_calls
+from rankandfile.render.timeline import diverged_calls
 from rankandfile.render.words import plain
 
 MOST_RANKS = 1024
-#: Calls of one rank that are at hand at a time: the last ones, and those around the parting.
+#: Calls of one rank that are at hand at a time: the last ones, and those around the divergence.
 MOST_CALLS = 1500
 _AROUND_SOURCE = 200
 
@@ -50,7 +50,7 @@ class CallRow(NamedTuple):
     stack: str
     """Lines ``function  file:line``, innermost first."""
     diverged: bool
-    """It is one of the calls at which the ranks parted."""
+    """It is one of the calls at which the ranks diverged."""
 
     def has(self, words: str) -> bool:
         told = f"{self.name} {self.group} {self.state} {self.sizes} {self.site} {self.stack}"
@@ -58,7 +58,7 @@ class CallRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Subject:
+class ExplorerRows:
     case: Case
     diagnosis: Diagnosis
     read_source: ReadSource
@@ -83,7 +83,7 @@ class Subject:
 
     def calls(self, rank: int) -> list[CallRow]:
         calls = self.case.calls.filter(pl.col("rank") == rank).sort("record")
-        diverged = self._parted(calls)
+        diverged = self._diverged(calls)
         kept = _near(calls.height, [row for row, here in enumerate(diverged) if here])
         flat = flat_calls(self.case, calls[kept], stacks=True)
         return [
@@ -102,9 +102,9 @@ class Subject:
             for number, row in zip(kept, flat.iter_rows(named=True), strict=True)
         ]
 
-    def _parted(self, calls: pl.DataFrame) -> list[bool]:
-        """Of each call, whether the ranks parted there. A rank that no cohort cites has the call of that number."""
-        cited = set(parted_calls(self.diagnosis))
+    def _diverged(self, calls: pl.DataFrame) -> list[bool]:
+        """Of each call, whether the ranks diverged there. A rank that no cohort cites has the call of that number."""
+        cited = set(diverged_calls(self.diagnosis))
         own = [place in cited for place in calls.select("dump", "record").iter_rows()]
         if any(own) or not cited:
             return own

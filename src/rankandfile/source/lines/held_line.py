@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from rankandfile.source.program.places import Place, Places
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPath, CallPaths
 
@@ -14,13 +14,13 @@ _SLEEPS = {"sleep", "wait", "wait_for"}
 
 @dataclass(frozen=True)
 class Standing:
-    place: Place
+    place: SourcePlace
     line: int
     """The line to look at: of the condition, if one keeps the rank there."""
     condition: str | None = None
 
 
-def innermost(places: Places, path: CallPath) -> Place | None:
+def innermost(places: SourcePlaces, path: CallPath) -> SourcePlace | None:
     """The innermost frame of the path whose source the tree has."""
     for frame in reversed(path):
         place = places.find(frame)
@@ -29,7 +29,7 @@ def innermost(places: Places, path: CallPath) -> Place | None:
     return None
 
 
-def standing(places: Places, paths: CallPaths, rank: int) -> Standing | None:
+def standing(places: SourcePlaces, paths: CallPaths, rank: int) -> Standing | None:
     """Where the rank was when someone looked; None if nobody did, or it was in nobody's source."""
     place = innermost(places, paths.now(rank))
     if place is None:
@@ -41,7 +41,7 @@ def standing(places: Places, paths: CallPaths, rank: int) -> Standing | None:
     return _polling(place)
 
 
-def _polling(place: Place) -> Standing:
+def _polling(place: SourcePlace) -> Standing:
     """A pause in a `while` is not what holds the rank: the test of the loop is."""
     for node in sorted(_around(place), key=lambda node: -node.lineno):
         if isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and _waits(node, place):
@@ -49,7 +49,7 @@ def _polling(place: Place) -> Standing:
     return Standing(place, place.line)
 
 
-def _waits(loop: ast.While, place: Place) -> bool:
+def _waits(loop: ast.While, place: SourcePlace) -> bool:
     """The loop pauses, and does nothing that could end it: what ends it must come from outside."""
     tested = {ast.dump(node) for node in ast.walk(loop.test) if isinstance(node, (ast.Name, ast.Attribute))}
     changed = {
@@ -61,7 +61,7 @@ def _waits(loop: ast.While, place: Place) -> bool:
     return not tested & changed and _pauses(loop, place)
 
 
-def _around(place: Place) -> list[ast.stmt]:
+def _around(place: SourcePlace) -> list[ast.stmt]:
     return [
         node
         for node in ast.walk(place.function.node)
@@ -69,7 +69,7 @@ def _around(place: Place) -> list[ast.stmt]:
     ]
 
 
-def _pauses(loop: ast.While, place: Place) -> bool:
+def _pauses(loop: ast.While, place: SourcePlace) -> bool:
     """The line does nothing but let time pass, or works out whether the loop goes on."""
     if loop.test.lineno <= place.line <= (loop.test.end_lineno or loop.test.lineno):
         return True
@@ -81,14 +81,14 @@ def _pauses(loop: ast.While, place: Place) -> bool:
     return False
 
 
-def _held_worker(places: Places, paths: CallPaths, rank: int) -> Place | None:
+def _held_worker(places: SourcePlaces, paths: CallPaths, rank: int) -> SourcePlace | None:
     """Where a data-loading process of this rank is, if one is in the program's own source."""
     found = {place for path in paths.workers(rank) if (place := innermost(places, path)) is not None}
     lines = {(place.path, place.line): place for place in found}
     return next(iter(lines.values())) if len(lines) == 1 else None
 
 
-def dead_holder(places: Places, paths: CallPaths, rank: int, place: Place) -> Place | None:
+def dead_holder(places: SourcePlaces, paths: CallPaths, rank: int, place: SourcePlace) -> SourcePlace | None:
     """Where another thread of the rank died that had taken the lock which the rank now waits for."""
     wanted = _locks(place, place.line)
     for path, _ in paths.raised(rank):
@@ -102,7 +102,7 @@ def dead_holder(places: Places, paths: CallPaths, rank: int, place: Place) -> Pl
     return None
 
 
-def _locks(place: Place, line: int) -> set[str]:
+def _locks(place: SourcePlace, line: int) -> set[str]:
     """What is acquired on the line, as it is written."""
     return {
         ast.unparse(node.func.value)

@@ -21,7 +21,7 @@ MOST_MISSES = 24
 FIRST = 2
 
 
-class Alike:
+class KnownMoulds:
     """The moulds of one decoding process, the last one that fitted first."""
 
     def __init__(self) -> None:
