@@ -37,6 +37,8 @@ NOT_RUN = {
     "raf lab export": _MINUTES,
     "raf lab watch": _MINUTES,
     "raf lab score": _MINUTES,
+    "raf lab ablate": _MINUTES,
+    "raf lab answers": _MINUTES,
     "raf run": _ELSEWHERE,
     "raf attach --debug-server": _ELSEWHERE,
     "raf diagnose /dev/shm": _ELSEWHERE,

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from support.capture.waiting import LONG_S, until
+from support.runtime.gloo_ranks import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -36,12 +37,6 @@ if rank == 1:
     ctypes.PyDLL(None).sleep(600)
 dist.all_reduce(one)
 """
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rankandfile.model.causes import CAUSES
+
 from .code import Module
 from .edit import Edits
 from .patch import Patch, Refusal
@@ -51,18 +53,7 @@ def finished(pattern: Pattern, draft: Draft) -> Patch:
     )
 
 
-PATHS = frozenset(
-    {
-        "skipped_collective",
-        "extra_collective",
-        "different_collective",
-        "order_inversion",
-        "early_exit",
-        "uneven_inputs",
-        "rank_conditional",
-        "swallowed_exception",
-    }
-)
+PATHS = frozenset(cause.word for cause in CAUSES.values() if cause.family == "paths")
 """Causes of the family "ranks took different paths"; other causes of the same source may come out as one of these."""
 
 ORDERS = PATHS | {"size_mismatch", "dtype_mismatch"}
