@@ -207,7 +207,7 @@ def test_the_page_loses_the_line_that_says_there_is_none(scored: Path, tmp_path:
     fresh = tmp_path / "fresh.md"
     fresh.write_text(f"# First contact\n\nWords.\n\n{page.NONE_YET}")
     page.append(fresh, done)
-    assert fresh.read_text().startswith("# First contact\n\nWords.\n\n## ")
+    assert fresh.read_text().startswith("# First contact\n\nWords.\n\n### ")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from .marks import BlindMarks
 from .scoring import Round
 
 NONE_YET = "No round has been scored yet.\n"
-_HEAD = "# First contact\n"
+_HEAD = "# First contact\n\n## Rounds\n"
 
 _QUESTIONS: tuple[tuple[str, Callable[[BlindMarks], bool | None]], ...] = (
     ("hang or not", lambda mark: mark.hang),
@@ -62,7 +62,7 @@ def _lines(done: Round) -> Iterator[str]:
     full = [mark for mark in done.marks if mark.form == FORMS[0].name]
     kinds = [f"{len(marks)} {kind}" for kind, marks in by_kind(done.marks)]
     commit = f"`{done.code.commit}`" if done.code.commit else "unknown"
-    yield f"## {done.day} · {done.set}" + (f" · scoring {done.number}" if done.number > 1 else "")
+    yield f"### {done.day} · {done.set}" + (f" · scoring {done.number}" if done.number > 1 else "")
     yield ""
     yield f"* First contact: {f'**no**, {why}' if (why := done.not_first_because) else 'yes'}."
     yield f"* Commit {commit}{', with changes that are not committed' if done.code.dirty else ''}."
@@ -116,5 +116,5 @@ def told_otherwise(page: Path, set_name: str, checksum: str) -> bool:
     if not page.is_file():
         return False
     text = page.read_text(encoding="utf-8")
-    named = any(line.startswith("## ") and set_name in line.split(" · ") for line in text.splitlines())
+    named = any(line.startswith("### ") and set_name in line.split(" · ") for line in text.splitlines())
     return named and checksum not in text
