@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from support.cli.raf_runs import Raf
 
 from rankandfile.lab import truth as truths
-from rankandfile.lab.blind import case, page, scoring, sealed, sealing
+from rankandfile.lab.blind import case, code, page, scoring, sealed, sealing
 from rankandfile.lab.blind.forms import FORMS
 from rankandfile.lab.blind.reveal import reveal
 from rankandfile.lab.scenario import Scenario
@@ -148,7 +149,8 @@ def test_every_form_of_evidence_is_scored_and_the_row_tells_it(scored: Path) -> 
     full = marks["stops", "all evidence and sources"]
     assert (full.culprits, full.cause, full.file, full.line, full.condition) == (True,) * 5
     assert full.innocents == []
-    assert marks["well", "all evidence"].culprits is None
+    assert (marks["well", "all evidence"].culprits, marks["well", "all evidence"].nobody) == (None, True)
+    assert full.nobody is None
     assert marks["well", "all evidence"].hang is not False
     assert marks["stops", "dumps only"].culprits
     answer = json.loads(scoring.answer_of(scored, "stops", FORMS[0]).read_bytes())
@@ -208,6 +210,38 @@ def test_the_page_loses_the_line_that_says_there_is_none(scored: Path, tmp_path:
     fresh.write_text(f"# First contact\n\nWords.\n\n{page.NONE_YET}")
     page.append(fresh, done)
     assert fresh.read_text().startswith("# First contact\n\nWords.\n\n### ")
+
+
+def test_the_code_is_that_of_the_commit_asked_for_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    (package / "lab").mkdir(parents=True)
+    monkeypatch.setattr(code, "PACKAGE", package)
+
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+        return subprocess.run(
+            ["git", *who, *words], cwd=package, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    assert code.code() == code.Code(commit="", dirty=False, as_asked=False)
+    git("init", "-q")
+    (package / "reason.py").write_text("1")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    asked = git("rev-parse", "HEAD")
+    (package / "lab" / "page.py").write_text("2")
+    assert code.code(asked).dirty
+    git("add", ".")
+    git("commit", "-qm", "two")
+    assert code.code(asked).as_asked, "the lab only asks"
+    (package / "reason.py").write_text("3")
+    assert not code.code(asked).as_asked
+    git("commit", "-qam", "three")
+    assert not code.code(asked).as_asked
+    assert code.code().as_asked
+    assert not code.code("--all").as_asked
 
 
 @pytest.mark.parametrize(

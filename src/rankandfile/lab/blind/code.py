@@ -10,6 +10,8 @@ import msgspec
 import rankandfile
 
 PACKAGE = Path(rankandfile.__file__).parent
+#: What has a say in an answer: the lab only asks.
+_ANSWERS = (".", ":(exclude)lab", ":(exclude)cli")
 
 
 class Code(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,7 +19,7 @@ class Code(msgspec.Struct, frozen=True, kw_only=True):
     """Empty where the package is not in a repository."""
     dirty: bool
     as_asked: bool
-    """It is the code of the commit asked for, whatever else was committed since: pages, the set itself."""
+    """What answers is that of the commit asked for, whatever else was committed since: pages, the lab, the set."""
 
 
 def code(asked: str = "HEAD") -> Code:
@@ -25,7 +27,7 @@ def code(asked: str = "HEAD") -> Code:
     if not commit:
         return Code(commit="", dirty=False, as_asked=False)
     dirty = bool(_git("status", "--porcelain", "--", "."))
-    same = _git("diff", "--name-only", asked, "HEAD", "--", ".") if _is_commit(asked) else None
+    same = _git("diff", "--name-only", asked, "HEAD", "--", *_ANSWERS) if _is_commit(asked) else None
     return Code(commit=commit, dirty=dirty, as_asked=same == "" and not dirty)
 
 

@@ -23,6 +23,8 @@ class BlindMarks(msgspec.Struct, kw_only=True):
     form: str
     hang: bool | None
     culprits: bool | None
+    nobody: bool | None
+    """Of a healthy case: nobody is named, not even as a suspect."""
     innocents: list[int]
     """Innocent ranks that are blamed, and not as mere suspects."""
     suspects: bool | None
@@ -62,6 +64,7 @@ def marked(
         form=form,
         hang=usual.hang_right,
         culprits=usual.culprits_right,
+        nobody=None if truth.hang else answer.failed is None and not answer.culprits,
         innocents=sorted(set(sure) - set(truth.culprits)),
         suspects=_suspects(truth.culprits, suspected, truth.world_size) if truth.hang and not sure else None,
         cause=usual.cause_right,

@@ -17,6 +17,7 @@ _HEAD = "# First contact\n\n## Rounds\n"
 _QUESTIONS: tuple[tuple[str, Callable[[BlindMarks], bool | None]], ...] = (
     ("hang or not", lambda mark: mark.hang),
     ("culprits exact", lambda mark: mark.culprits),
+    ("healthy, nobody named", lambda mark: mark.nobody),
     ("innocent blamed", lambda mark: bool(mark.innocents)),
     ("suspects right", lambda mark: mark.suspects),
     ("cause", lambda mark: mark.cause),
@@ -91,7 +92,7 @@ def _table(first: str, rows: Sequence[Row]) -> Iterator[str]:
 
 def wrong(mark: BlindMarks) -> str:
     """What was not right, in words; empty if all was."""
-    asked = ("hang", "culprits", "suspects", "cause", "file", "line", "condition", "call")
+    asked = ("hang", "culprits", "nobody", "suspects", "cause", "file", "line", "condition", "call")
     words = [name for name in asked if getattr(mark, name) is False]
     words += [f"blamed {', '.join(map(str, mark.innocents))}"] if mark.innocents else []
     words += ["abstained"] if mark.abstained and mark.culprits is False else []
