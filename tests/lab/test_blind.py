@@ -99,6 +99,7 @@ def test_the_skeleton_is_a_set_of_one_case(raf: Raf, tmp_path: Path) -> None:
     stated = case.read(one.folder / case.TRUTH, case.TruthFile)
     assert case.scenario_of(one, stated).culprits == (1,)
     assert raf("lab", "blind", "new", tmp_path / "summer").status == 2
+    assert "who wrote the set" in raf("lab", "blind", "seal", tmp_path / "summer").err
 
 
 def test_a_sealed_set_shows_no_truth(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import re
 from pathlib import Path
 
 import pytest
@@ -49,10 +49,16 @@ kind = "none"
 """
 
 
+def begun(raf: Raf, folder: Path) -> None:
+    assert raf("lab", "blind", "new", folder).status == 0
+    stated = folder / "set.toml"
+    stated.write_text(re.sub("(?m)^(author|commit) = .*", r'\1 = "a test"', stated.read_text()))
+
+
 def test_a_set_is_made_sealed_scored_and_revealed(raf: Raf, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     folder, page = tmp_path / "spring", tmp_path / "page.md"
-    assert raf("lab", "blind", "new", folder).status == 0
+    begun(raf, folder)
     slow = folder / "case-02"
     (slow / "src").mkdir(parents=True)
     (slow / "src" / "work.py").write_text(HEALTHY_PROGRAM)
@@ -82,7 +88,7 @@ def test_a_set_is_made_sealed_scored_and_revealed(raf: Raf, tmp_path: Path) -> N
 def test_a_truth_that_the_log_of_calls_does_not_confirm_is_not_sealed(raf: Raf, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     folder = tmp_path / "spring"
-    raf("lab", "blind", "new", folder)
+    begun(raf, folder)
     stated = folder / "case-01" / "truth.toml"
     stated.write_text(
         stated.read_text().replace('ranks = "0"', 'ranks = "x"', 1).replace('ranks = "1"', 'ranks = "0"')
@@ -92,4 +98,3 @@ def test_a_truth_that_the_log_of_calls_does_not_confirm_is_not_sealed(raf: Raf, 
     assert done.status == 2
     assert "never part as stated" in done.err
     assert stated.is_file()
-    shutil.rmtree(folder)

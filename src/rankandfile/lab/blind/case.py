@@ -22,6 +22,9 @@ else:
 SET, CASE, TRUTH = "set.toml", "case.toml", "truth.toml"
 """The files; `truth.toml` is the author's until the set is sealed."""
 
+NOT_SAID = "not said yet"
+"""The author's word in a new set."""
+
 Kind = Literal["user code", "framework", "layout", "process and host", "start and end", "evidence form"]
 
 T = TypeVar("T")

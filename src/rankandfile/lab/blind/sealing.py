@@ -31,6 +31,10 @@ def seal(folder: Path, say: Say = lambda _: None, record: Record = run_scenario)
     stated = files.read_set(folder)
     if sealed.is_sealed(folder):
         raise UserError(f"{folder} is sealed already")
+    if not stated.commit or stated.author in ("", files.NOT_SAID):
+        raise UserError(
+            f"{folder / files.SET} does not say who wrote the set, or which commit is to be scored"
+        )
     found = files.cases(folder)
     checked = [(case, *_checked(case)) for case in found]
     if missing := {case.file.kind for case in found} - set(stated.kinds):
