@@ -79,7 +79,7 @@ def test_what_is_not_run_is_still_shown_and_has_options_that_exist() -> None:
         for part in re.split(r"\s*(?:&&|\|)\s*", command):
             words = shlex.split(part.partition(" -- ")[0])
             if words[0] == "raf":
-                path = next(name for n in (3, 2) if (name := " ".join(words[:n])) in known)
+                path = next(name for n in (4, 3, 2) if (name := " ".join(words[:n])) in known)
                 options = {option for one in known[path].parameters for option in one.names}
                 given = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
                 assert given <= {name for option in options for name in option.split("/")}, command

@@ -36,6 +36,7 @@ NOT_RUN = {
     "raf lab prove": _MINUTES,
     "raf lab export": _MINUTES,
     "raf lab watch": _MINUTES,
+    "raf lab blind": _MINUTES,
     "raf lab score": _MINUTES,
     "raf lab ablate": _MINUTES,
     "raf lab answers": _MINUTES,

@@ -77,7 +77,7 @@ class Ranks:
         (self.control / "plan.json").write_text(json.dumps(plan))
         with (self.control / "launcher.log").open("wb") as log:
             self._parent = subprocess.Popen(
-                [*self._command(), sys.executable, "train.py", *s.args],
+                [*self._command(), sys.executable, *s.command, *s.args],
                 cwd=self.src,
                 env=_environment() | (self._told(plan) if self._under else {}),
                 stdin=subprocess.DEVNULL,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,13 +84,19 @@ def _run_once(
         say(f"starting {scenario.world_size} ranks of {scenario.program}")
         evidence = incident / "evidence"
         with Ranks(scenario, src, control, twin=twin) as ranks:
-            outcome = ranks.watch(on_line)
-            say(f"the job is {outcome}; collecting")
+            outcome = ranks.watch(on_line, _due(scenario))
+            looked = outcome == "ended"
+            say(f"the job is {'running' if looked else outcome}; collecting")
             if outcome == "stuck" or not twin:
                 collect.stacks(ranks, evidence / "stacks", scenario.evidence)
                 collect.request_dumps(ranks)
             (evidence).mkdir(parents=True, exist_ok=True)
             collect.exits(ranks, evidence / "exits.json")
+            if looked:
+                printed = {log: log.stat().st_size for log in control.glob("rank_*.log")}
+                outcome = ranks.watch(on_line)
+                for path, size in printed.items():  # what came later was not there for whoever looked
+                    os.truncate(path, size)
             codes = ranks.exits()
         log = calls.merge_raw({r: control / f"calls_{r}.raw" for r in range(scenario.world_size)})
         _check_outcome(scenario, twin, outcome, codes, log, control)
@@ -104,6 +112,21 @@ def _run_once(
         out_dir.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(incident, out_dir)
     return out_dir
+
+
+def _due(scenario: Scenario) -> Callable[[Ranks], bool] | None:
+    """Whether it is time for the look that the scenario wants at the running job."""
+    look = scenario.look
+    reached: list[float] = []
+    if look is None:
+        return None
+
+    def due(ranks: Ranks) -> bool:
+        if not reached and ranks.calls(look.rank) >= look.after_calls:
+            reached.append(time.monotonic())
+        return bool(reached) and time.monotonic() - reached[0] >= look.wait_s
+
+    return due
 
 
 @contextmanager
@@ -124,6 +147,8 @@ def _check_outcome(
     scenario: Scenario, twin: bool, outcome: str, codes: dict[int, int], log: calls.CallLog, control: Path
 ) -> None:
     if not twin:
+        if scenario.cause == "no_hang" and any(codes.values()):
+            raise ScenarioError(f"{scenario.name}: not healthy, exit codes {codes}\n{_tails(control)}")
         if scenario.hang != (outcome == "stuck"):
             raise ScenarioError(f"{scenario.name}: the job {outcome}, exit codes {codes}\n{_tails(control)}")
         return

@@ -83,6 +83,14 @@ class Cut(msgspec.Struct, frozen=True):
     links: tuple[int, ...]
 
 
+class Look(msgspec.Struct, frozen=True):
+    """Evidence is taken while the job still runs: so long after `rank` has issued so many calls."""
+
+    rank: int
+    after_calls: int
+    wait_s: float = 0.0
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """What the incident leaves behind, and in which shape."""
 
@@ -121,6 +129,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     fault: tuple[Edit, ...] = ()
     fix: tuple[Edit, ...] = ()
     fix_summary: str = ""
+    command: tuple[str, ...] = ("train.py",)
+    """What follows `python`, before `args`."""
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
     accepted_causes: tuple[str, ...] = ()
@@ -131,6 +141,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     hang: bool = True
     strikes: tuple[Strike, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    look: Look | None = None
+    """Of a job that ends by itself."""
     tcp_retries: int = 0
     needs: tuple[str, ...] = ()
     hold_sockets: bool = True

@@ -1,0 +1,33 @@
+"""``raf lab blind new``: the skeleton of a blind set."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument
+
+from rankandfile.cli.console import out
+from rankandfile.cli.errors import told_as
+
+ORDER = 10
+EXAMPLES = ("raf lab blind new spring/",)
+
+
+def new(
+    folder: Annotated[Path, Argument(metavar="DIR", help="Of the set; empty, or not there yet.")],
+) -> None:
+    """Make the skeleton of a set: the protocol, templates with comments, and an example of a case."""
+    from rankandfile.lab.blind import skeleton
+
+    with told_as(f"cannot write {folder}"):
+        commit = skeleton.new(folder)
+    lines = [
+        ("set", str(folder)),
+        ("read", str(folder / "README.md")),
+        ("to score", f"commit {commit}" if commit else "commit unknown: write it into set.toml"),
+        ("then", f"raf lab blind seal {shlex.quote(str(folder))}"),
+    ]
+    for label, value in lines:
+        out.print(f"{label:<10} {value}", soft_wrap=True)

@@ -1,0 +1,109 @@
+"""One answer to a blind case against its truth. What the lab's judge marks, it marks here too."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rankandfile.lab.score.answer import Answer, from_diagnosis
+from rankandfile.lab.score.judge import judge
+from rankandfile.lab.truth import LocationTruth, long_ranks
+from rankandfile.model.diagnosis import Diagnosis
+
+from .sealed import SealedCase
+
+#: How sure a verdict must be for its culprits to be more than suspects.
+_SURE = ("established", "supported")
+
+
+class BlindMarks(msgspec.Struct, kw_only=True):
+    """None means that the question does not arise."""
+
+    case: str
+    kind: str
+    form: str
+    hang: bool | None
+    culprits: bool | None
+    nobody: bool | None
+    """Of a healthy case: nobody is named, not even as a suspect."""
+    innocents: list[int]
+    """Innocent ranks that are blamed, and not as mere suspects."""
+    suspects: bool | None
+    """Where nobody is blamed for sure, and somebody suspected: all culprits are, and not everybody of the job is."""
+    cause: bool | None
+    file: bool | None
+    line: bool | None
+    condition: bool | None
+    call: bool | None
+    """The earliest call in which the ranks part."""
+    abstained: bool
+    failed: str | None
+    seconds: float
+
+
+def marked(
+    case: str,
+    kind: str,
+    form: str,
+    known: SealedCase,
+    said: Diagnosis | str,
+    *,
+    dumps_only: bool,
+    looked: bool,
+    seconds: float,
+) -> BlindMarks:
+    """`said` is a diagnosis, or why there is none. `looked`: somebody took stacks."""
+    truth = known.truth
+    answer = Answer(failed=said) if isinstance(said, str) else from_diagnosis(said)
+    usual = judge(truth, answer, dumps_only, looked)
+    sure, suspected = (set[int](), set[int]()) if isinstance(said, str) else _named(said)
+    asked = truth.location is not None and usual.location_right is not None
+    places = [place for place in (truth.location, *known.accepted) if place is not None]
+    return BlindMarks(
+        case=case,
+        kind=kind,
+        form=form,
+        hang=usual.hang_right,
+        culprits=usual.culprits_right,
+        nobody=None if truth.hang else answer.failed is None and not answer.culprits,
+        innocents=sorted(set(sure) - set(truth.culprits)),
+        suspects=_suspects(truth.culprits, suspected, truth.world_size) if truth.hang and not sure else None,
+        cause=usual.cause_right,
+        file=any(_in_file(answer, place) for place in places) if asked else None,
+        line=any(_on_line(answer, place) for place in places) if asked else None,
+        condition=any(_on_condition(answer, place) for place in places) if asked else None,
+        call=usual.divergence_right,
+        abstained=usual.abstained,
+        failed=usual.failed,
+        seconds=seconds,
+    )
+
+
+def _named(said: Diagnosis) -> tuple[set[int], set[int]]:
+    """The ranks that are blamed for sure, and those that are merely suspected."""
+    sure = {c.rank for verdict in said.verdicts if verdict.confidence in _SURE for c in verdict.culprits}
+    guessed = {c.rank for verdict in said.verdicts for c in verdict.culprits}
+    others = (other.culprits for verdict in said.verdicts for other in verdict.alternatives)
+    return sure, (guessed | {rank for ranks in others for rank in long_ranks(ranks)}) - sure
+
+
+def _suspects(culprits: list[int], suspected: set[int], world_size: int) -> bool | None:
+    if not suspected:
+        return None
+    return set(culprits) <= suspected and len(suspected) < world_size
+
+
+def _in_file(answer: Answer, place: LocationTruth) -> bool:
+    if answer.location is None:
+        return False
+    return f"/{answer.location.file}".replace("\\", "/").endswith(f"/{place.file}")
+
+
+def _on_line(answer: Answer, place: LocationTruth) -> bool:
+    """The line that it names, or that of the condition that it names for it."""
+    lines = {answer.location.line if answer.location else None, answer.condition_line}
+    return _in_file(answer, place) and place.line in lines
+
+
+def _on_condition(answer: Answer, place: LocationTruth) -> bool:
+    line = answer.condition_line or (answer.location.line if answer.location else None)
+    return _in_file(answer, place) and place.line == line

@@ -1,0 +1,129 @@
+"""Each case of a sealed set answered once in each form of evidence, and marked."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import msgspec
+
+from rankandfile.lab.diagnosed import diagnosed
+from rankandfile.lab.score.corpus import was_looked_at
+from rankandfile.model.diagnosis import Diagnosis, to_json
+from rankandfile.model.document import pretty
+
+from . import case as files
+from . import sealed
+from .case import Case
+from .code import Code, code
+from .forms import FORMS, Form, copied
+from .marks import BlindMarks, marked
+
+FOLDER, MARKS = "scores", "marks.json"
+
+
+class Round(msgspec.Struct, kw_only=True):
+    """One scoring of a set."""
+
+    day: date
+    set: str
+    author: str
+    checksum: str
+    asked_commit: str
+    code: Code
+    number: int
+    """1 for the first time that anybody scored it."""
+    marks: list[BlindMarks]
+
+    @property
+    def not_first_because(self) -> str:
+        """Why it is no first contact; empty if it is."""
+        if self.number > 1:
+            return "the set was scored before"
+        if not self.code.as_asked:
+            return f"the code is not that of commit {self.asked_commit}"
+        return ""
+
+
+def times_scored(folder: Path) -> int:
+    """Also those that were broken off: somebody may have seen answers."""
+    return len(list((folder / FOLDER).glob("[0-9]*")))
+
+
+def first_round(folder: Path) -> Round | None:
+    """None: it was not scored yet."""
+    first = _first(folder)
+    return msgspec.json.decode((first / MARKS).read_bytes(), type=Round) if first else None
+
+
+def answer_of(folder: Path, case: str, form: Form) -> Path:
+    """The file of the first answer to the case in this form."""
+    return (_first(folder) or folder) / _word(form) / f"{case}.json"
+
+
+def _first(folder: Path) -> Path | None:
+    ended = [file.parent for file in (folder / FOLDER).glob(f"[0-9]*/{MARKS}")]
+    return min(ended, key=lambda one: int(one.name), default=None)
+
+
+def score(folder: Path, *, before: int = 0, on_done: Callable[[], None] = lambda: None) -> Round:
+    """Answers and marks, also kept in `scores/N` of the set. `before`: how often it was scored as far as others know.
+
+    Raises `UserError` where the set was changed since it was sealed.
+    """
+    stated, seal, found = files.read_set(folder), sealed.read(folder), files.cases(folder)
+    number = max(times_scored(folder), before) + 1
+    into = folder / FOLDER / str(number)
+    into.mkdir(parents=True)
+    marks = []
+    for case in found:
+        for form in FORMS:
+            said, one = _answered(case, form, seal.content.cases[case.name])
+            file = into / _word(form) / f"{case.name}.json"
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(pretty({"failed": said}) if isinstance(said, str) else to_json(said))
+            marks.append(one)
+        on_done()
+    done = Round(
+        day=date.today(),
+        set=stated.name,
+        author=stated.author,
+        checksum=seal.checksum,
+        asked_commit=stated.commit,
+        code=code(stated.commit),
+        number=number,
+        marks=marks,
+    )
+    (into / MARKS).write_bytes(pretty(done) + b"\n")
+    return done
+
+
+def _answered(case: Case, form: Form, known: sealed.SealedCase) -> tuple[Diagnosis | str, BlindMarks]:
+    said: Diagnosis | str
+    with tempfile.TemporaryDirectory(prefix="raf-blind-") as scratch:
+        incident = Path(scratch) / case.name
+        src = copied(case.folder, form, known.truth, incident)
+        began = time.perf_counter()
+        try:
+            said = diagnosed([incident / "evidence"], src)
+        except Exception as error:  # a failure is an answer too, and must not end the scoring of the others
+            said = f"{type(error).__name__}: {error}"[:200]
+        seconds = time.perf_counter() - began
+        looked = was_looked_at(incident)
+    return said, marked(
+        case.name,
+        case.kind,
+        form.name,
+        known,
+        said,
+        dumps_only=form.dumps_only,
+        looked=looked,
+        seconds=seconds,
+    )
+
+
+def _word(form: Form) -> str:
+    return form.name.replace("'", "").replace(" ", "-")

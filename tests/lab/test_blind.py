@@ -1,0 +1,272 @@
+"""Blind sets without torch: the programs' evidence is that of incidents that were recorded before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.cli.raf_runs import Raf
+
+from rankandfile.lab import truth as truths
+from rankandfile.lab.blind import case, code, page, scoring, sealed, sealing
+from rankandfile.lab.blind.forms import FORMS
+from rankandfile.lab.blind.reveal import reveal
+from rankandfile.lab.scenario import Scenario
+from rankandfile.lab.sim.run import simulate
+from rankandfile.model.errors import UserError
+
+pytestmark = pytest.mark.slow
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
+
+SET = """
+name = "spring"
+author = "A test, which has seen everything."
+commit = "0000000"
+kinds = ["user code"]
+"""
+TRUTH = """
+title = "Early stopping looks at the rank's own loss"
+cause = "rank_conditional"
+accepted_causes = ["early_exit", "skipped_collective"]
+culprits = [2]
+[location]
+file = "trainer.py"
+anchor = "if self.out_of_patience():"
+[divergence]
+kind = "none"
+"""
+HEALTHY = """
+title = "Nothing is wrong"
+cause = "no_hang"
+culprits = []
+[divergence]
+kind = "none"
+"""
+
+
+def recorded(scenario: Scenario, into: Path) -> Path:
+    """In place of a run: what an earlier one left."""
+    if scenario.hang:
+        return Path(shutil.copytree(EXAMPLE, into))
+    return simulate("peers-other-op.twin", into)
+
+
+@pytest.fixture(scope="module")
+def sealed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("blind") / "spring"
+    write_set(folder)
+    sealing.seal(folder, record=recorded)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scored_once(sealed_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(shutil.copytree(sealed_once, tmp_path_factory.mktemp("scored") / "spring"))
+    page.append(folder.parent / "page.md", scoring.score(folder))
+    return folder
+
+
+@pytest.fixture
+def folder(sealed_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sealed_once, tmp_path / "spring"))
+
+
+@pytest.fixture
+def scored(scored_once: Path, tmp_path: Path) -> Path:
+    shutil.copytree(scored_once.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "spring"
+
+
+def write_set(folder: Path) -> None:
+    for name, healthy, ranks, truth in (("stops", "false", 4, TRUTH), ("well", "true", 16, HEALTHY)):
+        shutil.copytree(EXAMPLE / "src", folder / name / "src")
+        (folder / name / "case.toml").write_text(
+            f'kind = "user code"\nranks = {ranks}\nhealthy = {healthy}\n', encoding="utf-8"
+        )
+        (folder / name / "truth.toml").write_text(truth, encoding="utf-8")
+    (folder / "set.toml").write_text(SET, encoding="utf-8")
+
+
+def test_the_skeleton_is_a_set_of_one_case(raf: Raf, tmp_path: Path) -> None:
+    done = raf("lab", "blind", "new", tmp_path / "summer")
+    assert done.status == 0, done.err
+    assert case.read_set(tmp_path / "summer").name == "summer"
+    (one,) = case.cases(tmp_path / "summer")
+    stated = case.read(one.folder / case.TRUTH, case.TruthFile)
+    assert case.scenario_of(one, stated).culprits == (1,)
+    assert raf("lab", "blind", "new", tmp_path / "summer").status == 2
+    assert "who wrote the set" in raf("lab", "blind", "seal", tmp_path / "summer").err
+
+
+def test_a_sealed_set_shows_no_truth(folder: Path) -> None:
+    assert sorted(path.name for path in (folder / "stops").iterdir()) == ["case.toml", "evidence", "src"]
+    assert "out_of_patience" not in (folder / sealed.FILE).read_text()
+    known = sealed.read(folder).content.cases["stops"]
+    assert known.truth.culprits == [2]
+    with pytest.raises(UserError, match="sealed already"):
+        sealing.seal(folder, record=recorded)
+
+
+@pytest.mark.parametrize(
+    "file", ["stops/src/trainer.py", "well/case.toml", "set.toml", "stops/evidence/logs/rank_0.log"]
+)
+def test_a_set_that_was_changed_is_noticed(folder: Path, file: str) -> None:
+    path = folder / file
+    path.write_text(path.read_text() + "\n# changed\n")
+    with pytest.raises(UserError, match=f"changed since it was sealed: {file}"):
+        scoring.score(folder)
+
+
+def test_a_file_that_was_added_or_taken_away_is_noticed(folder: Path) -> None:
+    (folder / "stops" / "evidence" / "hint.log").write_text("it was rank 2")
+    with pytest.raises(UserError, match=r"hint\.log"):
+        sealed.read(folder)
+    (folder / "stops" / "evidence" / "hint.log").unlink()
+    (folder / "stops" / "evidence" / "exits.json").unlink()
+    with pytest.raises(UserError, match=r"exits\.json"):
+        sealed.read(folder)
+
+
+def test_truths_that_were_changed_are_noticed(folder: Path) -> None:
+    seal = sealed.read(folder)
+    mine = seal.content.cases
+    mine["stops"].truth.culprits = [0]
+    assert sealed.write(folder, mine) != seal.checksum, "who seals anew has another checksum"
+    text = (folder / sealed.FILE).read_text()
+    (folder / sealed.FILE).write_text(text.replace(text.split()[-1], "AAAA" + text.split()[-1][4:]))
+    with pytest.raises(UserError, match=r"damaged|was changed"):
+        sealed.read(folder)
+
+
+def test_every_form_of_evidence_is_scored_and_the_row_tells_it(scored: Path) -> None:
+    done = scoring.first_round(scored)
+    assert done is not None
+    marks = {(mark.case, mark.form): mark for mark in done.marks}
+    assert len(marks) == 2 * len(FORMS)
+    full = marks["stops", "all evidence and sources"]
+    assert (full.culprits, full.cause, full.file, full.line, full.condition) == (True,) * 5
+    assert full.innocents == []
+    assert (marks["well", "all evidence"].culprits, marks["well", "all evidence"].nobody) == (None, True)
+    assert full.nobody is None
+    assert marks["well", "all evidence"].hang is not False
+    assert marks["stops", "dumps only"].culprits
+    answer = json.loads(scoring.answer_of(scored, "stops", FORMS[0]).read_bytes())
+    assert answer["schema"] == "rankandfile.diagnosis/1"
+    text = (scored.parent / "page.md").read_text()
+    assert f"Set sealed as `{done.checksum}`" in text
+    assert "First contact: **no**, the code is not that of commit 0000000" in text
+    assert "| all evidence and sources | 2 | " in text
+    assert "1/1 (100%, 21%-100%)" in text
+
+
+def test_a_second_scoring_is_refused_or_says_what_it_is(raf: Raf, scored: Path, tmp_path: Path) -> None:
+    told = tmp_path / "page.md"
+    before = told.read_text()
+    assert raf("lab", "blind", "score", scored, "--page", told).status == 2
+    shutil.rmtree(scored / scoring.FOLDER)
+    refused = raf("lab", "blind", "score", scored, "--page", told)
+    assert refused.status == 2, "the page knows it"
+    assert "was scored before" in refused.err
+    assert raf("lab", "blind", "score", scored, "--page", told, "--again").status == 0
+    after = told.read_text()
+    assert after.startswith(before), "nothing is changed, and one block added"
+    assert "scoring 2" in after[len(before) :]
+    assert "First contact: **no**, the set was scored before" in after[len(before) :]
+
+
+def test_a_set_sealed_anew_is_not_the_one_on_the_page(raf: Raf, scored: Path, tmp_path: Path) -> None:
+    shutil.rmtree(scored / scoring.FOLDER)
+    truths_of = sealed.read(scored).content.cases
+    truths_of["stops"].truth.culprits = [0]
+    sealed.write(scored, truths_of)
+    refused = raf("lab", "blind", "score", scored, "--page", tmp_path / "page.md", "--again")
+    assert refused.status == 2
+    assert "sealed otherwise" in refused.err
+
+
+def test_the_reveal_shows_both_and_leaves_ordinary_incidents(raf: Raf, scored: Path) -> None:
+    done = raf("lab", "blind", "reveal", scored)
+    assert done.status == 0, done.err
+    assert "if self.out_of_patience():" in done.out
+    assert "said: trainer.py:40" in done.out
+    assert truths.read(scored / "stops").culprits == [2]
+    assert raf("lab", "score", "--in-process", "--set", scored).status == 0
+    sealed.read(scored)
+
+
+def test_a_set_that_was_not_scored_is_not_opened(folder: Path) -> None:
+    with pytest.raises(UserError, match="not scored yet"):
+        reveal(folder)
+    assert not (folder / "stops" / "truth.toml").exists()
+
+
+def test_the_page_loses_the_line_that_says_there_is_none(scored: Path, tmp_path: Path) -> None:
+    done = scoring.first_round(scored)
+    assert done is not None
+    fresh = tmp_path / "fresh.md"
+    fresh.write_text(f"# First contact\n\nWords.\n\n{page.NONE_YET}")
+    page.append(fresh, done)
+    assert fresh.read_text().startswith("# First contact\n\nWords.\n\n### ")
+
+
+def test_the_code_is_that_of_the_commit_asked_for_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    (package / "lab").mkdir(parents=True)
+    monkeypatch.setattr(code, "PACKAGE", package)
+
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+        return subprocess.run(
+            ["git", *who, *words], cwd=package, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    assert code.code() == code.Code(commit="", dirty=False, as_asked=False)
+    git("init", "-q")
+    (package / "reason.py").write_text("1")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    asked = git("rev-parse", "HEAD")
+    (package / "lab" / "page.py").write_text("2")
+    assert code.code(asked).dirty
+    git("add", ".")
+    git("commit", "-qm", "two")
+    assert code.code(asked).as_asked, "the lab only asks"
+    (package / "reason.py").write_text("3")
+    assert not code.code(asked).as_asked
+    git("commit", "-qam", "three")
+    assert not code.code(asked).as_asked
+    assert code.code().as_asked
+    assert not code.code("--all").as_asked
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "words"),
+    [
+        ("truth.toml", "rank_conditional", "gremlins", "no such cause: gremlins"),
+        ("truth.toml", "culprits = [2]", "culprits = [7]", "names a rank"),
+        ("truth.toml", "out_of_patience", "out_of_time", "is on 0 lines"),
+        ("truth.toml", "culprits", "culprit", "unknown field"),
+        ("case.toml", "healthy = false", "healthy = true", "have the cause no_hang"),
+        ("case.toml", "user code", "framework", "kinds lacks framework"),
+        ("case.toml", "user code", "weather", "weather"),
+    ],
+)
+def test_what_the_author_got_wrong_is_said_before_anything_runs(
+    tmp_path: Path, file: str, before: str, after: str, words: str
+) -> None:
+    write_set(tmp_path / "spring")
+    path = tmp_path / "spring" / "stops" / file
+    path.write_text(path.read_text().replace(before, after, 1))
+
+    def record(_scenario: Scenario, _into: Path) -> Path:
+        raise AssertionError("it ran")
+
+    with pytest.raises(UserError, match=words):
+        sealing.seal(tmp_path / "spring", record=record)
+    assert (tmp_path / "spring" / "stops" / "truth.toml").is_file()
