@@ -70,6 +70,11 @@ class _Causes(Mapping[str, Cause]):
     def _of_word(self) -> dict[str, Cause]:
         families = list(FAMILIES)
         found = listing.members(_FOLDER, "CAUSE", Cause)
+        for cause in found:
+            if cause.family not in FAMILIES:
+                raise ValueError(f"cause {cause.word}: {cause.family} is no family of causes")
+        if sorted(cause.word for cause in found) != listing.names(_FOLDER):
+            raise ValueError(f"a file of {_FOLDER} is not named after its cause's word")
         found.sort(key=lambda cause: (families.index(cause.family), cause.place, cause.word))
         return {cause.word: cause for cause in found}
 

@@ -5,8 +5,9 @@ A finder takes the facts and an end of waits, and returns a finding, or None whe
     @finder(precedence=130)
     def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None: ...
 
-All finders are asked. Of what they find, the surest is believed, then what explains the waits of most ranks, then
-what the finder of the lowest precedence says.
+All finders are asked. Of what they find, a cause that another finding contains (`instead_of`) is not heard; of the rest
+a named cause comes before `undetermined`, then the surest, then what explains the waits of most ranks, then what the
+finder of the lowest precedence says.
 
 A teller is asked about one rank that others wait for, and returns what that did instead of joining them. Those are
 put together to one finding, by `finders/did_instead.py`:

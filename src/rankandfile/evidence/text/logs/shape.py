@@ -2,6 +2,10 @@
 
 The names of a pattern's groups are the names of the event's columns; any other name becomes an entry of `fields`.
 So a new shape is one line in one file of `shapes`.
+
+A space in a pattern is one or more white spaces, so ` ?` is never none: write `\\s*`. A group of digits becomes a
+number; keep the `0x` of a hexadecimal one inside the group. The id's letter is the family: `N` is NCCL's, whose lines tell
+hosts. An event is in the table at once; a verdict cites it only where `rankandfile.reason` reads its kind.
 """
 
 from __future__ import annotations
@@ -40,6 +44,10 @@ class Shape:
     """It counts only in a line that says to be a warning or worse, in its own words or in a prefix."""
     then: Callable[[Event, Context], None] | None = None
     """What more there is to do: read the lines that follow, or weigh the role."""
+
+    def __post_init__(self) -> None:
+        if self.role not in ("origin", "messenger", "echo", "fact"):
+            raise ValueError(f"shape {self.id}: {self.role} is no role of an event")
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
