@@ -4,8 +4,8 @@ The names of a pattern's groups are the names of the event's columns; any other 
 So a new shape is one line in one file of `shapes`.
 
 A space in a pattern is one or more white spaces, so ` ?` is never none: write `\\s*`. A group of digits becomes a
-number; keep the `0x` of a hexadecimal one inside the group. The id's letter is the family: `N` is NCCL's, whose lines tell
-hosts. An event is in the table at once; a verdict cites it only where `rankandfile.reason` reads its kind.
+number; keep the `0x` of a hexadecimal one inside the group. The id's letter is the family: `N` is NCCL's, whose lines
+tell hosts. An event is in the table at once; a verdict cites it only where `rankandfile.reason` reads its kind.
 """
 
 from __future__ import annotations
