@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from support.capture.waiting import LONG_S, until
-from support.runtime.gloo_ranks import free_port
+
+from rankandfile.lab.ranks import free_port
 
 pytestmark = pytest.mark.slow
 

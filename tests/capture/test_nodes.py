@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from support.selected import asked_for, in_lab
 from rankandfile.capture.meet.nodes import Nodes, Word
 from rankandfile.capture.meet.shared_folder import SharedFolder
 from rankandfile.capture.meet.where_to_meet import place
+from rankandfile.lab.ranks import free_port
 
 TRAIN = """
 import os, time
@@ -37,15 +37,9 @@ dist.all_reduce(one)
 """
 
 
-def free_port() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
-
-
 def two_nodes(folder: Path, command: list[str], *options: str) -> list[Watched]:
     """The same command on each; `{node}` and `{port}` are filled in."""
-    port, started = free_port(), []
+    port, started = str(free_port()), []
     for node in range(2):
         at = folder / f"at{node}"
         at.mkdir(parents=True)

@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 from support.runtime import debug_programs as programs
-from support.runtime.gloo_ranks import Ranks, free_port
+from support.runtime.gloo_ranks import Ranks
 
 from rankandfile.capture.debug import job
 from rankandfile.capture.debug.job import Settings
 from rankandfile.capture.watch.rings import look
+from rankandfile.lab.ranks import free_port
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import flight
 

@@ -9,7 +9,9 @@ import sys
 
 import pytest
 from support.runtime import guard_programs as programs
-from support.runtime.gloo_ranks import Rank, Ranks, free_port
+from support.runtime.gloo_ranks import Rank, Ranks
+
+from rankandfile.lab.ranks import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -48,7 +49,7 @@ class Ranks:
 
     def __enter__(self) -> Ranks:
         s = self.scenario
-        port = str(_free_port())
+        port = str(free_port())
         rank_env = [
             {
                 "RANK": str(r),
@@ -243,10 +244,14 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def free_port() -> int:
+    """A port that nobody listens on, below those that the system gives to calls that go out: one of these may have
+    taken it before it is used."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def _kill_group(pid: int) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from rankandfile.lab.ranks import free_port
 
 SERVER = Path(__file__).parent / "rank_server.py"
 
@@ -90,13 +90,3 @@ def _rank(folder: Path, rank: int, code: int) -> Rank:
         step=raised.get("step") or "",
         values=raised.get("values") or {},
     )
-
-
-def free_port() -> int:
-    """A port that nobody listens on, below those that the system gives to calls that go out: one of these may have
-    taken it before it is used."""
-    while True:
-        port = random.randrange(10_000, 32_000)
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) != 0:
-                return port

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable
 
-from rankandfile.evidence.text.logs.event import Event
+from rankandfile.evidence.text.logs.event import WORTH_OF_ROLE, Event
 
 #: Distinct events kept from the beginning and from the end of a file. A failing job of 16k ranks has some 10 each.
 FIRST = 20_000
@@ -64,7 +64,7 @@ class Collector:
         if known is not None:
             known.repeats += 1
             known.fields["last_line"] = event.line
-            if _WORTH[event.role] < _WORTH[known.role]:
+            if WORTH_OF_ROLE[event.role] < WORTH_OF_ROLE[known.role]:
                 known.role = event.role
             if known.rank is None and event.rank is not None:
                 known.rank, known.rank_from = event.rank, event.rank_from
@@ -100,9 +100,6 @@ class Collector:
         for calls in self._calls.values():
             found += calls
         return sorted(found, key=lambda event: event.offset)
-
-
-_WORTH = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
 
 
 def _key(event: Event) -> Hashable:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, Event, clean, integer
+from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, WORTH_OF_ROLE, Event, clean, integer
 from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Shape:
     """What more there is to do: read the lines that follow, or weigh the role."""
 
     def __post_init__(self) -> None:
-        if self.role not in ("origin", "messenger", "echo", "fact"):
+        if self.role not in WORTH_OF_ROLE:
             raise ValueError(f"shape {self.id}: {self.role} is no role of an event")
 
     @cached_property
