@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -270,3 +271,80 @@ def test_what_the_author_got_wrong_is_said_before_anything_runs(
     with pytest.raises(UserError, match=words):
         sealing.seal(tmp_path / "spring", record=record)
     assert (tmp_path / "spring" / "stops" / "truth.toml").is_file()
+
+
+@pytest.fixture
+def benchmark(raf: Raf, scored: Path, tmp_path: Path) -> Path:
+    assert raf("lab", "blind", "reveal", scored).status == 0
+    done = raf("lab", "export", tmp_path / "benchmark", "--benchmark", scored)
+    assert done.status == 0 and done.out.startswith(f"{2} cases"), done.err
+    return tmp_path / "benchmark"
+
+
+def scorer(benchmark: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """As anybody runs it: another Python, and nothing of ours on its path."""
+    command = [sys.executable, "-I", "-S", benchmark / "score.py", *words, "-o", benchmark / "marks.json"]
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
+
+
+def test_the_benchmarks_scorer_marks_as_we_do(scored: Path, benchmark: Path) -> None:
+    done = scoring.first_round(scored)
+    assert done is not None
+    answers = benchmark.parent / "answers"
+    for mark in done.marks:
+        form = next(form for form in FORMS if form.name == mark.form)
+        file = scoring.answer_of(scored, mark.case, form)
+        target = answers / file.parent.name / f"spring.{mark.case}.json"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+    scorer(benchmark, "marks", answers)
+    theirs = {(row["case"], row["form"]): row for row in json.loads((benchmark / "marks.json").read_text())}
+    same = (
+        "hang",
+        "culprits",
+        "nobody",
+        "suspects",
+        "cause",
+        "file",
+        "line",
+        "condition",
+        "call",
+        "abstained",
+    )
+    for mark in done.marks:
+        row = theirs[f"spring.{mark.case}", mark.form]
+        assert {key: row[key] for key in same} == {key: getattr(mark, key) for key in same}, row
+        assert row["innocent"] == bool(mark.innocents) and row["failed"] == bool(mark.failed)
+    assert any(row["line"] for row in theirs.values())
+
+
+def test_the_benchmark_asks_any_command_and_shows_it_no_truth(benchmark: Path, tmp_path: Path) -> None:
+    tool = tmp_path / "tool.py"
+    tool.write_text(
+        "import json, os, pathlib, sys\n"
+        "seen = sorted(p.name for p in pathlib.Path(sys.argv[1]).parent.rglob('*'))\n"
+        "old = {round(p.stat().st_mtime) for p in pathlib.Path(sys.argv[1]).rglob('*.log')} == {1700000000}\n"
+        "print(json.dumps({'hang': True, 'culprits': [2], 'seen': seen, 'args': sys.argv[2:], 'old': old}))\n"
+    )
+    command = f"{sys.executable} {tool} {{evidence}} --source {{src}}"
+    done = scorer(benchmark, "run", command, "--answers", tmp_path / "answers", "--only", "spring.stops")
+    right = "1/1 (100%, 21%-100%)"
+    assert done.stdout.count(f"| 1 | {right} | {right} |") == len(FORMS), done.stdout
+    said = {
+        file.parent.name: json.loads(file.read_text())
+        for file in (tmp_path / "answers").glob("*/spring.stops.json")
+    }
+    assert len(said) == len(FORMS)
+    for form, answer in said.items():
+        assert not {"truth.json", "score.py", "benchmark.json"} & set(answer["seen"])
+        assert (
+            bool(answer["args"]) == ("trainer.py" in answer["seen"]) == (form == "all-evidence-and-sources")
+        )
+        assert ("dumps" in answer["seen"]) == (form not in ("stacks-and-logs-only", "logs-only"))
+        if "logs" in answer["seen"]:
+            assert answer["old"] == (form == "copied-without-times")
+
+
+def test_a_set_that_is_not_revealed_makes_no_benchmark(raf: Raf, scored: Path, tmp_path: Path) -> None:
+    done = raf("lab", "export", tmp_path / "benchmark", "--benchmark", scored)
+    assert done.status == 2 and "not revealed" in done.err

@@ -22,6 +22,8 @@ class Form(NamedTuple):
     source: bool = False
     dumps_only: bool = False
     """It is asked for what the dumps can tell."""
+    times: bool = True
+    """Files still tell when they were written."""
 
 
 def _only_dumps(incident: Path, _truth: Truth) -> None:
@@ -48,7 +50,7 @@ FORMS = (
     Form("culprit's dump lost", variants.lost_dump_of_culprit),
     Form("stacks and logs only", _no_dumps),
     Form("logs only", variants.only_logs),
-    Form("copied without times", _without_times),
+    Form("copied without times", _without_times, times=False),
 )
 
 

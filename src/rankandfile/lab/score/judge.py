@@ -67,9 +67,9 @@ def judge(
         innocents_blamed=innocents,
         cause_right=_cause(truth, answer, expected_cause, dumps_only),
         divergence_right=_divergence(truth, answer),
-        location_right=_location(truth, answer) if _placeable(truth, looked) else None,
+        location_right=_location(truth, answer) if placeable(truth, looked) else None,
         location_wrong=answer.location is not None and _location(truth, answer) is False,
-        condition_right=_condition(truth, answer) if _placeable(truth, looked) else None,
+        condition_right=_condition(truth, answer) if placeable(truth, looked) else None,
         group_right=_stuck_group(truth, answer) if in_logs and in_logs.group else None,
         behind_right=set(answer.behind) == set(in_logs.behind) if in_logs and in_logs.behind else None,
         abstained=abstains,
@@ -127,7 +127,7 @@ def _stuck_group(truth: Truth, answer: Answer) -> bool:
     return _same_group(truth, answer) and inside
 
 
-def _placeable(truth: Truth, looked: bool) -> bool:
+def placeable(truth: Truth, looked: bool) -> bool:
     """Whether what was left behind can tell the place."""
     return (
         looked

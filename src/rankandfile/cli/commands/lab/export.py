@@ -10,11 +10,15 @@ from typing import Annotated, NamedTuple
 from typer import Argument, Option
 
 from rankandfile.cli.console import out
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, lacking, make, progressing, say
 
 ORDER = 30
-EXAMPLES = ("raf lab export corpus/", "raf lab export corpus/ --simulated --only peers-")
+EXAMPLES = (
+    "raf lab export corpus/",
+    "raf lab export corpus/ --simulated --only peers-",
+    "raf lab export benchmark/ --benchmark spring/ --benchmark summer/",
+)
 
 
 def export(
@@ -27,8 +31,15 @@ def export(
     ] = False,
     only: Annotated[str, Option("--only", help="Only names that begin like this.")] = "",
     jobs: ScenariosAtATime = 2,
+    benchmark: Annotated[
+        list[Path] | None,
+        Option("--benchmark", metavar="SET", help="Instead: an open benchmark of these revealed blind sets."),
+    ] = None,
 ) -> None:
     """Make every incident afresh: evidence, source and truth, in ``real/``, ``sim/`` and ``variants/``."""
+    if benchmark:
+        _write_benchmark(benchmark, into)
+        return
     from rankandfile.lab import catalog
     from rankandfile.lab.sim import catalog as simulations
 
@@ -55,6 +66,19 @@ def export(
         raise UserError(f"{len(failed)} of {len(tasks)} runs failed: {', '.join(failed[:5])}")
     if made:
         out.print(f"next       raf lab score -a raf --set {shlex.quote(str(into))}", soft_wrap=True)
+
+
+def _write_benchmark(sets: list[Path], into: Path) -> None:
+    from rankandfile.lab.benchmark import writing
+
+    with told_as(f"cannot write {into}"):
+        count = writing.write(sets, into)
+    out.print(f"{count:,} cases in {into}", soft_wrap=True)
+    command = shlex.quote("mytool --json {evidence} --source {src}")
+    out.print(
+        f"next       python {shlex.quote(str(into / 'score.py'))} run {command} --answers answers/",
+        soft_wrap=True,
+    )
 
 
 class Task(NamedTuple):
