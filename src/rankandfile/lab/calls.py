@@ -123,8 +123,13 @@ def write(log: CallLog, path: Path) -> None:
 
 def read(path: Path) -> CallLog:
     """The log as `write` left it."""
+    return parsed(path.read_bytes())
+
+
+def parsed(text: bytes) -> CallLog:
+    """The log in these lines."""
     groups, calls = [], []
-    for line in path.read_bytes().splitlines():
+    for line in text.splitlines():
         if line.startswith(b'{"kind":"group"'):
             groups.append(msgspec.json.decode(line, type=Group))
         else:

@@ -110,7 +110,7 @@ def _prove(proof: Proof, scenario: Scenario, patch: Patch, src: Path, folder: Pa
     shutil.copytree(src, changed)
     (changed / patch.path).write_text(patch.after)
     began = time.monotonic()
-    check = _finishes if proof.what == "remedy" else _names_them
+    check = finishes if proof.what == "remedy" else _names_them
     for _ in range(attempts):
         # A loaded machine can make a healthy run look stuck: once more, as the lab does with its own runs.
         shutil.rmtree(control, ignore_errors=True)
@@ -148,7 +148,7 @@ def _log(scenario: Scenario, control: Path) -> calls.CallLog:
     return calls.merge_raw({r: control / f"calls_{r}.raw" for r in range(scenario.world_size)})
 
 
-def _finishes(scenario: Scenario, src: Path, control: Path) -> tuple[bool, str]:
+def finishes(scenario: Scenario, src: Path, control: Path) -> tuple[bool, str]:
     """Every rank ends with 0, and all members of a group made the same calls, as in the healthy twin.
 
     Where a rank raises for a reason, the remedy is that all do: the job must end on every rank, with an error.

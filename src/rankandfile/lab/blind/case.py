@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -138,18 +139,12 @@ def cases(folder: Path) -> list[Case]:
 def scenario_of(case: Case, truth: TruthFile) -> Scenario:
     """The case as the lab runs it. Raises `UserError` where the two files contradict each other."""
     _agree(case, truth)
-    file, stated = case.file, truth.divergence
+    stated = truth.divergence
     tellable = truth.culprits if truth.culprits_from_dumps is None else truth.culprits_from_dumps
-    return Scenario(
-        name=case.name,
-        title=truth.title,
-        # An absolute path leads away from the lab's own programs.
-        program=str((case.folder / "src").resolve()),
-        world_size=file.ranks,
-        cause=truth.cause,
-        culprits=tuple(truth.culprits),
+    return msgspec.structs.replace(
+        to_run(case, truth.title, truth.cause, truth.culprits),
         accepted_causes=tuple(truth.accepted_causes),
-        cause_from_dumps=truth.cause if tellable or file.healthy else "",
+        cause_from_dumps=truth.cause if tellable or case.file.healthy else "",
         culprits_from_dumps=tuple(tellable),
         decoys=tuple(truth.decoys),
         seen_in=truth.seen_in,
@@ -162,6 +157,20 @@ def scenario_of(case: Case, truth: TruthFile) -> Scenario:
             stated.containing,
             stated.occurrence,
         ),
+    )
+
+
+def to_run(case: Case, title: str, cause: str, culprits: Sequence[int]) -> Scenario:
+    """How the case is run, with no word of where the ranks part."""
+    file = case.file
+    return Scenario(
+        name=case.name,
+        title=title,
+        # An absolute path leads away from the lab's own programs.
+        program=str((case.folder / "src").resolve()),
+        world_size=file.ranks,
+        cause=cause,
+        culprits=tuple(culprits),
         command=tuple(shlex.split(file.command)),
         env=file.env,
         needs=tuple(file.needs),

@@ -38,6 +38,13 @@ class BlindMarks(msgspec.Struct, kw_only=True):
     abstained: bool
     failed: str | None
     seconds: float
+    checked: int = 0
+    """Statements about calls that the log of calls can decide."""
+    false: list[str] = []
+    """Those of them that are not so."""
+    patch: bool | None = None
+    """The patch that is offered mends the program; None: none is, or it was not run."""
+    patch_offered: bool | None = None
 
 
 def marked(

@@ -25,9 +25,13 @@ _QUESTIONS: tuple[tuple[str, Callable[[BlindMarks], bool | None]], ...] = (
     ("line", lambda mark: mark.line),
     ("condition", lambda mark: mark.condition),
     ("earliest call", lambda mark: mark.call),
+    ("patch offered", lambda mark: mark.patch_offered),
+    ("patch holds", lambda mark: mark.patch),
     ("abstained", lambda mark: mark.abstained),
     ("no answer", lambda mark: mark.failed is not None),
 )
+#: Counted in statements, and not in answers.
+_FALSE = "false statements"
 
 Row = tuple[str, Sequence[BlindMarks]]
 
@@ -43,7 +47,11 @@ def by_kind(marks: Sequence[BlindMarks]) -> list[Row]:
 
 
 def shares(marks: Sequence[BlindMarks]) -> list[tuple[str, Share]]:
-    return [(words, share([question(mark) for mark in marks])) for words, question in _QUESTIONS]
+    statements = [number < len(mark.false) for mark in marks for number in range(mark.checked)]
+    return [
+        *((words, share([question(mark) for mark in marks])) for words, question in _QUESTIONS),
+        (_FALSE, share(statements)),
+    ]
 
 
 def seconds(marks: Sequence[BlindMarks]) -> str:
@@ -51,7 +59,7 @@ def seconds(marks: Sequence[BlindMarks]) -> str:
 
 
 def questions() -> list[str]:
-    return [words for words, _ in _QUESTIONS]
+    return [*(words for words, _ in _QUESTIONS), _FALSE]
 
 
 def block(done: Round) -> str:
@@ -83,8 +91,8 @@ def _lines(done: Round) -> Iterator[str]:
 
 
 def _table(first: str, rows: Sequence[Row]) -> Iterator[str]:
-    yield f"| {' | '.join([first, 'cases', *(words for words, _ in _QUESTIONS), 's'])} |"
-    yield f"| {' | '.join(['---'] * (len(_QUESTIONS) + 3))} |"
+    yield f"| {' | '.join([first, 'cases', *questions(), 's'])} |"
+    yield f"| {' | '.join(['---'] * (len(questions()) + 3))} |"
     for name, marks in rows:
         values = [str(value) for _, value in shares(marks)]
         yield f"| {' | '.join([name, str(len(marks)), *values, seconds(marks)])} |"
@@ -95,6 +103,8 @@ def wrong(mark: BlindMarks) -> str:
     asked = ("hang", "culprits", "nobody", "suspects", "cause", "file", "line", "condition", "call")
     words = [name for name in asked if getattr(mark, name) is False]
     words += [f"blamed {', '.join(map(str, mark.innocents))}"] if mark.innocents else []
+    words += [f"not so: {'; '.join(mark.false[:3])}"] if mark.false else []
+    words += ["its patch does not hold"] if mark.patch is False else []
     words += ["abstained"] if mark.abstained and mark.culprits is False else []
     words += [f"no answer ({mark.failed})"] if mark.failed else []
     return ", ".join(words)

@@ -10,17 +10,19 @@ from pathlib import Path
 
 import msgspec
 
+from rankandfile.lab import calls
 from rankandfile.lab.diagnosed import diagnosed
 from rankandfile.lab.score.corpus import was_looked_at
 from rankandfile.model.diagnosis import Diagnosis, to_json
 from rankandfile.model.document import pretty
 
 from . import case as files
-from . import sealed
+from . import patches, sealed
 from .case import Case
 from .code import Code, code
 from .forms import FORMS, Form, copied
 from .marks import BlindMarks, marked
+from .statements import statements
 
 FOLDER, MARKS = "scores", "marks.json"
 
@@ -69,8 +71,11 @@ def _first(folder: Path) -> Path | None:
     return min(ended, key=lambda one: int(one.name), default=None)
 
 
-def score(folder: Path, *, before: int = 0, on_done: Callable[[], None] = lambda: None) -> Round:
+def score(
+    folder: Path, *, before: int = 0, run_patches: bool = True, on_done: Callable[[], None] = lambda: None
+) -> Round:
     """Answers and marks, also kept in `scores/N` of the set. `before`: how often it was scored as far as others know.
+    `run_patches`: each program is run once more with the patch that is offered for it, where this machine can.
 
     Raises `UserError` where the set was changed since it was sealed.
     """
@@ -81,7 +86,7 @@ def score(folder: Path, *, before: int = 0, on_done: Callable[[], None] = lambda
     marks = []
     for case in found:
         for form in FORMS:
-            said, one = _answered(case, form, seal.content.cases[case.name])
+            said, one = _answered(case, form, seal.content.cases[case.name], run_patches)
             file = into / _word(form) / f"{case.name}.json"
             file.parent.mkdir(exist_ok=True)
             file.write_bytes(pretty({"failed": said}) if isinstance(said, str) else to_json(said))
@@ -101,7 +106,9 @@ def score(folder: Path, *, before: int = 0, on_done: Callable[[], None] = lambda
     return done
 
 
-def _answered(case: Case, form: Form, known: sealed.SealedCase) -> tuple[Diagnosis | str, BlindMarks]:
+def _answered(
+    case: Case, form: Form, known: sealed.SealedCase, run_patches: bool
+) -> tuple[Diagnosis | str, BlindMarks]:
     said: Diagnosis | str
     with tempfile.TemporaryDirectory(prefix="raf-blind-") as scratch:
         incident = Path(scratch) / case.name
@@ -113,7 +120,7 @@ def _answered(case: Case, form: Form, known: sealed.SealedCase) -> tuple[Diagnos
             said = f"{type(error).__name__}: {error}"[:200]
         seconds = time.perf_counter() - began
         looked = was_looked_at(incident)
-    return said, marked(
+    marks = marked(
         case.name,
         case.kind,
         form.name,
@@ -122,6 +129,22 @@ def _answered(case: Case, form: Form, known: sealed.SealedCase) -> tuple[Diagnos
         dumps_only=form.dumps_only,
         looked=looked,
         seconds=seconds,
+    )
+    return said, marks if isinstance(said, str) else _checked(marks, case, form, known, said, run_patches)
+
+
+def _checked(
+    marks: BlindMarks, case: Case, form: Form, known: sealed.SealedCase, said: Diagnosis, run_patches: bool
+) -> BlindMarks:
+    """With what the log of calls says of its statements, and a run of the program with its patch."""
+    told = statements(said, calls.parsed(known.calls.encode()), case.folder / "src")
+    diff = patches.offered(said) if form.source and known.truth.hang else None
+    return msgspec.structs.replace(
+        marks,
+        checked=len(told),
+        false=[one.words for one in told if not one.holds],
+        patch_offered=diff is not None if form.source and known.truth.hang else None,
+        patch=patches.holds(case, known, diff) if diff and run_patches else None,
     )
 
 

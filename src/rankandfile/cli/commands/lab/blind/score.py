@@ -27,6 +27,9 @@ def score(
         bool,
         Option("--again", help="Also where it was scored before: the row says that it is no first contact."),
     ] = False,
+    run_patches: Annotated[
+        bool, Option("--run-patches/--no-run-patches", help="Run each program with the patch offered for it.")
+    ] = True,
 ) -> None:
     """Answer each case once from each form of evidence, mark the answers, and add a row to the page."""
     from rankandfile.lab.blind import case, scoring, sealed
@@ -41,7 +44,7 @@ def score(
     if (told or scoring.times_scored(folder)) and not again:
         raise UserError(f"{folder} was scored before: --again scores it, and it is no first contact")
     with told_as(f"cannot score {folder}"), progressing("cases", len(case.cases(folder))) as step:
-        done = scoring.score(folder, before=told, on_done=step)
+        done = scoring.score(folder, before=told, run_patches=run_patches, on_done=step)
         pages.append(page, done)
     for name, rows in (("evidence", pages.by_form(done.marks)), ("kind", pages.by_kind(done.marks))):
         table = Table(name, "cases", *pages.questions(), "s", box=box.SIMPLE_HEAD)

@@ -1,0 +1,123 @@
+"""What a diagnosis says of calls, held against the log of calls, which is independent of any recorder and analyser.
+
+Only what the log can decide is checked: who waits in which call of which group, who has not come, what each cohort did
+where they part, and that the condition stands on its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from rankandfile.lab.calls import Call, CallLog, Group
+from rankandfile.lab.truth import long_ranks
+from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Location, Wait
+
+#: Of these divergences it is said that whom one waits for has not made the call.
+_NOT_CALLED = ("skipped", "extra", "substituted", "absent")
+
+
+class Statement(NamedTuple):
+    words: str
+    holds: bool
+
+
+def statements(said: Diagnosis, log: CallLog, src: Path) -> list[Statement]:
+    return [
+        statement
+        for verdict in said.verdicts
+        for statement in (
+            *(one for wait in verdict.waits for one in _of_wait(wait, verdict.divergence, log)),
+            *_of_divergence(verdict.divergence, log),
+            *_of_location(verdict.location, src),
+        )
+    ]
+
+
+def _of_wait(wait: Wait, parted: Divergence | None, log: CallLog) -> Iterator[Statement]:
+    if wait.seq is None or wait.op is None:
+        return
+    for rank in long_ranks(wait.ranks):
+        if (group := _group(wait.group, rank, log)) is not None:
+            yield Statement(
+                f"rank {rank} waits in {wait.op} #{wait.seq} of {wait.group}",
+                any(_same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log)),
+            )
+    if parted is None or parted.kind not in _NOT_CALLED:
+        return
+    for rank in long_ranks(wait.waits_for):
+        if (group := _group(wait.group, rank, log)) is not None:
+            yield Statement(
+                f"rank {rank} has not come to {wait.op} #{wait.seq} of {wait.group}",
+                not any(_same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log))
+                or not _same_path(group, wait, rank, log),
+            )
+
+
+def _of_divergence(parted: Divergence | None, log: CallLog) -> Iterator[Statement]:
+    for cohort in parted.cohorts if parted is not None else ():
+        for rank in long_ranks(cohort.ranks):
+            if parted is not None and cohort.call is not None:
+                yield Statement(f"rank {rank} made {_words(cohort)}", _made_such(cohort, rank, log))
+            elif parted is not None and parted.seq is not None:
+                group = _group(parted.group, rank, log)
+                if group is not None:
+                    words = f"rank {rank} made no call #{parted.seq} of {parted.group}"
+                    yield Statement(words, not _made(group, rank, parted.seq, log))
+
+
+def _of_location(place: Location | None, src: Path) -> Iterator[Statement]:
+    if place is None or not place.condition:
+        return
+    line = place.condition_line or place.line
+    found = [path for path in src.rglob("*.py") if f"/{place.file}".endswith(f"/{path.relative_to(src)}")]
+    if line is None or not found:
+        return
+    # A condition may go over several lines.
+    text = "".join("".join(found[0].read_text(encoding="utf-8").splitlines()[line - 1 : line + 9]).split())
+    wanted = "".join(place.condition.removesuffix("…").split())
+    yield Statement(f"{place.file}:{line} is {place.condition}", wanted in text)
+
+
+def _words(cohort: Cohort) -> str:
+    assert cohort.call is not None
+    at = f" at {cohort.call.file}:{cohort.call.line}" if cohort.call.file else ""
+    return f"{cohort.call.op}{at}"
+
+
+def _made_such(cohort: Cohort, rank: int, log: CallLog) -> bool:
+    wanted = cohort.call
+    assert wanted is not None
+    mine = [call for call in log.calls if call.rank == rank and _same_op(call.op, wanted.op)]
+    if wanted.file is None or wanted.line is None:
+        return bool(mine)
+    sites = {(file, line) for call in mine for file, line, _ in call.stack}
+    # Of a call from a library's own lines the log has the user's frames alone.
+    inside = any(f"/{wanted.file}".endswith(f"/{file}") for call in log.calls for file, _, _ in call.stack)
+    return not inside or any(
+        f"/{wanted.file}".endswith(f"/{file}") and line == wanted.line for file, line in sites
+    )
+
+
+def _same_path(group: Group, wait: Wait, rank: int, log: CallLog) -> bool:
+    """Rank and those who wait made the call from the same lines: then it has come to it."""
+    waiting = {call.stack for one in long_ranks(wait.ranks) for call in _made(group, one, wait.seq or 0, log)}
+    return any(call.stack in waiting for call in _made(group, rank, wait.seq or 0, log))
+
+
+def _group(named: str, rank: int, log: CallLog) -> Group | None:
+    """The one group of this name or description that the rank is in; None where that is not clear."""
+    words = {named, named.split(" ")[0], named.split(":")[0]}
+    found = [group for group in log.groups if words & {group.name, group.desc} and rank in group.ranks]
+    return found[0] if len(found) == 1 else None
+
+
+def _made(group: Group, rank: int, seq: int, log: CallLog) -> list[Call]:
+    return [call for call in log.of(group, rank) if call.seq == seq]
+
+
+def _same_op(logged: str, said: str) -> bool:
+    """all_gather_into_tensor, _all_gather_base and allgather are one operation in the log."""
+    plain = said.replace("_", "").lower()
+    return logged.replace("_", "") in plain or plain in logged.replace("_", "")

@@ -1,0 +1,88 @@
+"""Statements of a diagnosis against a log of calls that nobody analysed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rankandfile.lab.blind.statements import statements
+from rankandfile.lab.calls import Call, CallLog, Group
+from rankandfile.model.diagnosis import Call as Said
+from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Job, Location, Verdict, Wait
+
+ALL = Group("0", "default_pg", (0, 1, 2))
+
+
+def call(rank: int, seq: int, op: str, line: int) -> Call:
+    return Call(rank, seq, 0.0, op, "0", seq, (("train.py", line, "fit"),))
+
+
+#: Rank 2 leaves the all_reduce out, and is in the barrier that comes after it.
+LOG = CallLog(
+    (ALL,),
+    (
+        *(call(rank, 1, "broadcast", 10) for rank in range(3)),
+        call(0, 2, "all_reduce", 20),
+        call(1, 2, "all_reduce", 20),
+        call(2, 2, "barrier", 30),
+    ),
+)
+
+
+def said(wait: Wait, divergence: Divergence | None = None, location: Location | None = None) -> Diagnosis:
+    verdict = Verdict(
+        hang=True,
+        cause="skipped_collective",
+        family="paths",
+        confidence="supported",
+        sentence="",
+        divergence=divergence,
+        waits=[wait],
+        location=location,
+    )
+    job = Job(world_size=3, ranks_seen="0-2", groups=[], group_count=1, calls=6, dumps=3)
+    return Diagnosis(job=job, verdicts=[verdict], evidence=[], notes=[])
+
+
+def false(diagnosis: Diagnosis, src: Path = Path()) -> list[str]:
+    return [one.words for one in statements(diagnosis, LOG, src) if not one.holds]
+
+
+def parted(line: int = 30) -> Divergence:
+    stuck, other = (
+        Said(op="all_reduce", seq=2, file="/job/train.py", line=20),
+        Said(op="barrier", seq=2, file="/job/train.py", line=line),
+    )
+    cohorts = [Cohort(ranks="0-1", call=stuck), Cohort(ranks="2", call=other)]
+    return Divergence(group="default_pg", seq=2, kind="skipped", cohorts=cohorts)
+
+
+def test_what_is_so_holds() -> None:
+    wait = Wait(ranks="0-1", waits_for="2", group="default_pg", seq=2, op="all_reduce")
+    diagnosis = said(wait, parted())
+    assert len(statements(diagnosis, LOG, Path())) == 6 and false(diagnosis) == []
+
+
+def test_a_rank_that_is_in_another_call_does_not_wait_there() -> None:
+    wait = Wait(ranks="0-2", waits_for="", group="default_pg", seq=2, op="all_reduce")
+    assert false(said(wait)) == ["rank 2 waits in all_reduce #2 of default_pg"]
+
+
+def test_a_rank_that_came_is_not_missing() -> None:
+    wait = Wait(ranks="0", waits_for="1-2", group="default_pg", seq=2, op="all_reduce")
+    assert false(said(wait, parted())) == ["rank 1 has not come to all_reduce #2 of default_pg"]
+
+
+def test_a_cohort_made_its_call_from_that_line() -> None:
+    wait = Wait(ranks="0-1", waits_for="2", group="default_pg", seq=2, op="all_reduce")
+    assert false(said(wait, parted(line=31))) == ["rank 2 made barrier at /job/train.py:31"]
+
+
+def test_a_condition_stands_on_its_line(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "def fit():\n    if (\n        loss\n        < best\n    ):\n        stop()\n"
+    )
+    wait = Wait(ranks="0-1", waits_for="2", group="default_pg", seq=2, op="all_reduce")
+    right = Location(file="train.py", line=2, condition="loss < best")
+    wrong = Location(file="train.py", line=2, condition="loss > best")
+    assert false(said(wait, location=right), tmp_path) == []
+    assert false(said(wait, location=wrong), tmp_path) == ["train.py:2 is loss > best"]
