@@ -86,7 +86,7 @@ def score(
     marks = []
     for case in found:
         for form in FORMS:
-            said, one = _answered(case, form, seal.content.cases[case.name], run_patches)
+            said, one = answered(case, form, seal.content.cases[case.name], run_patches)
             file = into / _word(form) / f"{case.name}.json"
             file.parent.mkdir(exist_ok=True)
             file.write_bytes(pretty({"failed": said}) if isinstance(said, str) else to_json(said))
@@ -106,8 +106,8 @@ def score(
     return done
 
 
-def _answered(
-    case: Case, form: Form, known: sealed.SealedCase, run_patches: bool
+def answered(
+    case: Case, form: Form, known: sealed.SealedCase, run_patches: bool = False
 ) -> tuple[Diagnosis | str, BlindMarks]:
     said: Diagnosis | str
     with tempfile.TemporaryDirectory(prefix="raf-blind-") as scratch:
