@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .claims import Claim
 from .document import pretty, schema_of
 from .ledger import Evidence, Note
 
@@ -149,6 +150,8 @@ class Verdict(Struct):
     probes: list[Probe] = msgspec.field(default_factory=list)
     missing_evidence: list[Missing] = msgspec.field(default_factory=list)
     excerpts: list[Excerpt] = msgspec.field(default_factory=list)
+    claims: list[Claim] = msgspec.field(default_factory=list)
+    """What the verdict states, one checked statement each."""
 
 
 class GroupSummary(Struct):

@@ -14,8 +14,11 @@ import msgspec
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
+from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.reason.causes import finders
+from rankandfile.reason.claims.raw import Raw
+from rankandfile.reason.claims.said import Said, may_be_said
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
@@ -81,13 +84,15 @@ def findings(facts: Facts) -> Findings:
     return {name: tuple(find(facts)) for name, find in SOURCES.items()}
 
 
-def verdicts(facts: Facts, found: Findings) -> list[Verdict]:
-    """Those of the first row that has any."""
+def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
+    """Those of the first row that has any, with their claims checked, and notes on what is not said therefore."""
     for row in PRECEDENCE:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
         if believed:
-            return [_verdict(facts, finding) for finding in (believed if row.several else believed[:1])]
-    return []
+            raw = Raw(facts.case)
+            said = [may_be_said(raw, finding) for finding in (believed if row.several else believed[:1])]
+            return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
+    return [], []
 
 
 def with_source(diagnosis: Diagnosis, found: SourceFindings) -> Diagnosis:
@@ -110,7 +115,8 @@ def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:
     return [of_whole_job(facts, finding) for finding in found if finding is not None]
 
 
-def _verdict(facts: Facts, finding: Finding) -> Verdict:
+def _verdict(facts: Facts, said: Said) -> Verdict:
+    finding = said.finding
     also, ids = said_by_ras(facts, finding)
     cause, unadvised = finding.cause, finding.unadvised
     return Verdict(
@@ -126,13 +132,14 @@ def _verdict(facts: Facts, finding: Finding) -> Verdict:
         victims=format_ranks(finding.victims),
         divergence=finding.divergence,
         location=finding.location,
-        waits=list(finding.waits),
+        waits=[row.wait() for row in finding.waits],
         evidence=list(dict.fromkeys([*finding.evidence, *ids])),
         alternatives=list(finding.alternatives),
         remedies=list(CAUSES[cause].remedies),
         anti_advice=[] if "anti_advice" in unadvised else list(CAUSES[cause].anti_advice),
         probes=[] if "probes" in unadvised else list(CAUSES[cause].probes),
         missing_evidence=list(finding.missing),
+        claims=list(said.claims),
     )
 
 
