@@ -41,6 +41,8 @@ class Call(Struct):
     detail: str | None = None
     """What sets it apart where that is not the op or the place: a size, a dtype, a root, a peer."""
     evidence: list[str] = msgspec.field(default_factory=list)
+    group: str | None = None
+    """The group it was made on, where a record tells it: `seq` counts that group's calls."""
 
 
 class Cohort(Struct):

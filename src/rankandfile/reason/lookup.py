@@ -125,12 +125,14 @@ def as_call(facts: WaitFacts, row: Row, detail: str | None = None) -> Call:
     at = frame(facts.case, row["site"])
     return Call(
         op=op_of(facts, row),
-        seq=row["seq"],
+        # Of a send or a receive that counts the collectives before it.
+        seq=row["seq"] if row["kind"] == COLLECTIVE else None,
         file=at["file"] if at else None,
         line=at["line"] if at else None,
         function=at["function"] if at else None,
         detail=detail,
         evidence=[evidence_of(row)],
+        group=group_words(facts, row["group"]),
     )
 
 

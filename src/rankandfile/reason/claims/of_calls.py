@@ -35,9 +35,8 @@ def in_call(raw: Raw, claim: InCall) -> set[int]:
 
 
 def _cannot_have_ended(raw: Raw, row: Row, there: pl.DataFrame) -> bool:
-    members = raw.case.groups.filter(pl.col("group") == row["group"])["members"][0]
     came = set(raw.of_group(row["group"]).filter(pl.col("n") >= row["n"])["rank"].to_list())
-    return bool((set(members or range(raw.case.world_size or 0)) - came) or there["rank"].n_unique() < 2)
+    return bool(raw.members(row["group"]) - came) or there["rank"].n_unique() < 2
 
 
 def _waits_by_log(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
@@ -52,11 +51,26 @@ def issued(raw: Raw, claim: Issued) -> set[int]:
     found = _numbered(raw, claim)
     if found is None:
         return set()
-    _, there = found
+    row, there = found
     ranks = set(ranks_of(claim))
+    if row is not None and row["is_p2p"]:
+        there = raw.of_group(row["group"]).filter("is_p2p")
     made = set(raw.such(claim, there)["rank"].to_list()) & ranks
-    unrecorded = ranks - set(there["rank"].to_list())
+    if row is not None and (abroad := ranks - made - raw.members(row["group"])):
+        made |= _in_like_groups(raw, claim, row, abroad)
+    unrecorded = ranks - made - set(there["rank"].to_list())
     return made | _waits_by_log(raw, claim, unrecorded) | _stands_there(raw, claim, unrecorded)
+
+
+def _in_like_groups(raw: Raw, claim: Issued, row: Row, ranks: set[int]) -> set[int]:
+    """Each rank of a family of groups makes the call in its own."""
+    rows = [raw.of_group(group) for group in raw.like(row["group"])]
+    return {
+        rank
+        for part in rows
+        for rank in raw.such(claim, part.filter(pl.col("n") == row["n"]))["rank"].to_list()
+        if rank in ranks
+    }
 
 
 def _stands_there(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:

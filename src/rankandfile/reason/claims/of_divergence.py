@@ -42,6 +42,10 @@ def of_named(divergence: Divergence, culprits: tuple[int, ...], cause: str) -> l
     ranks = format_ranks(named)
     if its is None:
         return []
+    calls = [c.call for c in (its, other) if c is not None and c.call is not None]
+    if any(call.seq is None or call.group not in (None, divergence.group) for call in calls):
+        # Neither transfers nor numbers of two groups have an order that could be counted.
+        return []
     if divergence.kind == "skipped" and divergence.exact and other is not None and other.call is not None:
         return [LeftOut(ranks=ranks, **_call(divergence, other.call))]
     if divergence.kind == "extra" and divergence.exact and its.call is not None:
@@ -57,7 +61,7 @@ def of_named(divergence: Divergence, culprits: tuple[int, ...], cause: str) -> l
 
 def _call(divergence: Divergence, call: Call) -> dict[str, Any]:
     return {
-        "group": divergence.group,
+        "group": call.group or divergence.group,
         "seq": call.seq,
         "op": call.op,
         "file": call.file,

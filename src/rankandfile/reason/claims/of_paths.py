@@ -28,7 +28,7 @@ def extra_call(raw: Raw, claim: ExtraCall) -> set[int]:
     row, ranks = raw.row(claim), set(ranks_of(claim))
     if row is None or not raw.fits(claim, row):
         return set()
-    members = _members(raw, row)
+    members = raw.members(row["group"])
     counts = _counts(raw, claim, row, {*members, *ranks})
     least = min((counts.get(rank, 0) for rank in members - ranks), default=0)
     return {rank for rank in ranks if counts.get(rank, 0) > least}
@@ -73,11 +73,6 @@ def _value(raw: Raw, claim: Differs, row: Row) -> str | None:
     return str([shape[f"in_{kind}"].to_list(), shape[f"out_{kind}"].to_list()])
 
 
-def _members(raw: Raw, row: Row) -> set[int]:
-    listed = raw.case.groups.filter(pl.col("group") == row["group"])["members"][0]
-    return set(listed) if listed is not None else set(raw.of_group(row["group"])["rank"].to_list())
-
-
 def _counts(raw: Raw, claim: OfCall, row: Row, ranks: set[int]) -> dict[int, int]:
     """Rank -> how often it made this call of the group, up to its number; from where all of them still tell."""
     rows = raw.of_group(row["group"]).filter(pl.col("rank").is_in(list(ranks)))
@@ -87,5 +82,8 @@ def _counts(raw: Raw, claim: OfCall, row: Row, ranks: set[int]) -> dict[int, int
         low = firsts.filter(pl.col("rank").is_in(list(raw.wrapped)))["n"].max()
         if low is not None:
             rows = rows.filter(pl.col("n") >= low)
-    made = raw.such(claim, rows).group_by("rank").len()
-    return dict(made.iter_rows())
+    same = raw.such(claim, rows)
+    if row["stack"] is not None:
+        # Not the line alone: a helper makes calls for everybody.
+        same = same.filter(pl.col("stack") == row["stack"])
+    return dict(same.group_by("rank").len().iter_rows())

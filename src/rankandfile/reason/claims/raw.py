@@ -22,7 +22,7 @@ _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 _EVENT = re.compile(r"L(\d+):(\d+)$")
 _NEEDED = (
     "rank", "group", "record", "dump", "op", "seq", "p2p_seq", "is_p2p", "src", "dst", "root", "shape", "state",
-    "site",
+    "site", "stack",
 )  # fmt: skip
 _OPEN = ["issued", "started"]
 
@@ -69,22 +69,24 @@ class Raw:
         """Its rows in program order. `n`: the number that agrees across ranks, less those that batches burned; null
         for sends and receives, and where a ring lost how many batches there were."""
         if group not in self._groups:
-            rows = self.case.calls.filter(pl.col("group") == group).select(_NEEDED)
-            batch = pl.col("is_p2p") & pl.col("op").cast(pl.String).str.to_lowercase().str.ends_with(
-                "coalesced"
-            )
-            burned = rows.filter(batch).height
-            if burned and self.wrapped & set(rows["rank"].to_list()):
-                number = pl.lit(None, pl.Int64)
-            elif burned:
-                rows = rows.sort("rank", "record")
-                number = pl.when(~pl.col("is_p2p")).then(pl.col("seq") - batch.cum_sum().over("rank"))
-            else:
-                number = pl.when(~pl.col("is_p2p")).then("seq")
-            self._groups[group] = rows.with_columns(
-                number.alias("n"), pl.col("state").cast(pl.String).is_in(_OPEN).alias("open")
+            self._groups[group] = self._numbered(
+                self.case.calls.filter(pl.col("group") == group).select(_NEEDED)
             )
         return self._groups[group]
+
+    def _numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
+        batch = pl.col("is_p2p") & pl.col("op").cast(pl.String).str.to_lowercase().str.ends_with("coalesced")
+        burned = rows.filter(batch).height
+        if burned and self.wrapped & set(rows["rank"].to_list()):
+            number = pl.lit(None, pl.Int64)
+        elif burned:
+            rows = rows.sort("rank", "record")
+            number = pl.when(~pl.col("is_p2p")).then(pl.col("seq") - batch.cum_sum().over("rank"))
+        else:
+            number = pl.when(~pl.col("is_p2p")).then("seq")
+        return rows.with_columns(
+            number.alias("n"), pl.col("state").cast(pl.String).is_in(_OPEN).alias("open")
+        )
 
     def row(self, claim: OfCall) -> Row | None:
         """The recorded call that the claim was read from: its first evidence, if that is one and of that group."""
@@ -112,7 +114,7 @@ class Raw:
                 for g in self.groups(claim.group)
                 if claim.seq is not None
             ]
-            return pl.concat(parts) if parts else self.case.calls.clear()
+            return pl.concat(parts) if parts else self._numbered(self.case.calls.clear().select(_NEEDED))
         rows = self.of_group(row["group"])
         if row["is_p2p"]:
             return rows.filter((pl.col("dump") == row["dump"]) & (pl.col("record") == row["record"]))
@@ -175,6 +177,16 @@ class Raw:
         log, line = map(int, match.groups())
         rows = self.case.events.filter((pl.col("log") == log) & (pl.col("line") == line))
         return rows.row(0, named=True) if rows.height else None
+
+    def members(self, group: int) -> set[int]:
+        """As they are recorded; else whoever used it."""
+        listed = self.case.groups.filter(pl.col("group") == group)["members"].to_list()[0]
+        return set(listed if listed is not None else self.of_group(group)["rank"].to_list())
+
+    def like(self, group: int) -> list[int]:
+        """The groups of one description, as a mesh makes one for each of its rows."""
+        desc = self.case.groups.filter(pl.col("group") == group)["desc"].to_list()[0]
+        return self.case.groups.filter(pl.col("desc") == desc)["group"].to_list() if desc else [group]
 
     def told(self, claim: OfCall, ranks: Iterable[int]) -> pl.DataFrame:
         """The log lines of these ranks that speak of the group."""

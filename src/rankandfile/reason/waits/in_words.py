@@ -103,6 +103,8 @@ class Way(NamedTuple):
     seq: int | None
     """None: they number it differently."""
     told: tuple[str, ...]
+    one_place: bool = False
+    """All of them made it from one line."""
 
 
 def ways_in(facts: Facts, call: Pending) -> list[Way]:
@@ -124,15 +126,18 @@ def ways_in(facts: Facts, call: Pending) -> list[Way]:
         same = part["seq"].n_unique() == 1 and call.slot is not None
         known = next((i for i, way in enumerate(ways) if way.op == op), None)
         if known is None:
-            ways.append(Way(ranks, row, op, row["seq"] if same else None, (lookup.evidence_of(row),)))
+            told, seq = (lookup.evidence_of(row),), row["seq"] if same else None
+            ways.append(Way(ranks, row, op, seq, told, part["site"].n_unique() == 1))
         else:
             way = ways[known]
             same = same and way.seq == row["seq"]
             ways[known] = way._replace(
-                ranks=tuple(sorted((*way.ranks, *ranks))), seq=way.seq if same else None
+                ranks=tuple(sorted((*way.ranks, *ranks))),
+                seq=way.seq if same else None,
+                one_place=way.one_place and part["site"].unique().to_list() == [way.row and way.row["site"]],
             )
-    told = set(call.waiting) - set(made["rank"].to_list())
-    return sorted(ways, key=lambda way: call.waiting[0] not in way.ranks) + _by_logs(facts, call, told)
+    unrecorded = set(call.waiting) - set(made["rank"].to_list())
+    return sorted(ways, key=lambda way: call.waiting[0] not in way.ranks) + _by_logs(facts, call, unrecorded)
 
 
 def _by_logs(facts: Facts, call: Pending, ranks: set[int]) -> list[Way]:
@@ -161,7 +166,7 @@ def _rows(facts: Facts, call: Pending) -> list[WaitRow]:
     group = lookup.group_words(facts, call.group)
     out: list[WaitRow] = []
     for way in ways_in(facts, call):
-        at = lookup.frame(facts.case, way.row["site"]) if way.row else None
+        at = lookup.frame(facts.case, way.row["site"]) if way.row and way.one_place else None
         here = InCall(
             ranks=format_ranks(way.ranks),
             group=group,
