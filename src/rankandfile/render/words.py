@@ -101,7 +101,7 @@ def came_to(verdict: Verdict, cohort: Cohort) -> str:
     """What a cohort came to where the ranks diverged: its call, or how it is known not to be there."""
     divergence = verdict.divergence
     if cohort.call is not None or divergence is None or divergence.kind != "absent":
-        return call_text(cohort.call, divergence and divergence.group)
+        return call_text(cohort.call, divergence.group if divergence else None)
     gone = verdict.cause in _GONE
     if divergence.seq is None:
         return "gone" if gone else "not there"

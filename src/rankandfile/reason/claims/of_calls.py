@@ -141,13 +141,18 @@ def _other_half(raw: Raw, row: Row, peer: int) -> bool | None:
     """Whether the peer made the send or receive that belongs to this call; None where that cannot be counted."""
     rows = raw.of_group(row["group"]).filter(pl.col("is_p2p") & pl.col("src").is_not_null())
     mine = rows.filter((pl.col("rank") == row["rank"]) & (pl.col("record") <= row["record"]))
+    theirs = rows.filter(pl.col("rank") == peer)
+    if raw.wrapped & {row["rank"], peer}:
+        # The start is lost: from the last collective on that both have made, if there is one.
+        since = raw.last_common(row["rank"], peer, row["record"])
+        if since is None:
+            return None
+        mine, theirs = mine.filter(pl.col("record") > since[0]), theirs.filter(pl.col("record") > since[1])
     told = [
-        _count(mine, a, b) <= _count(rows.filter(pl.col("rank") == peer), a, b)
+        _count(mine, a, b) <= _count(theirs, a, b)
         for a, b in ((row["rank"], peer), (peer, row["rank"]))
         if _of_this_call(mine, row, a, b)
     ]
-    if raw.wrapped & {row["rank"], peer}:
-        return None if all(told) or not _none_open(rows, row["rank"], peer) else False
     return all(told) if told else None
 
 
@@ -163,9 +168,3 @@ def _of_this_call(mine: pl.DataFrame, row: Row, source: int, to: int) -> bool:
         else (pl.col("p2p_seq") == row["p2p_seq"]) & (pl.col("seq") == row["seq"])
     )
     return mine.filter(same & (pl.col("src") == source) & (pl.col("dst") == to)).height > 0
-
-
-def _none_open(rows: pl.DataFrame, rank: int, peer: int) -> bool:
-    """The peer has no unfinished transfer with this rank."""
-    between = (pl.col("src") == rank) | (pl.col("dst") == rank)
-    return not rows.filter((pl.col("rank") == peer) & between & pl.col("open")).height

@@ -50,7 +50,7 @@ def of_named(divergence: Divergence, culprits: tuple[int, ...], cause: str) -> l
         return [LeftOut(ranks=ranks, **_call(divergence, other.call))]
     if divergence.kind == "extra" and divergence.exact and its.call is not None:
         return [ExtraCall(ranks=ranks, **_call(divergence, its.call))]
-    if divergence.kind == "substituted" and its.call is not None:
+    if divergence.kind == "substituted" and its.call is not None and cause not in _WHAT:
         return [OtherCall(ranks=ranks, **_call(divergence, its.call))]
     sides = [c for c in divergence.cohorts if c.call is not None and c.call.detail]
     if divergence.kind == "argument" and cause in _WHAT and len(sides) > 1 and its.call is not None:

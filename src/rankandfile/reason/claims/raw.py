@@ -188,6 +188,14 @@ class Raw:
         desc = self.case.groups.filter(pl.col("group") == group)["desc"].to_list()[0]
         return self.case.groups.filter(pl.col("desc") == desc)["group"].to_list() if desc else [group]
 
+    def last_common(self, one: int, other: int, before: int) -> tuple[int, int] | None:
+        """The records of both ranks of the last collective that both have, before that record of the first."""
+        calls = self.case.calls.filter(pl.col("rank").is_in([one, other]) & ~pl.col("is_p2p"))
+        key = ["group", "seq"]
+        mine = calls.filter((pl.col("rank") == one) & (pl.col("record") < before)).select(*key, "record")
+        both = mine.join(calls.filter(pl.col("rank") == other).select(*key, theirs="record"), on=key)
+        return both.sort("record").select("record", "theirs").row(-1) if both.height else None
+
     def told(self, claim: OfCall, ranks: Iterable[int]) -> pl.DataFrame:
         """The log lines of these ranks that speak of the group."""
         title = claim.group.rpartition(" [")[0] or claim.group

@@ -51,7 +51,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
         yield f"| parted | {cell(f'group {divergence.group}{number}')}{_tail(divergence.place)} |"
         yield "\n| ranks | call |\n| --- | --- |"
         for cohort in divergence.cohorts[:MAX_COHORTS]:
-            yield f"| {cell(short(cohort.ranks))} | {cell(call_text(cohort.call, verdict.divergence.group))} |"
+            yield f"| {cell(short(cohort.ranks))} | {cell(call_text(cohort.call, divergence.group))} |"
         if len(divergence.cohorts) > MAX_COHORTS:
             yield f"| | and {len(divergence.cohorts) - MAX_COHORTS} more cohorts |"
     yield from _section(
