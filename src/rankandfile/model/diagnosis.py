@@ -49,6 +49,8 @@ class Cohort(Struct):
     ranks: str
     call: Call | None = None
     """The cohort's call at the divergence; null: it made none there."""
+    unknown: bool = False
+    """Nothing tells whether it made one there."""
 
 
 class Divergence(Struct):
@@ -135,7 +137,8 @@ class Missing(Struct):
 
 
 class Verdict(Struct):
-    hang: bool
+    hang: bool | None
+    """null: nothing tells."""
     cause: str
     family: str
     confidence: Confidence

@@ -87,7 +87,7 @@ def headline(verdict: Verdict, signs: Signs = UNICODE) -> str:
     if verdict.cause == "undetermined":
         return "UNDETERMINED"
     words = cause_words(verdict.cause).upper()
-    return words if verdict.hang else f"NO HANG, {words}"
+    return words if verdict.hang is not False else f"NO HANG, {words}"
 
 
 #: Lists of ranks longer than this are not taken apart.
@@ -103,11 +103,10 @@ def came_to(verdict: Verdict, cohort: Cohort) -> str:
     if cohort.call is not None or divergence is None or divergence.kind != "absent":
         return call_text(cohort.call, divergence.group if divergence else None)
     gone = verdict.cause in _GONE
-    if divergence.seq is None:
-        return "gone" if gone else "not there"
-    if divergence.seq <= 1:
-        return "gone before it" if gone else "never came to it"
-    return f"gone after #{divergence.seq - 1}" if gone else f"not there, after #{divergence.seq - 1}"
+    if cohort.unknown:
+        return "unknown"
+    number = "it" if divergence.seq is None else f"#{divergence.seq}"
+    return f"gone before {number}" if gone else f"never came to {number}"
 
 
 def waiters(wait: Wait) -> str:

@@ -13,9 +13,9 @@ from .raw import Raw, Row
 
 def _numbered(raw: Raw, claim: OfCall) -> tuple[Row | None, pl.DataFrame] | None:
     """The call that a claim was read from and its like on all members; None where that call is another one."""
-    row = raw.row(claim)
-    if row is not None and claim.seq is not None and row["seq"] != claim.seq:
+    if raw.cites_another(claim):
         return None
+    row = raw.row(claim)
     return row, raw.at(claim, row)
 
 
@@ -25,7 +25,7 @@ def in_call(raw: Raw, claim: InCall) -> set[int]:
     if found is None:
         return set()
     row, there = found
-    ranks = set(ranks_of(claim))
+    ranks = raw.belong(claim)
     own = raw.such(claim, there.filter(pl.col("rank").is_in(list(ranks))))
     waits = set(own.filter("open")["rank"].to_list())
     if row is not None and row["n"] is not None and (rest := set(own["rank"].to_list()) - waits):
@@ -81,7 +81,9 @@ def _stands_there(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
 
 
 def joined(raw: Raw, claim: Joined) -> set[int]:
-    row, ranks = raw.row(claim), set(ranks_of(claim))
+    row, ranks = raw.row(claim), raw.belong(claim)
+    if raw.cites_another(claim):
+        return set()
     if row is not None and row["is_p2p"]:
         return {rank for rank in ranks if rank == row["rank"] or _other_half(raw, row, rank) is not False}
     if row is not None and row["n"] is not None:
@@ -94,13 +96,13 @@ def joined(raw: Raw, claim: Joined) -> set[int]:
 
 
 def never_issued(raw: Raw, claim: NeverIssued) -> set[int]:
-    row, ranks = raw.row(claim), set(ranks_of(claim))
+    row, ranks = raw.row(claim), raw.belong(claim)
+    if raw.cites_another(claim):
+        return set()
     if claim.wanted_by is not None:
         if row is None or row["rank"] != claim.wanted_by:
             return set()
         return {rank for rank in ranks if _other_half(raw, row, rank) is False}
-    if row is not None and claim.seq is not None and row["seq"] != claim.seq:
-        return set()
     if row is not None and row["n"] is None:
         return ranks - set(raw.at(claim, row)["rank"].to_list())
     number = row["n"] if row is not None else claim.seq

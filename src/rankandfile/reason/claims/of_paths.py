@@ -36,13 +36,27 @@ def extra_call(raw: Raw, claim: ExtraCall) -> set[int]:
 
 def other_call(raw: Raw, claim: OtherCall) -> set[int]:
     row, ranks = raw.row(claim), set(ranks_of(claim))
-    if row is None or not raw.fits(claim, row):
+    if row is None:
+        return _other_by_log(raw, claim, ranks)
+    if not raw.fits(claim, row):
         return set()
     there = raw.at(claim, row)
     made = raw.such(claim, there)
     if not set(there["rank"].to_list()) - set(made["rank"].to_list()):
         return set()
     return set(made["rank"].to_list()) & ranks
+
+
+def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
+    """Ranks whose lines name this operation at that number, where those of others name another."""
+    if raw.cites_another(claim) or claim.seq is None:
+        return set()
+    lines = raw.told(claim, range(raw.case.world_size or 0)).filter(
+        (pl.col("seq") == claim.seq) & pl.col("op").is_not_null()
+    )
+    told = dict(lines.select("rank", pl.col("op").cast(pl.String)).iter_rows())
+    mine = {rank for rank in ranks & told.keys() if raw.names(claim, told[rank])}
+    return mine if any(not raw.names(claim, op) for op in told.values()) else set()
 
 
 def differs(raw: Raw, claim: Differs) -> set[int]:

@@ -100,6 +100,19 @@ class Raw:
                 return rows.row(0, named=True)
         return None
 
+    def cites_another(self, claim: OfCall) -> bool:
+        """Whether its first evidence is a recorded call that is not the one it speaks of."""
+        row = self.row(claim)
+        if row is None:
+            return bool(claim.evidence and _CALL.match(claim.evidence[0]))
+        return claim.seq is not None and bool(row["seq"] != claim.seq)
+
+    def belong(self, claim: OfCall) -> set[int]:
+        """The claim's ranks that are in its group, as far as its members are known."""
+        _, _, listed = claim.group.removesuffix("]").rpartition(" [")
+        ranks, members = set(parse_ranks(claim.ranks)), set(parse_ranks(listed) if "[" in claim.group else ())
+        return ranks & members if members else ranks
+
     def fits(self, claim: OfCall, row: Row) -> bool:
         """Whether a recorded call is the one that the claim speaks of: by its number, operation and place."""
         if claim.seq is not None and row["seq"] != claim.seq:

@@ -48,6 +48,8 @@ _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
 _REPORTS = ("watchdog_timeout", "watchdog_progress")
 _SIGNALLED = ("dump_signal",)
 _ISSUED = "failed_stack"
+#: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
+_OWN = "SIGABRT"
 _MERGED = ("group_rank", "op", "size_in", "size_out", "enqueued", "completed", "timeout_ms")
 _TRANSFERS = ("SEND", "RECV", "COALESCED")
 
@@ -147,6 +149,8 @@ def _words(kind: EndKind, row: Row) -> str:
     if kind in ("exited", "finished"):
         return f"exited with code {row['exit_code']}"
     if kind == "echo":
+        if row["signal"] == _OWN:
+            return f"aborted itself ({_OWN})"
         return f"ended from outside by {row['signal']}" if row["signal"] else "ended after others had failed"
     return "still there" if kind == "running" else "gone, nothing says how"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.ledger import dump_id
+from rankandfile.model.recorder_names import BEFORE, RING
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
@@ -25,7 +26,7 @@ def nothing_waits(facts: Facts) -> Finding:
             missing=(
                 Missing(
                     what="flight-recorder dumps with calls",
-                    how="set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path",
+                    how=f"set {RING}=2000 ({BEFORE}) and a dump path",
                 ),
             ),
             unadvised=("anti_advice", "probes"),

@@ -120,7 +120,8 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
     also, ids = said_by_ras(facts, finding)
     cause, unadvised = finding.cause, finding.unadvised
     return Verdict(
-        hang=finding.hang,
+        # That nobody can be named, and nothing is seen to wait, does not say that the job was well.
+        hang=None if finding.cause == "undetermined" and not finding.hang else finding.hang,
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,

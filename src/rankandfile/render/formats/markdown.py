@@ -36,7 +36,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
     if verdict.culprits:
         yield f"| culprits | {cell(short(culprit_ranks(verdict)))} |"
     if verdict.victims:
-        yield f"| victims | {cell(short(verdict.victims))} |"
+        yield f"| {'victims' if verdict.culprits else 'stuck'} | {cell(short(verdict.victims))} |"
     where = verdict.location
     if where is not None:
         inside = f" in {cell(where.function)}" if where.function else ""
