@@ -8,7 +8,7 @@ from rankandfile.model.recorder_names import BEFORE, RING
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
-from rankandfile.reason.words import counted, ranks_words, upper
+from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 from .contradiction import Contradiction
 from .finding import Finding
@@ -22,7 +22,8 @@ def nothing_waits(facts: Facts) -> Finding:
             hang=False,
             cause="undetermined",
             confidence="hypothesis",
-            sentence="There is not a single recorded call to decide on.",
+            sentence=f"There is not a single recorded call to decide on.{_by_stacks(facts)}",
+            evidence=tuple(i for stand in list(facts.hosts.values())[:_MOST_TOLD] for i in stand.evidence),
             missing=(
                 Missing(
                     what="flight-recorder dumps with calls",
@@ -67,6 +68,17 @@ def nothing_waits(facts: Facts) -> Finding:
         sentence=sentence,
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
     )
+
+
+def _by_stacks(facts: Facts) -> str:
+    """Where the ranks stand, for as much as stacks tell."""
+    alike: dict[str, list[int]] = {}
+    for rank, stand in sorted(facts.hosts.items()):
+        alike.setdefault(stand.words, []).append(rank)
+    told = sorted(alike.items(), key=lambda one: -len(one[1]))[:_MOST_TOLD]
+    words = "; ".join(f"{ranks_words(ranks)} {verb(ranks, 'is', 'are')} {where}" for where, ranks in told)
+    more = f"; {counted(len(alike) - len(told), 'other place')}" if len(alike) > len(told) else ""
+    return f" By their stacks, {words}{more}." if told else ""
 
 
 def _ended_well(facts: Facts) -> bool:

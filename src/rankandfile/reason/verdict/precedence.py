@@ -29,6 +29,7 @@ from .finding import Finding
 from .named_by_checks import checked
 from .nothing_waits import nothing_waits
 from .ras_agrees import said_by_ras
+from .silent_disagreement import silent_disagreements
 
 Findings: TypeAlias = Mapping[str, tuple[Finding, ...]]
 """By the source that they are of, the best first."""
@@ -47,7 +48,7 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
     CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
-    NOTHING_WAITS: lambda facts: [nothing_waits(facts)],
+    NOTHING_WAITS: lambda facts: [nothing_waits(facts), *silent_disagreements(facts)],
 }
 
 
@@ -76,7 +77,7 @@ PRECEDENCE = (
     Precedence(CHECKS),
     Precedence(WATCHDOGS),
     Precedence(CALLS_THAT_WAIT),
-    Precedence(NOTHING_WAITS),
+    Precedence(NOTHING_WAITS, several=True),
 )
 
 
