@@ -153,3 +153,23 @@ def test_a_broken_reasoning_is_noticed(tmp_path: Path) -> None:
     chosen = random.Random(16).sample(wrong, 50)
     missed = [str(claim) for raw, claim in chosen if holds(raw, claim)]
     assert len(missed) <= 5, missed
+
+
+def test_a_circle_of_three_ways_names_who_made_which_call() -> None:
+    """Two ranks reduce, one is in a barrier, one in a broadcast: three calls at one number, and no two sides."""
+    programs: dict[int, list[Step]] = {rank: [all_reduce(9), all_reduce(9)] for rank in range(4)}
+    programs[1] = [all_reduce(9), all_reduce(30, "barrier")]
+    programs[3] = [all_reduce(9), all_reduce(31, "broadcast")]
+    verdict = diagnose(case_of(Job({"0": [0, 1, 2, 3]}, programs, backend="gloo"), waited_s=600)).verdicts[0]
+    assert "ranks 1 and 3 made" not in verdict.sentence
+    assert {(wait.ranks, wait.op) for wait in verdict.waits} == {
+        ("0,2", "all_reduce"),
+        ("1", "barrier"),
+        ("3", "broadcast"),
+    }
+    assert not verdict.culprits
+
+
+def test_what_nothing_tells_is_null() -> None:
+    verdict = diagnose(Case(world_size=2)).verdicts[0]
+    assert (verdict.cause, verdict.hang) == ("undetermined", None)

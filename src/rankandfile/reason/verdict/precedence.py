@@ -19,6 +19,7 @@ from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.reason.causes import finders
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Said, may_be_said
+from rankandfile.reason.divergence.in_document import without_ways
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
@@ -167,11 +168,13 @@ def _which_exact_cause(verdict: Verdict, said: SourceFinding) -> Verdict:
 
 
 def _at_which_line(verdict: Verdict, said: SourceFinding) -> Verdict:
+    told = said.location is not None and said.location.condition is not None
+    before = without_ways(verdict.sentence) if told else verdict.sentence
     return msgspec.structs.replace(
         verdict,
         location=said.location,
         excerpts=list(said.excerpts),
-        sentence=f"{verdict.sentence} {said.sentence}".strip(),
+        sentence=f"{before} {said.sentence}".strip(),
     )
 
 
