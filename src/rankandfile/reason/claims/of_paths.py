@@ -51,7 +51,8 @@ def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
     """Ranks whose lines name this operation at that number, where those of others name another."""
     if raw.cites_another(claim) or claim.seq is None:
         return set()
-    lines = raw.told(claim, range(raw.case.world_size or 0)).filter(
+    everyone = raw.case.events["rank"].drop_nulls().unique().to_list()
+    lines = raw.told(claim, everyone).filter(
         (pl.col("seq") == claim.seq) & pl.col("op").is_not_null()
     )
     told = dict(lines.select("rank", pl.col("op").cast(pl.String)).iter_rows())
