@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rankandfile.evidence.raw import INTEGERS, Members
+from rankandfile.evidence.raw import Members
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.tables.part import Part
 from rankandfile.model.ledger import Note
@@ -50,10 +50,10 @@ def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:
 
 def _twins(parts: Sequence[Part]) -> list[Note]:
     """Files of one content under several ranks' names: one of them is a copy, and nothing tells which."""
-    alike: dict[tuple[int, bytes], list[Part]] = defaultdict(list)
+    alike: dict[tuple[bytes, ...], list[Part]] = defaultdict(list)
     for part in parts:
         if part.raw.calls and part.rank is not None and part.set_aside is None:
-            alike[part.raw.calls, part.raw.integers[INTEGERS.index("created_ns")]].append(part)
+            alike[tuple(part.raw.integers)].append(part)
     return [
         Note(
             file=same[0].source,

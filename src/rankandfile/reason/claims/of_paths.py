@@ -52,9 +52,7 @@ def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
     if raw.cites_another(claim) or claim.seq is None:
         return set()
     everyone = raw.case.events["rank"].drop_nulls().unique().to_list()
-    lines = raw.told(claim, everyone).filter(
-        (pl.col("seq") == claim.seq) & pl.col("op").is_not_null()
-    )
+    lines = raw.told(claim, everyone).filter((pl.col("seq") == claim.seq) & pl.col("op").is_not_null())
     told = dict(lines.select("rank", pl.col("op").cast(pl.String)).iter_rows())
     mine = {rank for rank in ranks & told.keys() if raw.names(claim, told[rank])}
     return mine if any(not raw.names(claim, op) for op in told.values()) else set()
