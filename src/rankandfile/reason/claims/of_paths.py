@@ -55,7 +55,10 @@ def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
     lines = raw.told(claim, everyone).filter((pl.col("seq") == claim.seq) & pl.col("op").is_not_null())
     told = dict(lines.select("rank", pl.col("op").cast(pl.String)).iter_rows())
     mine = {rank for rank in ranks & told.keys() if raw.names(claim, told[rank])}
-    return mine if any(not raw.names(claim, op) for op in told.values()) else set()
+    recorded = (
+        raw.at(claim, None).filter(~pl.col("rank").is_in(list(mine)))["op"].cast(pl.String).unique().to_list()
+    )
+    return mine if any(not raw.names(claim, op) for op in (*told.values(), *recorded)) else set()
 
 
 def differs(raw: Raw, claim: Differs) -> set[int]:
@@ -77,9 +80,11 @@ def differs(raw: Raw, claim: Differs) -> set[int]:
 def _value(raw: Raw, claim: Differs, row: Row) -> str | None:
     if claim.what == "op":
         return str(row["op"])
-    if claim.what == "root":
-        return None if row["root"] is None else str(row["root"])
     shape = raw.case.shapes.filter(pl.col("shape") == row["shape"])
+    if claim.what == "root":
+        told = row["root"] if row["root"] is not None else raw.asked_root(row["rank"], str(claim.op))
+        # Of a gather, only its root has a place for what comes.
+        return str(told if told is not None else bool(shape.height and shape["out_sizes"].to_list()[0]))
     if not shape.height:
         return None
     kind = "sizes" if claim.what == "size" else "dtypes"

@@ -20,6 +20,7 @@ from rankandfile.reason.calls.contracts import contract_of
 
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 _EVENT = re.compile(r"L(\d+):(\d+)$")
+_ROOT = re.compile(r"(?:src|dst)=(\d+)")
 _NEEDED = (
     "rank", "group", "record", "dump", "op", "seq", "p2p_seq", "is_p2p", "src", "dst", "root", "shape", "state",
     "site", "stack",
@@ -157,6 +158,12 @@ class Raw:
         return bool(frames.len()) and bool(
             stacks["frames"].explode().is_in(frames.implode()).any() if stacks.height else False
         )
+
+    def asked_root(self, rank: int, op: str) -> str | None:
+        """The root that a stack of the rank shows it to have asked for."""
+        told = self.case.snapshots.filter(pl.col("rank") == rank)["asked"].drop_nulls().to_list()
+        found = [match[1] for text in told if op in text and (match := _ROOT.search(text))]
+        return found[-1] if found else None
 
     def called_from(self, rank: int, file: str, line: int) -> bool:
         """Whether a recorded call of the rank was made from below this line."""

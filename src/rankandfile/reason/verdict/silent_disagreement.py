@@ -15,10 +15,9 @@ from rankandfile.reason.words import counted, ranks_words
 
 from .finding import Finding
 
-What = Literal["op", "size", "dtype", "root"]
+What = Literal["size", "dtype", "root"]
 
 _CAUSES: dict[What, str] = {
-    "op": "different_collective",
     "size": "size_mismatch",
     "dtype": "dtype_mismatch",
     "root": "root_mismatch",
@@ -30,7 +29,9 @@ def silent_disagreements(facts: Facts) -> list[Finding]:
     """At most one: the first such call, and how many more there are."""
     for group, slot, root in facts.mismatched.iter_rows():
         made = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
-        if not made["open"].any():
+        # Two rows of one rank, or two operations, say that the numbers do not belong together: all have ended, after all.
+        one_each = made.height == made["rank"].n_unique()
+        if one_each and not made["open"].any() and len(set(_ops(facts, made))) == 1:
             return [_finding(facts, made, bool(root))]
     return []
 
@@ -81,14 +82,16 @@ def _finding(facts: Facts, made: pl.DataFrame, root: bool) -> Finding:
     )
 
 
+def _ops(facts: Facts, made: pl.DataFrame) -> list[str]:
+    return [facts.call_table.terms[number].op for number in made["terms"].unique().to_list()]
+
+
 def _what(facts: Facts, rows: list[lookup.Row]) -> What:
     terms = [facts.call_table.terms[row["terms"]] for row in rows]
-    if len({one.op for one in terms}) > 1:
-        return "op"
     return "size" if len({one.size for one in terms}) > 1 else "dtype"
 
 
 def _value(facts: Facts, what: What, row: lookup.Row) -> str:
     if what == "root":
         return f"root {row['root']}"
-    return lookup.call_words(facts, row) if what == "op" else lookup.size_words(facts, row)
+    return lookup.size_words(facts, row)
