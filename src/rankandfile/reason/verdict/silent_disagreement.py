@@ -29,7 +29,7 @@ def silent_disagreements(facts: Facts) -> list[Finding]:
     """At most one: the first such call, and how many more there are."""
     for group, slot, root in facts.mismatched.iter_rows():
         made = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
-        # Two rows of one rank, or two operations, say that the numbers do not belong together: all have ended, after all.
+        # Two rows of one rank, or two operations, say that the numbers do not belong together: all of it has ended.
         one_each = made.height == made["rank"].n_unique()
         if one_each and not made["open"].any() and len(set(_ops(facts, made))) == 1:
             return [_finding(facts, made, bool(root))]
