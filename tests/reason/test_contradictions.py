@@ -125,7 +125,7 @@ def complete_alone(**more: Any) -> Case:
 def test_a_call_that_is_complete_although_a_member_never_issued_it_is_no_sign_of_health() -> None:
     case = complete_alone()
     verdict = diagnose(case).verdicts[0]
-    assert (verdict.cause, verdict.hang, verdict.culprits) == ("undetermined", False, [])
+    assert (verdict.cause, verdict.hang, verdict.culprits) == ("undetermined", None, [])
     assert "contradict each other" in verdict.sentence
     assert "ends at number 8" in verdict.sentence
     (one,) = gather(case).contradictions

@@ -21,7 +21,7 @@ def test_the_step_is_told_where_the_group_has_one_call_per_step() -> None:
     verdict = diagnose(case_of(Job(groups, programs, backend="gloo"))).verdicts[0]
     assert blamed(verdict) == [3]
     assert verdict.divergence is not None
-    assert verdict.divergence.place == "step 6 of this loop, after its 2nd all_reduce"
+    assert verdict.divergence.place == "round 6 of the loop around trainer.py:63, after its 2nd all_reduce"
 
 
 def test_numbers_that_nothing_is_recorded_of_do_not_break_the_loop() -> None:
@@ -34,7 +34,7 @@ def test_numbers_that_nothing_is_recorded_of_do_not_break_the_loop() -> None:
     assert verdict.divergence is not None
     assert (verdict.divergence.seq, verdict.divergence.place) == (
         21,
-        "step 7 of this loop, at its first call",
+        "round 7 of the loop around trainer.py:63, at its first call",
     )
 
 

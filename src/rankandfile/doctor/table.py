@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from rankandfile.model import recorder_names
+
 Release = tuple[int, int]
 Kind = Literal["flag", "number", "text"]
 
@@ -71,7 +73,10 @@ def _renamed(name: str, kind: Kind, *defaults: tuple[Release, str], source: str)
 
 RING = Variable(
     # Up to 2.9 the pipe is made only where the ring was asked for by its old name.
-    (Spelling("TORCH_FR_BUFFER_SIZE", (2, 8), (2, 10)), Spelling("TORCH_NCCL_TRACE_BUFFER_SIZE", (2, 2))),
+    (
+        Spelling(recorder_names.RING, recorder_names.RING_SINCE, recorder_names.RING_MAKES_PIPE),
+        Spelling(recorder_names.OLD_RING, recorder_names.OLD_RING_SINCE),
+    ),
     "number",
     (((2, 2), "0"), ((2, 11), "2000")),
     "B",

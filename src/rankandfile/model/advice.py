@@ -22,5 +22,5 @@ MONITORING = "Do not set TORCH_NCCL_ENABLE_MONITORING=0: it removes the kill, no
 
 STACKS = Probe(
     title="Stacks of the ranks that are waited for",
-    text="py-spy dump --pid PID on the host of each culprit, twice, some seconds apart: frozen or moving?",
+    text="py-spy dump --pid PID on the host of each, twice, some seconds apart: frozen or moving?",
 )

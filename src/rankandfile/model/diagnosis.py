@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .claims import Claim
 from .document import pretty, schema_of
 from .ledger import Evidence, Note
 
@@ -40,12 +41,16 @@ class Call(Struct):
     detail: str | None = None
     """What sets it apart where that is not the op or the place: a size, a dtype, a root, a peer."""
     evidence: list[str] = msgspec.field(default_factory=list)
+    group: str | None = None
+    """The group it was made on, where a record tells it: `seq` counts that group's calls."""
 
 
 class Cohort(Struct):
     ranks: str
     call: Call | None = None
     """The cohort's call at the divergence; null: it made none there."""
+    unknown: bool = False
+    """Nothing tells whether it made one there."""
 
 
 class Divergence(Struct):
@@ -132,7 +137,8 @@ class Missing(Struct):
 
 
 class Verdict(Struct):
-    hang: bool
+    hang: bool | None
+    """null: nothing tells."""
     cause: str
     family: str
     confidence: Confidence
@@ -149,6 +155,8 @@ class Verdict(Struct):
     probes: list[Probe] = msgspec.field(default_factory=list)
     missing_evidence: list[Missing] = msgspec.field(default_factory=list)
     excerpts: list[Excerpt] = msgspec.field(default_factory=list)
+    claims: list[Claim] = msgspec.field(default_factory=list)
+    """What the verdict states, one checked statement each."""
 
 
 class GroupSummary(Struct):

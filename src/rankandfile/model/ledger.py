@@ -35,6 +35,10 @@ DISAGREE = "sources disagree"
 UNKNOWN_OPERATION = "operation"
 
 
+#: The place in notes on what a verdict would have said, and the tables of the case do not show.
+NOT_SAID = "not said"
+
+
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """Something that could not be read, was kept in part, or was set aside: one clear line."""
 

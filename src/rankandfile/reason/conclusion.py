@@ -26,11 +26,17 @@ def conclude(facts: Facts) -> Diagnosis:
 
 def decide(facts: Facts, found: Findings) -> Diagnosis:
     """The document: the verdicts that the table of precedence chooses, with the evidence that they cite."""
-    chosen = verdicts(facts, found)
+    chosen, unsaid = verdicts(facts, found)
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
     ids = dict.fromkeys([*(i for verdict in chosen for i in _cited(verdict)), *disagreeing])
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
-    notes = [*_contradictions(facts), *_unknown_operations(facts), *facts.case.notes, *_clock_notes(facts)]
+    notes = [
+        *_contradictions(facts),
+        *_unknown_operations(facts),
+        *facts.case.notes,
+        *_clock_notes(facts),
+        *unsaid,
+    ]
     return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes)
 
 
@@ -78,7 +84,7 @@ def _cited(v: Verdict) -> list[str]:
         ids += wait.evidence
     for cohort in v.divergence.cohorts if v.divergence else []:
         ids += cohort.call.evidence if cohort.call else []
-    return ids
+    return [*ids, *(i for claim in v.claims for i in claim.evidence)]
 
 
 def _job(facts: Facts) -> Job:

@@ -63,5 +63,11 @@ def not_come(
     facts: Facts, call: Pending, row: lookup.Row | None, ranks: Collection[int], waiting: Sequence[int]
 ) -> Divergence:
     """Some wait in a call, and these have not come to it."""
-    cohorts = [cohort(facts, waiting, row), cohort(facts, ranks)]
+    # Who ended in the call has come to it.
+    there = [rank for rank in ranks if rank in call.waiting]
+    others = [rank for rank in waiting if rank not in there]
+    missing = [rank for rank in ranks if rank not in there]
+    cohorts = [cohort(facts, part, row) for part in (others, there) if part]
+    if missing:
+        cohorts.append(cohort(facts, missing))
     return diverged(facts, call.group, seq=row["seq"] if row else call.slot, kind="absent", cohorts=cohorts)

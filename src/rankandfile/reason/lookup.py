@@ -46,6 +46,21 @@ def _row(rows: pl.DataFrame, first: bool) -> Row | None:
     return rows.row(0 if first else -1, named=True) if rows.height else None
 
 
+def made_alike(facts: WaitFacts, ranks: tuple[int, ...], row: Row) -> tuple[int, ...]:
+    """Those of the ranks that made this very call at its number: with its operation, from its line. All of them where
+    the call has no number that agrees across ranks, or none of them made it."""
+    if row["slot"] is None:
+        return ranks
+    calls = facts.call_table.calls.filter(
+        (pl.col("group") == row["group"])
+        & (pl.col("slot") == row["slot"])
+        & pl.col("rank").is_in(list(ranks))
+        & pl.col("site").eq_missing(row["site"])
+    )
+    ops = [i for i, terms in enumerate(facts.call_table.terms) if terms.op == op_of(facts, row)]
+    return tuple(calls.filter(pl.col("terms").is_in(ops))["rank"].unique().sort().to_list()) or ranks
+
+
 def op_of(facts: WaitFacts, row: Row) -> str:
     """The operation of a call, by its one name."""
     return facts.call_table.terms[row["terms"]].op
@@ -125,12 +140,14 @@ def as_call(facts: WaitFacts, row: Row, detail: str | None = None) -> Call:
     at = frame(facts.case, row["site"])
     return Call(
         op=op_of(facts, row),
-        seq=row["seq"],
+        # Of a send or a receive that counts the collectives before it.
+        seq=row["seq"] if row["kind"] == COLLECTIVE else None,
         file=at["file"] if at else None,
         line=at["line"] if at else None,
         function=at["function"] if at else None,
         detail=detail,
         evidence=[evidence_of(row)],
+        group=group_words(facts, row["group"]),
     )
 
 

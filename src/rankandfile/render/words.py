@@ -48,13 +48,15 @@ def ranks_named(ranks: str, signs: Signs = UNICODE) -> str:
     return f"rank {ranks}" if ranks.isdigit() else f"ranks {short(ranks, signs)}"
 
 
-def call_text(call: Call | None) -> str:
-    """A call as one would say it: ``all_reduce #812 trainer.py:88``."""
+def call_text(call: Call | None, group: str | None = None) -> str:
+    """A call as one would say it: ``all_reduce #812 trainer.py:88``. `group`: the one that is spoken of."""
     if call is None:
         return "no call here"
     words = [call.op]
     if call.seq is not None:
         words.append(f"#{call.seq}")
+    if group is not None and call.group not in (None, group):
+        words.append(f"of {call.group}")
     if call.file is not None:
         words.append(place_text(base_name(call.file), call.line))
     if call.detail:
@@ -85,7 +87,7 @@ def headline(verdict: Verdict, signs: Signs = UNICODE) -> str:
     if verdict.cause == "undetermined":
         return "UNDETERMINED"
     words = cause_words(verdict.cause).upper()
-    return words if verdict.hang else f"NO HANG, {words}"
+    return words if verdict.hang is not False else f"NO HANG, {words}"
 
 
 #: Lists of ranks longer than this are not taken apart.
@@ -99,13 +101,12 @@ def came_to(verdict: Verdict, cohort: Cohort) -> str:
     """What a cohort came to where the ranks diverged: its call, or how it is known not to be there."""
     divergence = verdict.divergence
     if cohort.call is not None or divergence is None or divergence.kind != "absent":
-        return call_text(cohort.call)
+        return call_text(cohort.call, divergence.group if divergence else None)
     gone = verdict.cause in _GONE
-    if divergence.seq is None:
-        return "gone" if gone else "not there"
-    if divergence.seq <= 1:
-        return "gone before it" if gone else "never came to it"
-    return f"gone after #{divergence.seq - 1}" if gone else f"not there, after #{divergence.seq - 1}"
+    if cohort.unknown:
+        return "unknown"
+    number = "it" if divergence.seq is None else f"#{divergence.seq}"
+    return f"gone before {number}" if gone else f"never came to {number}"
 
 
 def waiters(wait: Wait) -> str:

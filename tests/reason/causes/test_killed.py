@@ -45,6 +45,15 @@ def test_who_was_ended_by_a_launcher_or_its_own_watchdog_is_not_blamed_for_it(si
     assert (verdict.cause, blamed(verdict)) == ("undetermined", [])
 
 
+def test_who_aborted_first_ended_itself() -> None:
+    """All others lost their connection to it, and nothing that it wrote tells that it had waited."""
+    verdict = diagnose(broke_off.broken_off().exit(1, "SIGABRT").case).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("killed", [1])
+    assert verdict.culprits[0].doing == "aborted itself (SIGABRT)"
+    both = broke_off.echo(broke_off.broken_off(), 1, broke_off.LOST).exit(1, "SIGABRT")
+    assert all(blamed(one) != [1] for one in diagnose(both.case).verdicts)
+
+
 def test_killed_before_raised() -> None:
     assert best(absent_rank.lost().raised(2, "KeyError: -100").exit(2, "SIGKILL")).cause == "killed"
 

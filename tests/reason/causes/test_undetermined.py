@@ -31,7 +31,7 @@ def test_who_never_spoke_is_shown_and_not_blamed() -> None:
 
 def test_nothing_at_all() -> None:
     verdict = best(no_dumps.nothing().log(0, 0))
-    assert (verdict.hang, verdict.cause, blamed(verdict)) == (False, "undetermined", [])
+    assert (verdict.hang, verdict.cause, blamed(verdict)) == (None, "undetermined", [])
 
 
 def gloo(names: tuple[str, ...] = (WORLD,)) -> Witnesses:
@@ -81,4 +81,4 @@ def test_a_dump_is_lost_and_all_had_joined() -> None:
 
 def test_nothing_to_decide_on() -> None:
     verdict = data_parallel.only(Case())
-    assert (verdict.hang, verdict.cause) == (False, "undetermined")
+    assert (verdict.hang, verdict.cause) == (None, "undetermined")

@@ -11,6 +11,7 @@ from rankandfile.cli.console import Unicode, err, out, signs_for, write_utf8
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
 from rankandfile.cli.formats import Format, formatted
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.model.ledger import NOT_SAID
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def diagnose(
     """
     result = diagnosed(paths, options, _say_step if verbose else None)
     facts, diagnosis = result.facts, result.diagnosis
+    for note in diagnosis.notes if verbose else ():
+        if note.where == NOT_SAID:
+            _say_step(f"Not said: {note.what}")
     if output is not None:
         from rankandfile.model.diagnosis import to_json
 

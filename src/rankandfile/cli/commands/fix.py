@@ -71,8 +71,9 @@ def fix(
         _say(f"note      {note}")
     diagnosis = result.diagnosis
     if not any(verdict.hang for verdict in diagnosis.verdicts):
-        _say("no hang found: nothing to mend" if diagnosis.verdicts else "no verdict: nothing to mend")
-        raise Exit(NO_HANG if diagnosis.verdicts else UNDETERMINED)
+        _say(_nothing_to_mend(diagnosis))
+        known = diagnosis.verdicts and diagnosis.verdicts[0].hang is not None
+        raise Exit(NO_HANG if known else UNDETERMINED)
     try:
         found = _found(diagnosis, result.tree, plain, probe)
     except LibCSTMissing as error:
@@ -137,6 +138,17 @@ def _refused(refusals: list[Refusal]) -> None:
     )
     for refusal in refusals:
         _tell("decide", refusal.words)
+
+
+def _nothing_to_mend(diagnosis: Diagnosis) -> str:
+    if not diagnosis.verdicts:
+        return "no verdict: nothing to mend"
+    best = diagnosis.verdicts[0]
+    if best.cause == "no_hang":
+        return "no hang found: nothing to mend"
+    if best.hang is None:
+        return f"whether it hung cannot be told, so nothing is mended: {best.sentence}"
+    return f"it did not hang, so no patch is made: {best.sentence}"
 
 
 def _explain(diagnosis: Diagnosis, chosen: Patch, made: list[Patch]) -> None:

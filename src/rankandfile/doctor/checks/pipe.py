@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.doctor.paths import job_id
 from rankandfile.doctor.table import PIPE, RING
+from rankandfile.model.recorder_names import OLD_RING, RING_MAKES_PIPE
 from rankandfile.model.settings import Finding
 
 ORDER = 130
-_OLD_NAME = "TORCH_NCCL_TRACE_BUFFER_SIZE"
 
 
 def check(setup: JobSetup) -> Iterator[Finding]:
@@ -22,11 +22,11 @@ def check(setup: JobSetup) -> Iterator[Finding]:
         exports: dict[str, str | None] = {PIPE.name: f"/tmp/fr_{job_id(setup)}_rank_"}
         yield setup.finding("missing", says, variable=PIPE.name, exports=exports, costs="nothing")
         return
-    old_torch = setup.release is not None and setup.release <= (2, 9)
-    if old_torch and _OLD_NAME not in setup.effective:
-        says = f"{PIPE.name} makes no pipe in {setup.torch} unless {_OLD_NAME} is set, by that name"
+    old_torch = setup.release is not None and setup.release < RING_MAKES_PIPE
+    if old_torch and OLD_RING not in setup.effective:
+        says = f"{PIPE.name} makes no pipe in {setup.torch} unless {OLD_RING} is set, by that name"
         size = setup.number(RING) or 2000
-        yield setup.finding("useless", says, at=setting, exports={_OLD_NAME: str(size)}, costs="nothing")
+        yield setup.finding("useless", says, at=setting, exports={OLD_RING: str(size)}, costs="nothing")
     else:
         says = "a write to <prefix><rank>.pipe dumps a running job"
         yield setup.finding("ok", says, at=setting)

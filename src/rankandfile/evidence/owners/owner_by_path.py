@@ -43,7 +43,7 @@ def whose(sources: Sequence[str], lone: bool = True) -> list[Owner]:
     `lone`: a single number in a name without brothers is the rank. So it is with dumps, of which each rank writes its
     own; a log of that name, `train-4711.out`, is rather the whole job's, and the number the job's.
     """
-    found = [clues(source) for source in sources]
+    found = _without_title([clues(source) for source in sources])
     stated = [
         _doubt("its name states a negative rank") if _NEGATIVE.search(source.lower()) else _stated(clue)
         for source, clue in zip(sources, found, strict=True)
@@ -62,6 +62,22 @@ def whose(sources: Sequence[str], lone: bool = True) -> list[Owner]:
     return [Owner(*answer[:2], host, answer.doubt) for answer, host in zip(whole, hosts, strict=True)]
 
 
+def _without_title(found: list[Clues]) -> list[Clues]:
+    """Without what the folders say, if they all say one rank, and would give several files to it that are brothers: a
+    folder called `hang_rank3` is named for what went wrong, and holds the files of all."""
+    told = {clue.told_by_folder for clue in found} - {None}
+    if len(told) != 1:
+        return found
+    here = [clue for clue in found if clue.told_by_folder is not None]
+    named = {tuple(sorted(clue.told)) for clue in here if clue.told}
+    brothers: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for clue in here:
+        brothers[clue.template].add(tuple(number.digits for number in clue.numbers))
+    if len(named) < 2 and all(len(numbers) < 2 for numbers in brothers.values()):
+        return found
+    return [clue._replace(told_by_folder=None) for clue in found]
+
+
 def _stated(clue: Clues) -> _Answer | None:
     """What the path says in words; None where it does not."""
     told = clue.told
@@ -70,8 +86,7 @@ def _stated(clue: Clues) -> _Answer | None:
     if not told:
         return None if clue.told_by_folder is None else _checked(clue.told_by_folder, "folder")
     (rank,) = told
-    if clue.told_by_folder not in (None, rank):
-        return _doubt(f"its name says rank {rank}, its folder rank {clue.told_by_folder}")
+    # Whatever its folder is called: who wrote the file named it.
     return _checked(rank, "name")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -44,7 +45,25 @@ def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:
                 f"{'rank' if len(candidates) == 1 else 'ranks'} {format_ranks(candidates) or 'nobody'}"
             )
             notes.append(Note(file=part.source, where="pg_config", what=what))
-    return notes
+    return notes + _twins(parts)
+
+
+def _twins(parts: Sequence[Part]) -> list[Note]:
+    """Files of one content under several ranks' names: one of them is a copy, and nothing tells which."""
+    alike: dict[tuple[bytes, ...], list[Part]] = defaultdict(list)
+    for part in parts:
+        if part.raw.calls and part.rank is not None and part.set_aside is None:
+            alike[tuple(part.raw.integers)].append(part)
+    return [
+        Note(
+            file=same[0].source,
+            where="",
+            what=f"the same calls, made at the same times, as {same[1].source}: ranks "
+            f"{format_ranks(ranks)} cannot both have written them; both are kept",
+        )
+        for same in alike.values()
+        if len(ranks := {part.rank for part in same if part.rank is not None}) > 1
+    ]
 
 
 def possible_ranks(part: Part) -> frozenset[int] | None:

@@ -6,12 +6,13 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.recorder_names import BEFORE, RING
 from rankandfile.reason.words import ranks_words
 
 from .call_table import COLLECTIVE, CallTable
 
 _HOW = (
-    "a larger ring (TORCH_FR_BUFFER_SIZE counts calls; TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9), or dumps that "
+    f"a larger ring ({RING} counts calls; {BEFORE}), or dumps that "
     "are written sooner after the job stands still"
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.lost_history import lost_words
@@ -85,6 +87,11 @@ def ways_words(ways: DivergingLines) -> str:
     """`Their ways part in train, train.py, at lines 41 and 49.`"""
     one, other = ways.lines
     return f"Their ways part in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
+
+
+def without_ways(sentence: str) -> str:
+    """The same without what `ways_words` says: where the source has the condition, that is the one place."""
+    return re.sub(r" Their ways part in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
 
 
 def ways_of(facts: Facts, p: DivergencePoint) -> DivergingLines | None:

@@ -40,7 +40,7 @@ def circle_of_receives(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         for (rank, peer), row in list(own.items())[:4]
     )
     sentence = (
-        f"{upper(ranks_words(wait_end.ranks))} each wait for a message that the other has not sent: {where}."
+        f"{upper(ranks_words(wait_end.ranks))} each wait for a message that has not been sent: {where}."
     )
     behind = all(facts.waits.pending[index].busy for index in wait_end.pending)
     if behind:

@@ -15,7 +15,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import waiting_sentence
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import ranks_words, upper, verb
 
 _ONE_SIDE = {
     "skipped": ("extra_collective", "skipped_collective"),
@@ -36,11 +36,16 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     rows = (p.expected, p.came)
     calls = [f"the {lookup.call_words(facts, row)}" if row else "no call" for row in rows]
-    one, other = p.normal, p.other
+    sides = (p.normal, p.other)
+    one, other = (
+        lookup.made_alike(facts, side, r) if r else side for side, r in zip(sides, rows, strict=True)
+    )
+    rest = tuple(sorted({*p.normal, *p.other} - {*one, *other}))
+    another = f"; {ranks_words(rest)} made {verb(rest, 'another call', 'other calls')}" if rest else ""
     where = p.place
     sentence = (
         f"{upper(ranks_words(one))} made {calls[0]} where {ranks_words(other)} made {calls[1]}"
-        f"{f', in {where}' if where else ''}. {_balance(p)}, and no earlier step shows which way is right."
+        f"{f', in {where}' if where else ''}{another}. {_balance(p)}, and no earlier step shows which way is right."
     )
     ways = in_document.ways_of(facts, p) if p.kind != "swapped" else None
     if ways is not None:

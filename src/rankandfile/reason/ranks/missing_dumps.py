@@ -7,6 +7,7 @@ monitor before, and never dumps: often just the guilty one.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
@@ -30,6 +31,7 @@ Why = Literal[
     "late",
     "truncated",
     "set_aside",
+    "unreadable",
     "not_collected",
     "ended",
     "unreachable",
@@ -44,6 +46,7 @@ _HOW: dict[Why, str] = {
     "late": "a shorter ring (TORCH_FR_BUFFER_SIZE) or a longer wait for dumps; stacks in dumps take the longest",
     "truncated": "leave the process time to write before it is killed, and look for a full disk",
     "set_aside": "empty the dump folder before each attempt, or put the job's id into the dump path",
+    "unreadable": "copy it again from where it was written: it may have been cut or changed on the way",
     "not_collected": "point TORCH_FR_DUMP_TEMP_FILE to storage that all hosts share and that outlives the job",
     "ended": "let every rank write before the job is ended: the first failure makes a launcher end all others",
     "unreachable": "collect again once the host is back, or ask its administrator for its state",
@@ -195,4 +198,12 @@ def _file(facts: WaitFacts, rank: int) -> Reason | None:
             )
         if row["set_aside"] is not None:
             return Reason("set_aside", f"its file was set aside: {row['set_aside']}", (dump_id(row["dump"]),))
+    if unreadable(facts, rank):
+        return Reason("unreadable", "its file is here, and cannot be read")
     return None
+
+
+def unreadable(facts: WaitFacts, rank: int) -> bool:
+    """Whether a file that could not be read at all bears this rank's name: it is not absent, but unknown."""
+    named = re.compile(rf"rank[_-]?0*{rank}(?![0-9])[^/]*$")
+    return any("not readable as a dump" in note.what and named.search(note.file) for note in facts.case.notes)

@@ -48,6 +48,9 @@ _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
 _REPORTS = ("watchdog_timeout", "watchdog_progress")
 _SIGNALLED = ("dump_signal",)
 _ISSUED = "failed_stack"
+#: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
+_OWN = "SIGABRT"
+_ABORTED = f"aborted itself ({_OWN})"
 _MERGED = ("group_rank", "op", "size_in", "size_out", "enqueued", "completed", "timeout_ms")
 _TRANSFERS = ("SEND", "RECV", "COALESCED")
 
@@ -63,10 +66,11 @@ def read_accounts(case: Case) -> Accounts:
     ends = out_of_memory(
         _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))), case.exits.filter(kind == COUNTERS), hosts
     )
+    echoes = _errors(mine, ("traceback",), "echo", "messenger")
     return Accounts(
-        ends=ends,
+        ends=_own_aborts(ends, mine, frozenset(echoes)),
         raised=_errors(mine, _RAISES, "origin"),
-        echoes=_errors(mine, ("traceback",), "echo", "messenger"),
+        echoes=echoes,
         device=_device(events, mine, case.exits, hosts),
         link={**links, **_errors(mine, _LINK, "origin")},
         host_links=links_of_hosts,
@@ -89,6 +93,16 @@ def _ends(exits: pl.DataFrame) -> dict[int, End]:
     for row in exits.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
         by_rank[row["rank"]].append((_kind(row), row))
     return {rank: _end(rows) for rank, rows in by_rank.items()}
+
+
+def _own_aborts(ends: dict[int, End], mine: pl.DataFrame, lost_a_peer: frozenset[int]) -> dict[int, End]:
+    """With the one process that aborted first: others raised since they had lost it, and nothing that it wrote tells
+    that it had waited for anybody."""
+    waited = mine.filter(pl.col("role").is_in(["echo", "messenger"]))["rank"].unique().to_list()
+    aborted = [rank for rank, end in ends.items() if end.kind == "echo" and end.words == _ABORTED]
+    if len(aborted) != 1 or not lost_a_peer or aborted[0] in {*lost_a_peer, *waited}:
+        return ends
+    return {**ends, aborted[0]: replace(ends[aborted[0]], kind="killed")}
 
 
 def _suspended(exits: pl.DataFrame, ends: dict[int, End]) -> dict[int, Error]:
@@ -147,6 +161,8 @@ def _words(kind: EndKind, row: Row) -> str:
     if kind in ("exited", "finished"):
         return f"exited with code {row['exit_code']}"
     if kind == "echo":
+        if row["signal"] == _OWN:
+            return _ABORTED
         return f"ended from outside by {row['signal']}" if row["signal"] else "ended after others had failed"
     return "still there" if kind == "running" else "gone, nothing says how"
 

@@ -72,7 +72,8 @@ def completed(facts: Facts, wait_end: WaitEnd, best: Finding, *rest: Finding) ->
         waits=tuple(wait_list(facts, wait_end)) if best.hang else (),
         evidence=(*best.evidence, *ids),
         alternatives=(*best.alternatives, *_runner_up(best, rest)),
-        missing=(*missing, *best.missing),
+        # Why a dump is not here says more than that it is not.
+        missing=(*missing, *(m for m in best.missing if not any(o.what.startswith(m.what) for o in missing))),
     )
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Location, Missing, Wait
+from rankandfile.model.claims import Claim
+from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Location, Missing
+from rankandfile.reason.claims.wait_row import WaitRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,9 @@ class Finding:
     """How many ranks' waits it explains; -1: of all that wait in the end that it is found of."""
     victims: tuple[int, ...] = ()
     """Ranks that only wait."""
-    waits: tuple[Wait, ...] = ()
+    waits: tuple[WaitRow, ...] = ()
     """Who waits for whom, the first wait first."""
+    claims: tuple[Claim, ...] = ()
+    """What its words rest on, beside its waits and its divergence."""
     unadvised: tuple[Literal["anti_advice", "probes"], ...] = ()
     """Advice on its cause that is not given with it: it does not know enough of the ranks for that."""

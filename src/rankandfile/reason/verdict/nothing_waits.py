@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.ledger import dump_id
+from rankandfile.model.recorder_names import BEFORE, RING
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
-from rankandfile.reason.words import counted, ranks_words, upper
+from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 from .contradiction import Contradiction
 from .finding import Finding
@@ -21,11 +22,12 @@ def nothing_waits(facts: Facts) -> Finding:
             hang=False,
             cause="undetermined",
             confidence="hypothesis",
-            sentence="There is not a single recorded call to decide on.",
+            sentence=f"There is not a single recorded call to decide on.{_by_stacks(facts)}",
+            evidence=tuple(i for stand in list(facts.hosts.values())[:_MOST_TOLD] for i in stand.evidence),
             missing=(
                 Missing(
                     what="flight-recorder dumps with calls",
-                    how="set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path",
+                    how=f"set {RING}=2000 ({BEFORE}) and a dump path",
                 ),
             ),
             unadvised=("anti_advice", "probes"),
@@ -66,6 +68,17 @@ def nothing_waits(facts: Facts) -> Finding:
         sentence=sentence,
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
     )
+
+
+def _by_stacks(facts: Facts) -> str:
+    """Where the ranks stand, for as much as stacks tell."""
+    alike: dict[str, list[int]] = {}
+    for rank, stand in sorted(facts.hosts.items()):
+        alike.setdefault(stand.words, []).append(rank)
+    told = sorted(alike.items(), key=lambda one: -len(one[1]))[:_MOST_TOLD]
+    words = "; ".join(f"{ranks_words(ranks)} {verb(ranks, 'is', 'are')} {where}" for where, ranks in told)
+    more = f"; {counted(len(alike) - len(told), 'other place')}" if len(alike) > len(told) else ""
+    return f" By their stacks, {words}{more}." if told else ""
 
 
 def _ended_well(facts: Facts) -> bool:

@@ -14,8 +14,12 @@ import msgspec
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
+from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.reason.causes import finders
+from rankandfile.reason.claims.raw import Raw
+from rankandfile.reason.claims.said import Said, may_be_said
+from rankandfile.reason.divergence.in_document import without_ways
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
@@ -26,6 +30,7 @@ from .finding import Finding
 from .named_by_checks import checked
 from .nothing_waits import nothing_waits
 from .ras_agrees import said_by_ras
+from .silent_disagreement import silent_disagreements
 
 Findings: TypeAlias = Mapping[str, tuple[Finding, ...]]
 """By the source that they are of, the best first."""
@@ -44,7 +49,7 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
     CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
-    NOTHING_WAITS: lambda facts: [nothing_waits(facts)],
+    NOTHING_WAITS: lambda facts: [nothing_waits(facts), *silent_disagreements(facts)],
 }
 
 
@@ -73,7 +78,7 @@ PRECEDENCE = (
     Precedence(CHECKS),
     Precedence(WATCHDOGS),
     Precedence(CALLS_THAT_WAIT),
-    Precedence(NOTHING_WAITS),
+    Precedence(NOTHING_WAITS, several=True),
 )
 
 
@@ -81,13 +86,15 @@ def findings(facts: Facts) -> Findings:
     return {name: tuple(find(facts)) for name, find in SOURCES.items()}
 
 
-def verdicts(facts: Facts, found: Findings) -> list[Verdict]:
-    """Those of the first row that has any."""
+def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
+    """Those of the first row that has any, with their claims checked, and notes on what is not said therefore."""
     for row in PRECEDENCE:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
         if believed:
-            return [_verdict(facts, finding) for finding in (believed if row.several else believed[:1])]
-    return []
+            raw = Raw(facts.case)
+            said = [may_be_said(raw, finding) for finding in (believed if row.several else believed[:1])]
+            return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
+    return [], []
 
 
 def with_source(diagnosis: Diagnosis, found: SourceFindings) -> Diagnosis:
@@ -110,11 +117,13 @@ def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:
     return [of_whole_job(facts, finding) for finding in found if finding is not None]
 
 
-def _verdict(facts: Facts, finding: Finding) -> Verdict:
+def _verdict(facts: Facts, said: Said) -> Verdict:
+    finding = said.finding
     also, ids = said_by_ras(facts, finding)
     cause, unadvised = finding.cause, finding.unadvised
     return Verdict(
-        hang=finding.hang,
+        # That nobody can be named, and nothing is seen to wait, does not say that the job was well.
+        hang=None if finding.cause == "undetermined" and not finding.hang else finding.hang,
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,
@@ -126,13 +135,14 @@ def _verdict(facts: Facts, finding: Finding) -> Verdict:
         victims=format_ranks(finding.victims),
         divergence=finding.divergence,
         location=finding.location,
-        waits=list(finding.waits),
+        waits=[row.wait() for row in finding.waits],
         evidence=list(dict.fromkeys([*finding.evidence, *ids])),
         alternatives=list(finding.alternatives),
         remedies=list(CAUSES[cause].remedies),
         anti_advice=[] if "anti_advice" in unadvised else list(CAUSES[cause].anti_advice),
         probes=[] if "probes" in unadvised else list(CAUSES[cause].probes),
         missing_evidence=list(finding.missing),
+        claims=list(said.claims),
     )
 
 
@@ -158,11 +168,13 @@ def _which_exact_cause(verdict: Verdict, said: SourceFinding) -> Verdict:
 
 
 def _at_which_line(verdict: Verdict, said: SourceFinding) -> Verdict:
+    told = said.location is not None and said.location.condition is not None
+    before = without_ways(verdict.sentence) if told else verdict.sentence
     return msgspec.structs.replace(
         verdict,
         location=said.location,
         excerpts=list(said.excerpts),
-        sentence=f"{verdict.sentence} {said.sentence}".strip(),
+        sentence=f"{before} {said.sentence}".strip(),
     )
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Wait
+from typing import NamedTuple
+
+import msgspec
+import polars as pl
+
+from rankandfile.model.claims import InCall, Joined, NeverIssued, Unseen
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.order_across_groups import PlaceInOrder
+from rankandfile.reason.claims.wait_row import Awaited, WaitRow
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -68,43 +75,125 @@ def waiting_sentence(facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...],
     call = first_pending(facts, wait_end)
     if call is None:
         return ""
-    waiting = tuple(r for r in call.waiting if r not in culprits)
+    first, *others = ways_in(facts, call)
+    waiting = tuple(r for r in first.ranks if r not in culprits)
     if not waiting:
         return ""
     proved = call.lacking and set(call.lacking) <= set(culprits)
     whom = f" for {verb(culprits, 'it', 'them')}" if proved else ""
     where = "there" if named else f"in the {call_phrase(facts, call)}"
     words = f"{upper(ranks_words(waiting))} {verb(waiting, 'waits', 'wait')}{whom} {where}"
-    rest = tuple(sorted(set(wait_end.victims) - set(waiting) - set(culprits)))
+    elsewhere = [(rest, way) for way in others if (rest := tuple(r for r in way.ranks if r not in culprits))]
+    for ranks, way in elsewhere:
+        op = way.row and lookup.call_words(facts, way.row)
+        words += f"; {ranks_words(ranks)} {verb(ranks, 'waits', 'wait')} in the {op or way.op or 'call'} in its place"
+    rest = tuple(sorted(set(wait_end.victims) - set(call.waiting) - set(culprits)))
     if rest:
         words += f"; {ranks_words(rest)} {verb(rest, 'waits', 'wait')} in turn"
     return words + "."
 
 
-def wait_list(facts: Facts, wait_end: WaitEnd) -> list[Wait]:
+class Way(NamedTuple):
+    """Ranks that stand at one pending call, and what their own records say that it is for them."""
+
+    ranks: tuple[int, ...]
+    row: lookup.Row | None
+    """The call of the first of them; None where only a log tells that they are in it."""
+    op: str | None
+    seq: int | None
+    """None: they number it differently."""
+    told: tuple[str, ...]
+    one_place: bool = False
+    """All of them made it from one line."""
+
+
+def ways_in(facts: Facts, call: Pending) -> list[Way]:
+    """Whoever waits at one number need not wait in the same operation: that is told by each rank's own record."""
+    key = (
+        (pl.col("group") == call.group) & (pl.col("slot") == call.slot)
+        if call.slot is not None
+        else pl.col("record") == (call.record or 0)
+    )
+    few = len(call.waiting) == 1
+    calls = facts.call_table.of_rank(call.waiting[0]) if few else facts.call_table.calls
+    made = calls.filter(key & pl.col("rank").is_in(list(call.waiting))).unique(
+        ["rank", "group", "slot"], keep="first", maintain_order=True
+    )
+    ways: list[Way] = []
+    for _, part in made.group_by("terms", maintain_order=True):
+        row = part.row(0, named=True)
+        op, ranks = lookup.op_of(facts, row), tuple(part["rank"].sort().to_list())
+        same = part["seq"].n_unique() == 1 and call.slot is not None
+        known = next((i for i, way in enumerate(ways) if way.op == op), None)
+        if known is None:
+            told, seq = (lookup.evidence_of(row),), row["seq"] if same else None
+            ways.append(Way(ranks, row, op, seq, told, part["site"].n_unique() == 1))
+        else:
+            way = ways[known]
+            same = same and way.seq == row["seq"]
+            ways[known] = way._replace(
+                ranks=tuple(sorted((*way.ranks, *ranks))),
+                seq=way.seq if same else None,
+                one_place=way.one_place and part["site"].unique().to_list() == [way.row and way.row["site"]],
+            )
+    unrecorded = set(call.waiting) - set(made["rank"].to_list())
+    return sorted(ways, key=lambda way: call.waiting[0] not in way.ranks) + _by_logs(facts, call, unrecorded)
+
+
+def _by_logs(facts: Facts, call: Pending, ranks: set[int]) -> list[Way]:
+    """Ranks without a record of the call, of which a log tells that they are in it."""
+    ways: dict[str | None, Way] = {}
+    for rank in sorted(ranks):
+        report = next((r for r in facts.accounts.of_rank.get(rank, ()) if r.seq == call.slot), None)
+        op = contract_of(report.op).op if report and report.op else None
+        told = (report.evidence,) if report else ()
+        way = ways.setdefault(op, Way((), None, op, call.slot, told))
+        ways[op] = way._replace(ranks=(*way.ranks, rank))
+    return list(ways.values())
+
+
+def wait_list(facts: Facts, wait_end: WaitEnd) -> list[WaitRow]:
     first = first_pending(facts, wait_end)
     calls = [facts.waits.pending[i] for i in wait_end.pending]
     concerned = set(wait_end.victims) | set(wait_end.ranks)
     rest = [c for c in facts.waits.pending if c not in calls and concerned & set(c.waiting)]
     rest.sort(key=lambda c: (-len(c.waiting), c.group, c.slot or 0))
     ordered = ([first] if first else []) + [c for c in calls if c is not first] + rest
-    return [_wait(facts, call) for call in ordered[:_MOST_WAITS]]
+    return [row for call in ordered[:_MOST_WAITS] for row in _rows(facts, call)][:_MOST_WAITS]
 
 
-def _wait(facts: Facts, call: Pending) -> Wait:
-    row = pending_row(facts, call)
-    ids = [lookup.evidence_of(row)] if row else []
-    for rank in (*call.lacking, *call.busy, *call.behind)[:2]:
-        ids += lookup.standing_evidence(facts, rank, call.group)
-    return Wait(
-        ranks=format_ranks(call.waiting),
-        waits_for=format_ranks(call.lacking or call.behind or call.busy or call.unknown),
-        group=lookup.group_words(facts, call.group),
-        seq=row["seq"] if row and call.slot is not None else None,
-        op=lookup.op_of(facts, row) if row else None,
-        by="host" if row and _backend(facts, row) in _HOST_BACKENDS else "device",
-        evidence=ids,
-    )
+def _rows(facts: Facts, call: Pending) -> list[WaitRow]:
+    group = lookup.group_words(facts, call.group)
+    out: list[WaitRow] = []
+    for way in ways_in(facts, call):
+        at = lookup.frame(facts.case, way.row["site"]) if way.row and way.one_place else None
+        here = InCall(
+            ranks=format_ranks(way.ranks),
+            group=group,
+            seq=way.seq,
+            op=way.op,
+            file=at["file"] if at else None,
+            line=at["line"] if at else None,
+            evidence=list(way.told),
+        )
+        host = way.row is not None and _backend(facts, way.row) in _HOST_BACKENDS
+        out.append(
+            WaitRow(here=here, awaited=_awaited(facts, call, way, group), by="host" if host else "device")
+        )
+    return out
+
+
+def _awaited(facts: Facts, call: Pending, way: Way, group: str) -> Awaited | None:
+    """Those that the call lacks; else those that come to it later; else those of which nothing is known."""
+    kinds = ((NeverIssued, call.lacking), (Joined, call.behind or call.busy), (Unseen, call.unknown))
+    kind, ranks = next(((kind, ranks) for kind, ranks in kinds if ranks), (Unseen, ()))
+    if not ranks:
+        return None
+    ids = [i for rank in ranks[:2] for i in lookup.standing_evidence(facts, rank, call.group)]
+    awaited = kind(ranks=format_ranks(ranks), group=group, seq=way.seq, op=way.op, evidence=[*way.told, *ids])
+    if isinstance(awaited, NeverIssued) and call.slot is None:
+        return msgspec.structs.replace(awaited, wanted_by=call.waiting[0])
+    return awaited
 
 
 def _backend(facts: Facts, row: lookup.Row) -> str | None:

@@ -30,7 +30,10 @@ def _people(sheet: Sheet) -> Iterator[Part]:
     if verdict.victims:
         many = len(parse_ranks(verdict.victims))
         count = f"  ({many:,} ranks)" if many > 1 else ""
-        yield "victims", [sheet.text(short(verdict.victims, sheet.signs), count)]
+        yield (
+            "victims" if verdict.culprits else "stuck",
+            [sheet.text(short(verdict.victims, sheet.signs), count)],
+        )
 
 
 def _culprits(sheet: Sheet) -> list[Text]:

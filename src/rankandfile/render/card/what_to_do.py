@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Alternative
-from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
+from rankandfile.model.ledger import DISAGREE, NOT_SAID, UNKNOWN_OPERATION, Note
 from rankandfile.render.words import cited
 
 from .sheet import Part, Sheet
@@ -74,7 +74,7 @@ def _notes(sheet: Sheet) -> Iterator[tuple[str, list[Note]]]:
     notes = sheet.diagnosis.notes
     against = [note for note in notes if note.where == DISAGREE]
     unknown = [note for note in notes if note.where == UNKNOWN_OPERATION]
-    others = [note for note in notes if note.where not in (DISAGREE, UNKNOWN_OPERATION)]
+    others = [note for note in notes if note.where not in (DISAGREE, NOT_SAID, UNKNOWN_OPERATION)]
     if against:
         yield "against", against
     if unknown:

@@ -74,7 +74,7 @@ class ExplorerRows:
         rows = [
             RankRow(
                 rank,
-                "culprit" if rank in doing else "victim" if rank in victims else "",
+                "culprit" if rank in doing else ("victim" if doing else "stuck") if rank in victims else "",
                 doing.get(rank) or (self.stands[rank].words if rank in self.stands else ""),
             )
             for rank in everyone[:MOST_RANKS]

@@ -57,7 +57,7 @@ def _details(verdict: Verdict, diagnosis: Diagnosis) -> list[str]:
     if verdict.culprits:
         lines.append(f"culprits: {culprit_ranks(verdict)}")
     if verdict.victims:
-        lines.append(f"victims: {verdict.victims}")
+        lines.append(f"{'victims' if verdict.culprits else 'stuck'}: {verdict.victims}")
     lines += [f"do: {remedy.title}: {remedy.text}" for remedy in verdict.remedies]
     lines += [f"do not: {advice}" for advice in verdict.anti_advice]
     lines += [

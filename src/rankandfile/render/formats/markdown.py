@@ -36,7 +36,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
     if verdict.culprits:
         yield f"| culprits | {cell(short(culprit_ranks(verdict)))} |"
     if verdict.victims:
-        yield f"| victims | {cell(short(verdict.victims))} |"
+        yield f"| {'victims' if verdict.culprits else 'stuck'} | {cell(short(verdict.victims))} |"
     where = verdict.location
     if where is not None:
         inside = f" in {cell(where.function)}" if where.function else ""
@@ -51,7 +51,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
         yield f"| parted | {cell(f'group {divergence.group}{number}')}{_tail(divergence.place)} |"
         yield "\n| ranks | call |\n| --- | --- |"
         for cohort in divergence.cohorts[:MAX_COHORTS]:
-            yield f"| {cell(short(cohort.ranks))} | {cell(call_text(cohort.call))} |"
+            yield f"| {cell(short(cohort.ranks))} | {cell(call_text(cohort.call, divergence.group))} |"
         if len(divergence.cohorts) > MAX_COHORTS:
             yield f"| | and {len(divergence.cohorts) - MAX_COHORTS} more cohorts |"
     yield from _section(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Wait
+from collections.abc import Iterator
+
+from rankandfile.model.claims import InCall, Joined, NeverIssued, Unseen
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.claims.wait_row import WaitRow
+from rankandfile.reason.ranks.accounts import Report
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -13,25 +17,36 @@ from .waits import LoggedWaits
 _MOST_WAITS = 8
 
 
-def wait_list(logged: LoggedWaits, wait_end: WaitEnd) -> tuple[Wait, ...]:
+def wait_list(logged: LoggedWaits, wait_end: WaitEnd) -> tuple[WaitRow, ...]:
     chosen = [logged.waits.pending[i] for i in wait_end.pending]
     calls = chosen + [call for call in logged.waits.pending if call not in chosen]
-    return tuple(
-        Wait(
-            ranks=format_ranks(call.waiting),
-            waits_for=format_ranks(call.lacking or call.busy or call.unknown),
-            group=logged.groups[call.group].words,
-            seq=call.slot,
-            op=op(logged, call),
-            evidence=[r.evidence for r in logged.of_call(call)[:1]],
+    return tuple(row for call in calls[:_MOST_WAITS] for row in _rows(logged, call))[:_MOST_WAITS]
+
+
+def _rows(logged: LoggedWaits, call: Pending) -> Iterator[WaitRow]:
+    """One per operation that the ranks' own watchdogs name."""
+    group, told = logged.groups[call.group].words, logged.of_call(call)
+    kinds = ((NeverIssued, call.lacking), (Joined, call.busy), (Unseen, call.unknown))
+    kind, others = next(((kind, ranks) for kind, ranks in kinds if ranks), (Unseen, ()))
+    for name in dict.fromkeys(_op_of(report) for report in told):
+        lines = [report for report in told if _op_of(report) == name]
+        ids = [lines[0].evidence]
+        yield WaitRow(
+            here=InCall(
+                ranks=format_ranks(r.rank for r in lines), group=group, seq=call.slot, op=name, evidence=ids
+            ),
+            awaited=kind(ranks=format_ranks(others), group=group, seq=call.slot, op=name, evidence=ids)
+            if others
+            else None,
         )
-        for call in calls[:_MOST_WAITS]
-    )
+
+
+def _op_of(report: Report) -> str | None:
+    return contract_of(report.op).op if report.op else None
 
 
 def op(logged: LoggedWaits, call: Pending) -> str | None:
-    ops = [r.op for r in logged.of_call(call) if r.op]
-    return contract_of(ops[0]).op if ops else None
+    return next((name for r in logged.of_call(call) if (name := _op_of(r))), None)
 
 
 def waiting(logged: LoggedWaits, call: Pending) -> str:

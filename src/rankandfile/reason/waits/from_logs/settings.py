@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.recorder_names import BEFORE, RING
 
 SETTINGS = (
     Missing(
         what="the calls of every rank, which alone show what led here",
-        how="TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.8): the flight recorder is on",
+        how=f"{RING}=2000 ({BEFORE}): the flight recorder is on",
     ),
     Missing(
         what="dumps that survive the job",

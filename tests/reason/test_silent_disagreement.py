@@ -1,0 +1,48 @@
+"""Members that asked for different things, and did not hang: told of beside the verdict, which stays no hang."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from support.reason.building import Call, Job, Step, case_of
+
+from rankandfile.model.case import Case
+from rankandfile.model.claims import Differs
+from rankandfile.reason import diagnose
+
+
+def ended(odd: Call) -> Case:
+    """Rank 1 makes the second of three calls its own way, and all of them end."""
+    usual = Call("0", "all_reduce", 64, "train.py:9")
+    programs: dict[int, list[Step]] = {rank: [usual] * 3 for rank in range(4)}
+    programs[1] = [usual, odd, usual]
+    whole = case_of(Job({"0": [0, 1, 2, 3]}, dict.fromkeys(range(4), [usual] * 3), backend="gloo"))
+    case = case_of(Job({"0": [0, 1, 2, 3]}, programs, backend="gloo"))
+    second = case.calls.filter((pl.col("rank") == 1) & (pl.col("seq") == 2))
+    mine = (pl.col("rank") == 1) & (pl.col("seq") == 2)
+    calls = whole.calls.with_columns(
+        shape=pl.when(mine).then(pl.lit(second["shape"][0])).otherwise("shape").cast(pl.UInt32)
+    )
+    return replace(whole, calls=calls, shapes=case.shapes)
+
+
+@pytest.mark.parametrize(
+    ("odd", "cause", "told"),
+    [
+        (Call("0", "all_reduce", 64, "train.py:9", "Half"), "dtype_mismatch", "rank 1: [64] Half"),
+        (Call("0", "all_reduce", 32, "train.py:9"), "size_mismatch", "rank 1: [32] Float"),
+    ],
+)
+def test_numbers_that_cannot_be_right_are_told_of(odd: Call, cause: str, told: str) -> None:
+    first, second = diagnose(ended(odd)).verdicts
+    assert (first.cause, first.hang) == ("no_hang", False)
+    assert (second.cause, second.hang, second.culprits) == (cause, False, [])
+    assert told in second.sentence and "did not hang" in second.sentence
+    assert any(isinstance(claim, Differs) for claim in second.claims)
+
+
+def test_a_job_that_agrees_has_no_more_to_tell() -> None:
+    (verdict,) = diagnose(ended(Call("0", "all_reduce", 64, "train.py:9"))).verdicts
+    assert verdict.cause == "no_hang"
