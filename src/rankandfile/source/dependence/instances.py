@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.program.names import (
     Class,
+    fields_of,
     lineage,
     method,
-    resolve,
 )
 
 from . import attributes, failures
@@ -45,17 +45,25 @@ def field(
     return UNKNOWN
 
 
+def has_field(cls: Class, name: str) -> bool:
+    """The body of the class gives the name a value."""
+    return any(
+        isinstance(s, (ast.Assign, ast.AnnAssign))
+        and s.value is not None
+        and any(
+            isinstance(t, ast.Name) and t.id == name
+            for t in getattr(s, "targets", [getattr(s, "target", None)])
+        )
+        for each in lineage(cls)
+        for s in each.node.body
+    )
+
+
 def _field_given(
     ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path, made: Instance | None
 ) -> list[Value]:
-    fields = [
-        s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
-    ]
-    sites = [
-        (site.call, Frame(site.function, None, frame.depth + 1))
-        for site in ev.index.calls(cls.name)[:6]
-        if resolve(site.function, site.call.func) == cls
-    ]
+    fields = fields_of(cls)
+    sites = [(s.call, Frame(s.function, None, frame.depth + 1)) for s in ev.index.made(cls)[:6]]
     if made is not None and made.made is not None:
         sites = [(made.made, made.frame)]
     found = []

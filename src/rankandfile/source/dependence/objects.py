@@ -10,7 +10,10 @@ from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import (
     Class,
     External,
+    enclosing_class,
     external_bases,
+    fields_of,
+    imported_variable,
     method,
     resolve,
     scope_of,
@@ -18,12 +21,12 @@ from rankandfile.source.program.names import (
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .assignments import Definition
-from .callers import callers_of
+from .callers import callers_of, is_of_class
 from .frame import Frame, Instance, called
 from .index import MOST_SITES, Index, Site
 from .reaching_assignments import reaching
 from .stores import stores_of
-from .syntax import EACH, Path, dotted, loop_of
+from .syntax import EACH, Path, argument, dotted, loop_of
 
 _DEEPEST = 10
 MOST_STEPS = 4000
@@ -123,7 +126,7 @@ class Objects:
             yield from self.of(plain, frame, depth + 1, path[1:])
 
     def _made(self, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
-        target = resolve(frame.function, e.func)
+        target = resolve(frame.function, e.func) or _own_class(e.func, frame.function)
         if isinstance(target, Class):
             if not path:
                 yield Instance(target, e, frame)
@@ -147,7 +150,8 @@ class Objects:
             elif not path or name in TABLE.makes:
                 yield Instance(TABLE.makes.get(name, name), e, frame)
         elif isinstance(target, Function):
-            yield from self._returned(target, e, frame, depth, path, bound=False)
+            bound = is_of_class(target)
+            yield from self._returned(target, e, frame, depth, path, bound=bound)
         elif isinstance(e.func, ast.Attribute):
             if e.func.attr in _SAME:
                 yield from self.of(e.func.value, frame, depth + 1, path)
@@ -193,6 +197,12 @@ class Objects:
             yield from self._parameter(d.name, frame, depth, path)
         elif d.how == "assign" and d.value is not None:
             yield from self.of(d.value, frame, depth + 1, (*(p for p in d.path if p[0] != "enter"), *path))
+        elif d.how == "definition":
+            origin = imported_variable(frame.function.module, d.name, d.site or d.node.what)
+            if origin is not None:
+                body, name = origin
+                for each in reaching(body).everywhere(name):
+                    yield from self._defined(each, Frame(body, {}, frame.depth + 1), depth + 1, path)
         elif d.how == "mutate" and d.value is not None and path:
             yield from self.of(d.value, frame, depth + 1, path[1:])
 
@@ -238,6 +248,7 @@ class Objects:
             if isinstance(instance.type, Class):
                 for function, definition in self.stores(instance.type, e.attr):
                     yield from self._defined(definition, Frame(function, None, frame.depth + 1), depth, path)
+                yield from self._field(instance, e.attr, frame, depth, path)
                 found = method(instance.type, e.attr)
                 if found is not None and is_property(found):
                     inside = Frame(found, None, frame.depth + 1)
@@ -246,6 +257,22 @@ class Objects:
                             yield from self.of(node.value, inside, depth + 1, path)
             else:
                 yield Instance(canonical(f"{instance.type}.{e.attr}"), None, frame)
+
+    def _field(
+        self, instance: Instance, name: str, frame: Frame, depth: int, path: Path
+    ) -> Iterator[Instance]:
+        """What a field of a dataclass is given where its objects are made."""
+        cls = instance.type
+        fields = fields_of(cls) if isinstance(cls, Class) else []
+        if not isinstance(cls, Class) or name not in fields:
+            return
+        made = [(s.call, Frame(s.function, None, frame.depth + 1)) for s in self.index.made(cls)]
+        if instance.made is not None:
+            made = [(instance.made, instance.frame)]
+        for call, outer in made[:MOST_SITES]:
+            given = argument(call, fields.index(name), name)
+            if given is not None and not outer.too_deep:
+                yield from self.of(given, outer, depth + 1, path)
 
     def stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
         """Where the program stores an attribute of objects of the class, in its methods and elsewhere."""
@@ -261,6 +288,13 @@ class Objects:
             self._callers[function] = []
             self._callers[function] = callers_of(self, function)
         return self._callers[function]
+
+
+def _own_class(e: ast.expr, function: Function) -> Class | None:
+    """`cls(...)` in a method of the class."""
+    if not isinstance(e, ast.Name) or e.id != "cls" or function.parameters[:1] != ["cls"]:
+        return None
+    return enclosing_class(function)
 
 
 def outside(cls: Class) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.syntax import ancestors, text
 from rankandfile.source.flow import (
     Condition,
     Exit,
@@ -30,6 +32,8 @@ _ORDERS = {"sorted", "set", "frozenset"}
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
 MOST_ROUNDS = 2
+#: Ranks of a cohort that are asked one by one what they can do.
+MOST_ASKED = 32
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,20 @@ class Decision:
     reason: Reason
     weight: tuple[int, ...]
     """The smaller, the better it explains the divergence."""
+    normal: tuple[int, ...] = ()
+    """Ranks that can have come to it and taken the normal side's way, by what is known of each."""
+    culprit: tuple[int, ...] = ()
 
 
-def decisions(places: SourcePlaces, branchings: list[Branching]) -> list[Decision]:
+class Sides(NamedTuple):
+    """The ranks of the two cohorts, the one first whose path it is, and which ways a test can come out on a rank."""
+
+    normal: tuple[int, ...]
+    culprit: tuple[int, ...]
+    ways: Callable[[int, ast.expr, Function], frozenset[bool]]
+
+
+def decisions(places: SourcePlaces, branchings: list[Branching], sides: Sides) -> list[Decision]:
     """Every decision that leads to the two sides of a branching, the one that explains it best first."""
     found: list[Decision] = []
     for nth, branching in enumerate(branchings[:MOST_BRANCHINGS]):
@@ -52,6 +67,16 @@ def decisions(places: SourcePlaces, branchings: list[Branching]) -> list[Decisio
             continue
         for distance, condition in enumerate(conditions_of(place.function, branching)):
             reason = _why(places, place, condition)
+            outcomes = _outcomes(condition, branching)
+            normal, culprit = (
+                _able(ranks, truth, condition, place.function, sides)
+                for ranks, truth in zip((sides.normal, sides.culprit), outcomes, strict=True)
+            )
+            if not normal or not culprit:
+                # A way that a rank cannot take is not the one it took.
+                continue
+            if outcomes[0] is not None and reason.level != "varying":
+                reason = _by_number(condition, place.function, sides, outcomes[0]) or reason
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
                 continue
@@ -64,8 +89,61 @@ def decisions(places: SourcePlaces, branchings: list[Branching]) -> list[Decisio
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
             if supposed <= MOST_SUPPOSED and not (condition.kind == "for" and branching.rounds > 1):
                 weight = (supposed, nth, distance)
-                found.append(Decision(branching, place, condition, reason, weight))
+                found.append(Decision(branching, place, condition, reason, weight, normal, culprit))
     return sorted(found, key=lambda decision: decision.weight)
+
+
+_TRUE = {"taken", "true", "another round", "holds"}
+
+
+def _outcomes(condition: Condition, branching: Branching) -> tuple[bool | None, bool | None]:
+    """What the test must have been on either side; None for what is no test."""
+    if condition.kind not in ("if", "while", "ifexp", "boolop", "assert"):
+        return None, None
+    here, there = condition.here in _TRUE, condition.there in _TRUE
+    return (there, here) if branching.normal == "end" else (here, there)
+
+
+def _able(
+    ranks: tuple[int, ...], truth: bool | None, condition: Condition, function: Function, sides: Sides
+) -> tuple[int, ...]:
+    """Those that can have come to the test, and through it on this side; none where the first cannot."""
+    node = condition.node
+    if truth is None or not isinstance(node, ast.expr):
+        return ranks
+    able = tuple(
+        rank
+        for rank in ranks
+        if truth in sides.ways(rank, node, function) and _comes_to(rank, node, function, sides)
+    )
+    return able if able[:1] == ranks[:1] else ()
+
+
+def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bool:
+    """No test around it keeps the rank away."""
+    below: ast.AST = node
+    for outer in ancestors(function.module, node):
+        if outer is function.node:
+            break
+        if isinstance(outer, ast.If) and below is not outer.test:
+            inside = any(below is s for s in outer.body)
+            if inside not in sides.ways(rank, outer.test, function):
+                return False
+        below = outer
+    return True
+
+
+def _by_number(condition: Condition, function: Function, sides: Sides, truth: bool) -> Reason | None:
+    """What is known of each rank alone makes the test come out differently on the two."""
+    node = condition.node
+    if not isinstance(node, ast.expr) or not sides.normal or not sides.culprit:
+        return None
+    one, other = sides.normal[0], sides.culprit[0]
+    if sides.ways(one, node, function) != {truth} or sides.ways(other, node, function) != {not truth}:
+        return None
+    yes, no = (one, other) if truth else (other, one)
+    words = f"`{text(node)}` is true on rank {yes} and false on rank {no}, by what each is in the job"
+    return Reason("varying", source="rank_api", sentence=words)
 
 
 def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reason:

@@ -110,6 +110,13 @@ def methods(cls: Class) -> list[Function]:
     return list(found.values())
 
 
+def fields_of(cls: Class) -> list[str]:
+    """The annotated names of the class and its bases, in the order in which a dataclass takes them."""
+    bodies = (s for each in reversed(lineage(cls)) for s in each.node.body)
+    annotated = (s.target for s in bodies if isinstance(s, ast.AnnAssign))
+    return list(dict.fromkeys(target.id for target in annotated if isinstance(target, ast.Name)))
+
+
 def lineage(cls: Class) -> list[Class]:
     """The class and its bases in the tree, nearest first."""
     found, queue = [cls], [cls]
@@ -255,6 +262,15 @@ def imported_module(module: Module, node: ast.ImportFrom) -> Module | None:
     if len(module.path.split("/")) < node.level:
         return None
     return _at(module.program, [*parts, *(node.module or "").split(".")] if node.module else parts)
+
+
+def imported_variable(module: Module, name: str, node: ast.AST | None) -> tuple[Function, str] | None:
+    """The module body and the name there of what `from x import name` brings, if it is a variable of the tree."""
+    alias = next((a for a in getattr(node, "names", ()) if (a.asname or a.name) == name), None)
+    origin = imported_module(module, node) if isinstance(node, ast.ImportFrom) else None
+    if origin is None or alias is None or alias.name not in scope_of(origin.functions[0]).names:
+        return None
+    return (origin.functions[0], alias.name) if top_level(origin, alias.name) is None else None
 
 
 def submodule(module: Module, name: str) -> Module | None:
