@@ -15,7 +15,7 @@ from rankandfile.source.program.names import (
 from . import attributes, failures
 from .frame import Frame, Instance
 from .returned import body
-from .syntax import LEN, Path, argument, arguments, text
+from .syntax import LEN, Path, argument, arguments, dotted, text
 from .value import UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -38,11 +38,22 @@ def field(
             if isinstance(target, ast.Name) and target.id == name:
                 outer = Frame(each.module.functions[0], {}, frame.depth + 1)
                 default = s.value if isinstance(s, (ast.Assign, ast.AnnAssign)) else None
+                default = maker_or_default(default)
                 values = [ev.value(default, outer, path)] if default is not None else []
                 if isinstance(s, ast.AnnAssign):
                     values.extend(_field_given(ev, each, name, frame, path, made))
                 return join(values) if values else UNKNOWN
     return UNKNOWN
+
+
+def maker_or_default(value: ast.expr | None) -> ast.expr | None:
+    """What a field has where nothing is given: of `field(default_factory=f)` it is `f()`."""
+    if not isinstance(value, ast.Call) or (dotted(value.func) or "").rpartition(".")[2] != "field":
+        return value
+    maker = argument(value, "default_factory")
+    if maker is None:
+        return argument(value, "default")
+    return ast.copy_location(ast.Call(maker, [], []), maker)
 
 
 def has_field(cls: Class, name: str) -> bool:

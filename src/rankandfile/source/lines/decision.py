@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rankandfile.source.dependence import Reason, why
@@ -31,6 +31,8 @@ _LOOP, _ROUND, _GUESS = 2, 1, 1
 _ORDERS = {"sorted", "set", "frozenset"}
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
+#: Of one that stands in plain sight between the two ways, where nothing else does, and nobody can say why it differs.
+MOST_IN_SIGHT = 6
 MOST_ROUNDS = 2
 #: Ranks of a cohort that are asked one by one what they can do.
 MOST_ASKED = 32
@@ -58,14 +60,17 @@ class Sides(NamedTuple):
     ways: Callable[[int, ast.expr, Function], frozenset[bool]]
 
 
-def decisions(places: SourcePlaces, branchings: list[Branching], sides: Sides) -> list[Decision]:
-    """Every decision that leads to the two sides of a branching, the one that explains it best first."""
+def decisions(
+    places: SourcePlaces, branchings: list[Branching], sides: Sides, *, raising: bool = False
+) -> list[Decision]:
+    """Every decision that leads to the two sides of a branching, the one that explains it best first; with `raising`,
+    only the calls that may have raised instead."""
     found: list[Decision] = []
     for nth, branching in enumerate(branchings[:MOST_BRANCHINGS]):
         place = places.find(branching.frame)
         if place is None or not place.known or branching.rounds > MOST_ROUNDS:
             continue
-        for distance, condition in enumerate(conditions_of(place.function, branching)):
+        for distance, condition in enumerate(conditions_of(place.function, branching, raising)):
             reason = _why(places, place, condition)
             outcomes = _outcomes(condition, branching)
             normal, culprit = (
@@ -75,8 +80,9 @@ def decisions(places: SourcePlaces, branchings: list[Branching], sides: Sides) -
             if not normal or not culprit:
                 # A way that a rank cannot take is not the one it took.
                 continue
-            if outcomes[0] is not None and reason.level != "varying":
-                reason = _by_number(condition, place.function, sides, outcomes[0]) or reason
+            proved = _by_number(condition, place.function, sides, outcomes[0])
+            if proved is not None:
+                reason = replace(reason, source="rank_api") if reason.level == "varying" else proved
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
                 continue
@@ -87,7 +93,7 @@ def decisions(places: SourcePlaces, branchings: list[Branching], sides: Sides) -
                 + _GUESS * branching.guessed
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
-            if supposed <= MOST_SUPPOSED and not (condition.kind == "for" and branching.rounds > 1):
+            if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
                 weight = (supposed, nth, distance)
                 found.append(Decision(branching, place, condition, reason, weight, normal, culprit))
     return sorted(found, key=lambda decision: decision.weight)
@@ -133,10 +139,10 @@ def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bo
     return True
 
 
-def _by_number(condition: Condition, function: Function, sides: Sides, truth: bool) -> Reason | None:
+def _by_number(condition: Condition, function: Function, sides: Sides, truth: bool | None) -> Reason | None:
     """What is known of each rank alone makes the test come out differently on the two."""
     node = condition.node
-    if not isinstance(node, ast.expr) or not sides.normal or not sides.culprit:
+    if truth is None or not isinstance(node, ast.expr) or not sides.normal or not sides.culprit:
         return None
     one, other = sides.normal[0], sides.culprit[0]
     if sides.ways(one, node, function) != {truth} or sides.ways(other, node, function) != {not truth}:
@@ -156,7 +162,7 @@ def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reas
     return reason
 
 
-def conditions_of(function: Function, branching: Branching) -> Iterator[Condition]:
+def conditions_of(function: Function, branching: Branching, raising: bool = False) -> Iterator[Condition]:
     here, there = branching.normal, branching.culprit
     if here == "end":
         here, there = there, here
@@ -176,7 +182,11 @@ def conditions_of(function: Function, branching: Branching) -> Iterator[Conditio
         for condition in deciding(function, _point(here), end, after):
             # That any call may raise is true everywhere; a handler for it, from which the program goes on, is
             # another matter.
-            if condition.kind != "call" and not _ends(condition) and id(condition.node) not in seen:
+            if (
+                (condition.kind == "call") is raising
+                and not _ends(condition)
+                and id(condition.node) not in seen
+            ):
                 seen.add(id(condition.node))
                 yield condition
     if branching.after is not None and branching.after.call is not None and not isinstance(there, Stop):

@@ -75,9 +75,28 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         other = filled(search, divergence) or caught_outside(search, divergence)
         if other is not None:
             return other
+    if same is None and (shown := in_plain_sight(search, found)) is not None:
+        return shown
     if same is not None:
         return argument(search, verdict, same) or out_of_order(search, verdict, same)
     return together(search, verdict) or cited_argument(search, verdict)
+
+
+def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
+    """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
+    for divergence in found if found and found[0].exact else ():
+        ways, sides = _branchings(search, divergence), _sides(search, divergence)
+        every = decisions(search.places, ways, sides)
+        if not every:
+            # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
+            thrown = decisions(search.places, ways, sides, raising=True)
+            every = [decision for decision in thrown if decision.reason.level == "varying"]
+        if not every:
+            continue
+        nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
+        if len({d.condition.line for d in nearest}) == 1:
+            return decided(search, nearest[0], divergence)
+    return None
 
 
 def _from_one_place(divergence: CodeDivergence) -> bool:

@@ -105,6 +105,8 @@ def _because(found: FoundLine) -> str:
     """Only what the analysis can show; a decision that it cannot judge is named without a reason. How the difference
     comes to the decision is told with the location."""
     reason = found.reason
+    if reason is not None and reason.level == "unknown" and found.kind == "decision":
+        return "Why it came out differently, the source does not show."
     if reason is None or reason.level not in ("varying", "axes") or not reason.sentence:
         return ""
     if reason.agreed:

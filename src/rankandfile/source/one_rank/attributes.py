@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance, called
+from rankandfile.source.dependence.instances import maker_or_default
 from rankandfile.source.dependence.objects import is_property
 from rankandfile.source.dependence.syntax import argument, constant
 from rankandfile.source.program.modules import Module
@@ -98,19 +99,15 @@ def _fields(one: OneRank, cls: Class, name: str, made: Instance | None, frame: F
 
 
 def _default(one: OneRank, cls: Class, value: ast.expr | None, frame: Frame) -> Values:
-    """`field(default=...)`, `field(default_factory=...)`, or the value itself."""
     body = Frame(cls.module.functions[0], {}, frame.depth + 1)
-    if isinstance(value, ast.Call) and getattr(value.func, "id", getattr(value.func, "attr", "")) == "field":
-        maker = argument(value, "default_factory")
-        if maker is None:
-            value = argument(value, "default")
-        else:
-            # It is called when an object is made, and not when the module is imported.
-            return one.value(ast.copy_location(ast.Call(maker, [], []), value), body)
-    if value is None:
+    made = maker_or_default(value)
+    if made is not value and isinstance(made, ast.Call):
+        # It is called when an object is made, and not when the module is imported.
+        return one.value(made, body)
+    if made is None:
         return None
     with one.imported():
-        return one.value(value, body)
+        return one.value(made, body)
 
 
 def _given(one: OneRank, cls: Class, name: str, made: Instance | None, usual: Values) -> list[Values]:
