@@ -139,7 +139,9 @@ def test_a_way_that_a_rank_cannot_take(expression: str, never: set[int]) -> None
         assert ways(expression, rank) == ({False} if rank in never else {True, False})
 
 
-@pytest.mark.parametrize("expression", ["env.VERBOSE", "n", "place.steps == n", "trainer.is_ready", "name() == n"])
+@pytest.mark.parametrize(
+    "expression", ["env.VERBOSE", "n", "place.steps == n", "trainer.is_ready", "name() == n"]
+)
 def test_nothing_is_said_of_what_may_be_anything(expression: str) -> None:
     assert ways(expression, 0) == {True, False}
 

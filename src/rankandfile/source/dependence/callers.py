@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
     Class,
+    enclosing_class,
     lineage,
     method,
     resolve,
@@ -80,6 +81,13 @@ def is_of_class(function: Function) -> bool:
     node = function.node
     decorators = [] if isinstance(node, (ast.Module, ast.Lambda)) else node.decorator_list
     return any(dotted(d) == "classmethod" for d in decorators)
+
+
+def own_class(e: ast.expr, function: Function) -> Class | None:
+    """`cls(...)` in a method of the class."""
+    if not isinstance(e, ast.Name) or e.id != "cls" or function.parameters[:1] != ["cls"]:
+        return None
+    return enclosing_class(function)
 
 
 def _through_self(site: Site) -> bool:

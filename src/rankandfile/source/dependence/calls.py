@@ -69,6 +69,7 @@ _SAME_NUMBER = {
     "any",
     "all",
     "rank",
+    "send",
 }
 
 

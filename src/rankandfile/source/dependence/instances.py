@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.program.names import (
     Class,
-    fields_of,
     lineage,
     method,
 )
@@ -15,6 +14,7 @@ from rankandfile.source.program.names import (
 from . import attributes, failures
 from .frame import Frame, Instance
 from .returned import body
+from .stores import fields_of
 from .syntax import LEN, Path, argument, arguments, dotted, text
 from .value import UNKNOWN, Value, join
 

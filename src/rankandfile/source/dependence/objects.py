@@ -10,9 +10,7 @@ from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import (
     Class,
     External,
-    enclosing_class,
     external_bases,
-    fields_of,
     imported_variable,
     method,
     resolve,
@@ -21,12 +19,12 @@ from rankandfile.source.program.names import (
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .assignments import Definition
-from .callers import callers_of, is_of_class
+from .callers import callers_of, is_of_class, own_class
 from .frame import Frame, Instance, called
 from .index import MOST_SITES, Index, Site
 from .reaching_assignments import reaching
-from .stores import stores_of
-from .syntax import EACH, Path, argument, dotted, loop_of
+from .stores import given_to_field, stores_of
+from .syntax import EACH, Path, dotted, loop_of
 
 _DEEPEST = 10
 MOST_STEPS = 4000
@@ -126,7 +124,7 @@ class Objects:
             yield from self.of(plain, frame, depth + 1, path[1:])
 
     def _made(self, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
-        target = resolve(frame.function, e.func) or _own_class(e.func, frame.function)
+        target = resolve(frame.function, e.func) or own_class(e.func, frame.function)
         if isinstance(target, Class):
             if not path:
                 yield Instance(target, e, frame)
@@ -248,7 +246,8 @@ class Objects:
             if isinstance(instance.type, Class):
                 for function, definition in self.stores(instance.type, e.attr):
                     yield from self._defined(definition, Frame(function, None, frame.depth + 1), depth, path)
-                yield from self._field(instance, e.attr, frame, depth, path)
+                for given, outer in given_to_field(self, instance, e.attr, frame):
+                    yield from self.of(given, outer, depth + 1, path)
                 found = method(instance.type, e.attr)
                 if found is not None and is_property(found):
                     inside = Frame(found, None, frame.depth + 1)
@@ -257,22 +256,6 @@ class Objects:
                             yield from self.of(node.value, inside, depth + 1, path)
             else:
                 yield Instance(canonical(f"{instance.type}.{e.attr}"), None, frame)
-
-    def _field(
-        self, instance: Instance, name: str, frame: Frame, depth: int, path: Path
-    ) -> Iterator[Instance]:
-        """What a field of a dataclass is given where its objects are made."""
-        cls = instance.type
-        fields = fields_of(cls) if isinstance(cls, Class) else []
-        if not isinstance(cls, Class) or name not in fields:
-            return
-        made = [(s.call, Frame(s.function, None, frame.depth + 1)) for s in self.index.made(cls)]
-        if instance.made is not None:
-            made = [(instance.made, instance.frame)]
-        for call, outer in made[:MOST_SITES]:
-            given = argument(call, fields.index(name), name)
-            if given is not None and not outer.too_deep:
-                yield from self.of(given, outer, depth + 1, path)
 
     def stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
         """Where the program stores an attribute of objects of the class, in its methods and elsewhere."""
@@ -288,13 +271,6 @@ class Objects:
             self._callers[function] = []
             self._callers[function] = callers_of(self, function)
         return self._callers[function]
-
-
-def _own_class(e: ast.expr, function: Function) -> Class | None:
-    """`cls(...)` in a method of the class."""
-    if not isinstance(e, ast.Name) or e.id != "cls" or function.parameters[:1] != ["cls"]:
-        return None
-    return enclosing_class(function)
 
 
 def outside(cls: Class) -> list[str]:

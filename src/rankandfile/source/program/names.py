@@ -110,13 +110,6 @@ def methods(cls: Class) -> list[Function]:
     return list(found.values())
 
 
-def fields_of(cls: Class) -> list[str]:
-    """The annotated names of the class and its bases, in the order in which a dataclass takes them."""
-    bodies = (s for each in reversed(lineage(cls)) for s in each.node.body)
-    annotated = (s.target for s in bodies if isinstance(s, ast.AnnAssign))
-    return list(dict.fromkeys(target.id for target in annotated if isinstance(target, ast.Name)))
-
-
 def lineage(cls: Class) -> list[Class]:
     """The class and its bases in the tree, nearest first."""
     found, queue = [cls], [cls]

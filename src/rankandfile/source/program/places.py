@@ -207,7 +207,10 @@ def _elsewhere(place: SourcePlace, name: str) -> str | None:
         for node in ast.walk(place.function.node)
         if isinstance(node, ast.Call) and _name(node.func) == name
     ]
-    if not lines or not all(_plainly_other(place, node, name) for node in _on_line(place)):
+    running = list(_on_line(place))
+    if not lines or not any(isinstance(node, ast.Call) for node in running):
+        return None
+    if not all(_plainly_other(place, node, name) for node in running):
         return None
     return f"line {place.line} called {name}, which is called on line {lines[0]}"
 
