@@ -84,9 +84,13 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
 
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
     """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
-    for divergence in found if found and found[0].exact else ():
+    for divergence in found:
+        if not divergence.exact or divergence.normal.call is None or divergence.culprit.call is None:
+            # Where somebody was only seen, other ways may have led there.
+            continue
         ways, sides = _branchings(search, divergence), _sides(search, divergence)
-        every = decisions(search.places, ways, sides)
+        every = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
+        every = [d for d in every if not d.branching.guessed]
         if not every:
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
