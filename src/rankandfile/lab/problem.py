@@ -33,6 +33,7 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
         kind=scenario.divergence.kind,
         whole_job=len(members) == scenario.world_size if members else None,
         sites=tuple(sites),
+        world=scenario.world_size,
     )
 
 

@@ -28,6 +28,9 @@ def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
         if of_it:
             held = sum(proof.held for proof in of_it)
             yield f"* {held} of {len(of_it)} {words} hold"
+            offered = sum(bool(proof.pattern) for proof in of_it)
+            if what == "remedy":
+                yield f"* {offered} offered, {held} proved by a run, {len(of_it) - offered} refused or without a place"
     origin = "diagnosed from a fresh hang" if proofs and proofs[0].origin == "diagnosis" else "as stated"
     how = "plain torch" if proofs and proofs[0].plain else "guards"
     yield f"* one run; places {origin}; {how}; Python {platform.python_version()}"

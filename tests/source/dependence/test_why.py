@@ -225,7 +225,7 @@ def test_a_random_number_by_the_seed_it_is_drawn_after() -> None:
     assert of(body.format(seed="random.seed(dist.get_rank())")).level == "varying"
     assert of(body.format(seed="")).level == "varying"
     own = "dice = random.Random({seed})\nif dice.random() < 0.5:\n    dist.barrier()\n"
-    assert of(own.format(seed="dist.get_rank()")).source == "rank_api"
+    assert of(own.format(seed="dist.get_rank()")).source == "rng"
     assert of(own.format(seed="7")).level == "unknown"
 
 

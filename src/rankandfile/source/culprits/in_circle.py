@@ -14,8 +14,6 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import why
-from rankandfile.source.dependence.index import index_of
-from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.syntax import dotted
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
@@ -32,7 +30,6 @@ from rankandfile.source.program.names import (
 from rankandfile.source.program.places import SourcePlace
 
 from .unsent_message import peers_of, transfers
-from .whole_numbers import WholeNumbers
 
 _KIND = "loop"
 _MOST_RANKS = 256
@@ -101,7 +98,6 @@ def _pair(search: Search) -> tuple[int, int] | None:
     world, ranks = search.case.world_size or 0, search.paths.seen()
     if not 2 <= world <= _MOST_RANKS or ranks != list(range(world)):
         return None
-    objects = Objects(index_of(search.program))
     awaited: dict[int, int] = {}
     for rank in ranks:
         place = innermost(search.places, search.paths.now(rank))
@@ -109,9 +105,7 @@ def _pair(search: Search) -> tuple[int, int] | None:
             [t for t in transfers(place.function) if not t.sends and _on(t.call, place)] if place else []
         )
         peers = (
-            peers_of(WholeNumbers(search.program, rank, world, objects), receives, place.function)
-            if place and receives
-            else frozenset()
+            peers_of(search.one_rank(rank), receives, place.function) if place and receives else frozenset()
         )
         if len(peers) != 1:
             return None
@@ -152,15 +146,9 @@ def _singled_out(
     search: Search, function: Function, loop: ast.For | ast.AsyncFor, ranks: tuple[int, int]
 ) -> int | None:
     """The one rank of both on which a test can be true, of those that decide what the loop goes over."""
-    world = search.case.world_size or 0
-    objects = Objects(index_of(search.program))
     found: set[int] = set()
     for test, where in _tests(function, loop.iter):
-        can = {
-            rank
-            for rank in ranks
-            if WholeNumbers(search.program, rank, world, objects).can_be_true(test, where)
-        }
+        can = {rank for rank in ranks if search.one_rank(rank).can_be_true(test, where)}
         if len(can) == 1:
             found |= can
     return found.pop() if len(found) == 1 else None

@@ -12,8 +12,6 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.source.dependence.index import index_of
-from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.lines.arguments import called_name, calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.found_line import Search
@@ -21,7 +19,6 @@ from rankandfile.source.lines.held_line import innermost
 from rankandfile.source.program.places import SourcePlace
 
 from .unsent_message import rank_words
-from .whole_numbers import WholeNumbers
 
 _BROADCASTS = {"broadcast", "broadcast_object_list"}
 _NAMES = ("src", "root")
@@ -56,18 +53,17 @@ def _own_root(verdict: Verdict, search: Search) -> tuple[tuple[int, ...], int] |
     if given[0] is None or given[1] is None or given[0][1] is not given[1][1] or len(members) > _MOST_MEMBERS:
         return None
     place, e = given[0]
-    objects = Objects(index_of(search.program))
-    can_name = {r: WholeNumbers(search.program, r, world, objects).of(e, place.function) for r in members}
+    can_name = {r: search.one_rank(r).of(e, place.function) for r in members}
     known = {rank: values for rank, values in can_name.items() if values is not None}
     if len(known) < len(members):
         return None
-    usual = frozenset.intersection(*known.values()) & set(members)
+    usual = [rank for rank in members if all(rank in values for values in known.values())]
     if len(usual) != 1:
         return None
     (root,) = usual
     finished = set(_parsed(done.ranks))
     odd = tuple(sorted(finished - {root}))
-    if root is None or root not in finished or not odd or 2 * len(odd) >= len(members):
+    if root not in finished or not odd or 2 * len(odd) >= len(members):
         return None
     return (odd, root) if all(rank in known[rank] for rank in odd) else None
 

@@ -12,14 +12,11 @@ from typing import NamedTuple
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
-from rankandfile.source.dependence.index import index_of
-from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.one_rank import OneRank
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import own_nodes
-
-from .whole_numbers import WholeNumbers
 
 _RECEIVES, _SENDS = {"recv", "irecv"}, {"send", "isend"}
 _OPERATION = "P2POp"
@@ -58,10 +55,9 @@ def _unsent(found: FoundLine, search: Search) -> tuple[tuple[int, ...], tuple[in
     if not receives or not any(one.sends and id(one.call) in inside for one in made):
         return None
     held = tuple(rank for rank in search.paths.seen() if _stands_in(search, rank, function))
-    objects = Objects(index_of(search.program))
     senders: set[int] = set()
     for rank in held[:_MOST_HELD]:
-        peers = peers_of(WholeNumbers(search.program, rank, world, objects), receives, function)
+        peers = peers_of(search.one_rank(rank), receives, function)
         if len(peers) != 1:
             return None
         senders |= peers
@@ -86,14 +82,14 @@ def transfers(function: Function) -> list[Transfer]:
     return found
 
 
-def peers_of(numbers: WholeNumbers, some: list[Transfer], function: Function) -> frozenset[int]:
+def peers_of(one: OneRank, some: list[Transfer], function: Function) -> frozenset[int]:
     """The ranks of the job that any of the transfers can be with; empty where one can be with anybody."""
     found: set[int] = set()
-    for one in some:
-        values = numbers.of(one.peer, function)
+    for transfer in some:
+        values = one.of(transfer.peer, function)
         if values is None:
             return frozenset()
-        found |= {v for v in values if v is not None and 0 <= v < numbers.world and v != numbers.rank}
+        found |= {v for v in values if isinstance(v, int) and 0 <= v < one.world and v != one.rank}
     return frozenset(found)
 
 

@@ -122,7 +122,11 @@ def of_class(
     ]
     if not found:
         return instances.field(ev, cls, name, frame, path, made)
-    return control.stored_anywhere(ev, found, path)
+    if not instances.has_field(cls, name):
+        return control.stored_anywhere(ev, found, path)
+    # The class has a value of its own, which stays where nothing is stored.
+    first = instances.field(ev, cls, name, frame, path, made)
+    return join([first, control.stored_anywhere(ev, found, path, before=True)])
 
 
 def _may_be(ev: Evaluator, function: Function, d: Definition, name: str, made: Instance | None) -> bool:

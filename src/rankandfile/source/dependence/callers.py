@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
     Class,
+    enclosing_class,
     lineage,
     method,
     resolve,
@@ -39,7 +40,8 @@ def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
                 return found
             target = resolve(site.function, site.call.func)
             if target is function:
-                found.append((site, owner is not None and not is_static(function) and _through_self(site)))
+                bound = owner is not None and not is_static(function)
+                found.append((site, bound and (is_of_class(function) or _through_self(site))))
             elif isinstance(target, Class) and owner is not None and owner in lineage(target):
                 if method(target, function.name) is function:
                     found.append((site, True))
@@ -72,6 +74,20 @@ def is_static(function: Function) -> bool:
     if isinstance(node, (ast.Module, ast.Lambda)):
         return True
     return any(dotted(d) == "staticmethod" for d in node.decorator_list)
+
+
+def is_of_class(function: Function) -> bool:
+    """A class method: its first parameter is the class, however it is called."""
+    node = function.node
+    decorators = [] if isinstance(node, (ast.Module, ast.Lambda)) else node.decorator_list
+    return any(dotted(d) == "classmethod" for d in decorators)
+
+
+def own_class(e: ast.expr, function: Function) -> Class | None:
+    """`cls(...)` in a method of the class."""
+    if not isinstance(e, ast.Name) or e.id != "cls" or function.parameters[:1] != ["cls"]:
+        return None
+    return enclosing_class(function)
 
 
 def _through_self(site: Site) -> bool:

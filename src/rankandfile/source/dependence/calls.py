@@ -44,9 +44,38 @@ _OF_MODULES = {
 """Methods of every `torch.nn.Module`, as alike on all ranks as the module is."""
 
 
+_OF_NUMBERS = (
+    "builtins.",
+    "math.",
+    "operator.",
+    "torch.tensor",
+    "torch.as_tensor",
+    "copy.",
+    "typing.",
+    "enum.",
+)
+"""What makes of a number something that is still that number, or an answer about it."""
+_SAME_NUMBER = {
+    "item",
+    "int",
+    "long",
+    "bool",
+    "float",
+    "to",
+    "cuda",
+    "cpu",
+    "clone",
+    "copy",
+    "any",
+    "all",
+    "rank",
+    "send",
+}
+
+
 def call(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     """The value of what a call returns, on all ranks together."""
-    target = resolve(frame.function, e.func)
+    target = frame.function.module.by_node.get(e.func) or resolve(frame.function, e.func)
     if isinstance(target, External):
         return _external(ev, canonical(target.dotted), e, frame, path)
     if isinstance(target, Function):
@@ -118,6 +147,7 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if random_state.is_draw(ev, e, frame):
         return random_state.draw_of_object(ev, e, frame)
     value = join([ev.value(receiver, frame), ev.all(arguments(e), frame)])
+    value = value if name in _SAME_NUMBER else value.of_data()
     if name not in _OF_MODULES and ev.objects.classes(receiver, frame):
         # A method that the tree does not show, of a class that it does.
         value = join([UNKNOWN, value])
@@ -148,7 +178,8 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     if name.startswith("builtins."):
         return builtin(ev, name.removeprefix("builtins."), e, frame, path)
     if is_pure(name):
-        return ev.all(arguments(e), frame)
+        value = ev.all(arguments(e), frame)
+        return value if name.startswith(_OF_NUMBERS) else value.of_data()
     if name in ("itertools.count", "itertools.cycle"):
         return ev.all(arguments(e), frame)
     return by_arguments(ev, e, frame, name)

@@ -21,10 +21,13 @@ def subscript(ev: Evaluator, e: ast.Subscript, frame: Frame, path: Path) -> Valu
     if isinstance(base, External) and base.dotted == "os.environ":
         return origins.environment(constant(e.slice), e, frame)
     if isinstance(e.slice, ast.Slice):
-        return join([ev.value(e.value, frame, path), ev.all(list(children(e.slice)), frame)])
+        which = ev.all(list(children(e.slice)), frame).of_data(
+            "shard_length" if path[:1] == (LEN,) else "local_data"
+        )
+        return join([ev.value(e.value, frame, path), which])
     key = constant(e.slice)
     item = ev.value(e.value, frame, (("item", key), *path))
-    return item if key is not None else join([item, ev.value(e.slice, frame)])
+    return item if key is not None else join([item, ev.value(e.slice, frame).of_data()])
 
 
 def sequence(ev: Evaluator, e: ast.Tuple | ast.List | ast.Set, frame: Frame, path: Path) -> Value:

@@ -72,10 +72,13 @@ def choice(ev: Evaluator, found: list[Definition], frame: Frame, uses: list[Node
     return join(values)
 
 
-def stored_anywhere(ev: Evaluator, found: list[tuple[Frame, Definition]], path: Path) -> Value:
-    """A variable of long life: what every function stores in it, and what decides whether it does."""
+def stored_anywhere(
+    ev: Evaluator, found: list[tuple[Frame, Definition]], path: Path, *, before: bool = False
+) -> Value:
+    """A variable of long life: what every function stores in it, and what decides whether it does; `before`: it has a
+    value besides."""
     value = join(_own(ev, d, frame, path) for frame, d in found)
-    if value.level == "varying" or len(found) < 2:
+    if value.level == "varying" or len(found) + before < 2:
         return value
     guards: list[Value] = []
     for frame, d in found:

@@ -14,6 +14,7 @@ from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import (
     Class,
     External,
+    imported_variable,
     resolve,
     scope_of,
 )
@@ -163,7 +164,11 @@ class Evaluator:
         if d.how == "exception":
             return Value("varying", source="exception", chain=(origins.exception_link(file, d),))
         if value is None:
-            return UNIFORM
+            return (
+                self._imported(d, frame, path)
+                if isinstance(d.site or d.node.what, ast.ImportFrom)
+                else UNIFORM
+            )
         if d.how == "agreed":
             return groups.agreed(self, d, frame)
         if d.how == "augment":
@@ -175,6 +180,11 @@ class Evaluator:
         if isinstance(d.site, (ast.For, ast.AsyncFor)):
             return self.value(value, frame, (*d.path, *path))
         return self.value(value, frame, (*d.path, *path)).by(_set(file, d, value))
+
+    def _imported(self, d: Definition, frame: Frame, path: Path) -> Value:
+        """`from state import STATE`: a variable of the other module; a function or class is the same everywhere."""
+        origin = imported_variable(frame.function.module, d.name, d.site or d.node.what)
+        return UNIFORM if origin is None else self.variable(*origin, frame, path)
 
     def _mutated(self, d: Definition, value: ast.expr, frame: Frame, path: Path) -> Value:
         """An item stored or added: it matters for that item, for all items, and for the whole."""

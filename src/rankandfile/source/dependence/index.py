@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import (
+    Class,
     External,
     enclosing_class,
     method,
@@ -87,6 +88,12 @@ class Index:
                             found.setdefault(node.attr, []).append((function, name))
         return found
 
+    def made(self, cls: Class) -> list[Site]:
+        """Where objects of the class are made, by its name or by `cls(...)` in one of its own methods."""
+        by_name = (s for s in self.calls(cls.name) if resolve(s.function, s.call.func) == cls)
+        by_itself = (s for s in self.calls("cls") if enclosing_class(s.function) == cls)
+        return [*by_name, *by_itself]
+
     @cached_property
     def calls_of_variables(self) -> list[Site]:
         """Calls of something that is no function, class or name of a package: perhaps of an object."""
@@ -99,6 +106,27 @@ class Index:
 
     def calls(self, name: str) -> list[Site]:
         return self._calls.get(name, [])
+
+    @cached_property
+    def handed_on(self) -> frozenset[str]:
+        """Last names of what stands anywhere without being called: perhaps functions that somebody else calls."""
+        found: set[str] = set()
+        for module in self.modules:
+            targets = {id(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
+            for node in ast.walk(module.tree):
+                if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in targets:
+                    found.add(node.id if isinstance(node, ast.Name) else node.attr)
+        return frozenset(found)
+
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """Names of all functions and methods, and of what stands in the bodies of classes."""
+        found = {function.name for module in self.modules for function in module.functions}
+        bodies = (cls.body for module in self.modules for cls in module.classes.values())
+        for s in (s for body in bodies for s in body):
+            targets = s.targets if isinstance(s, ast.Assign) else [getattr(s, "target", None)]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+        return frozenset(found)
 
     @cached_property
     def by_themselves(self) -> dict[Function, tuple[str, Site]]:

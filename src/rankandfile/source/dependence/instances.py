@@ -9,13 +9,13 @@ from rankandfile.source.program.names import (
     Class,
     lineage,
     method,
-    resolve,
 )
 
 from . import attributes, failures
 from .frame import Frame, Instance
 from .returned import body
-from .syntax import LEN, Path, argument, arguments, text
+from .stores import fields_of
+from .syntax import LEN, Path, argument, arguments, dotted, text
 from .value import UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def field(
             if isinstance(target, ast.Name) and target.id == name:
                 outer = Frame(each.module.functions[0], {}, frame.depth + 1)
                 default = s.value if isinstance(s, (ast.Assign, ast.AnnAssign)) else None
+                default = maker_or_default(default)
                 values = [ev.value(default, outer, path)] if default is not None else []
                 if isinstance(s, ast.AnnAssign):
                     values.extend(_field_given(ev, each, name, frame, path, made))
@@ -45,17 +46,35 @@ def field(
     return UNKNOWN
 
 
+def maker_or_default(value: ast.expr | None) -> ast.expr | None:
+    """What a field has where nothing is given: of `field(default_factory=f)` it is `f()`."""
+    if not isinstance(value, ast.Call) or (dotted(value.func) or "").rpartition(".")[2] != "field":
+        return value
+    maker = argument(value, "default_factory")
+    if maker is None:
+        return argument(value, "default")
+    return ast.copy_location(ast.Call(maker, [], []), maker)
+
+
+def has_field(cls: Class, name: str) -> bool:
+    """The body of the class gives the name a value."""
+    return any(
+        isinstance(s, (ast.Assign, ast.AnnAssign))
+        and s.value is not None
+        and any(
+            isinstance(t, ast.Name) and t.id == name
+            for t in getattr(s, "targets", [getattr(s, "target", None)])
+        )
+        for each in lineage(cls)
+        for s in each.node.body
+    )
+
+
 def _field_given(
     ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path, made: Instance | None
 ) -> list[Value]:
-    fields = [
-        s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
-    ]
-    sites = [
-        (site.call, Frame(site.function, None, frame.depth + 1))
-        for site in ev.index.calls(cls.name)[:6]
-        if resolve(site.function, site.call.func) == cls
-    ]
+    fields = fields_of(cls)
+    sites = [(s.call, Frame(s.function, None, frame.depth + 1)) for s in ev.index.made(cls)[:6]]
     if made is not None and made.made is not None:
         sites = [(made.made, made.frame)]
     found = []

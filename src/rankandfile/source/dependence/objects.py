@@ -11,6 +11,7 @@ from rankandfile.source.program.names import (
     Class,
     External,
     external_bases,
+    imported_variable,
     method,
     resolve,
     scope_of,
@@ -18,11 +19,11 @@ from rankandfile.source.program.names import (
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .assignments import Definition
-from .callers import callers_of
+from .callers import callers_of, is_of_class, own_class
 from .frame import Frame, Instance, called
 from .index import MOST_SITES, Index, Site
 from .reaching_assignments import reaching
-from .stores import stores_of
+from .stores import given_to_field, stores_of
 from .syntax import EACH, Path, dotted, loop_of
 
 _DEEPEST = 10
@@ -123,7 +124,7 @@ class Objects:
             yield from self.of(plain, frame, depth + 1, path[1:])
 
     def _made(self, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
-        target = resolve(frame.function, e.func)
+        target = resolve(frame.function, e.func) or own_class(e.func, frame.function)
         if isinstance(target, Class):
             if not path:
                 yield Instance(target, e, frame)
@@ -147,7 +148,8 @@ class Objects:
             elif not path or name in TABLE.makes:
                 yield Instance(TABLE.makes.get(name, name), e, frame)
         elif isinstance(target, Function):
-            yield from self._returned(target, e, frame, depth, path, bound=False)
+            bound = is_of_class(target)
+            yield from self._returned(target, e, frame, depth, path, bound=bound)
         elif isinstance(e.func, ast.Attribute):
             if e.func.attr in _SAME:
                 yield from self.of(e.func.value, frame, depth + 1, path)
@@ -193,6 +195,12 @@ class Objects:
             yield from self._parameter(d.name, frame, depth, path)
         elif d.how == "assign" and d.value is not None:
             yield from self.of(d.value, frame, depth + 1, (*(p for p in d.path if p[0] != "enter"), *path))
+        elif d.how == "definition":
+            origin = imported_variable(frame.function.module, d.name, d.site or d.node.what)
+            if origin is not None:
+                body, name = origin
+                for each in reaching(body).everywhere(name):
+                    yield from self._defined(each, Frame(body, {}, frame.depth + 1), depth + 1, path)
         elif d.how == "mutate" and d.value is not None and path:
             yield from self.of(d.value, frame, depth + 1, path[1:])
 
@@ -238,6 +246,8 @@ class Objects:
             if isinstance(instance.type, Class):
                 for function, definition in self.stores(instance.type, e.attr):
                     yield from self._defined(definition, Frame(function, None, frame.depth + 1), depth, path)
+                for given, outer in given_to_field(self, instance, e.attr, frame):
+                    yield from self.of(given, outer, depth + 1, path)
                 found = method(instance.type, e.attr)
                 if found is not None and is_property(found):
                     inside = Frame(found, None, frame.depth + 1)

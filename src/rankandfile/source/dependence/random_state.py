@@ -43,7 +43,7 @@ def draw(ev: Evaluator, name: str, e: ast.Call, frame: Frame) -> Value:
     """A number drawn from a generator of the process, or from the one that is passed."""
     generator = argument(e, "generator")
     if generator is not None:
-        return join([UNKNOWN, ev.value(generator, frame)])
+        return join([UNKNOWN, ev.value(generator, frame).of_data("rng")])
     mine = family(name)
     values = []
     for which, site in ev.index.seeds:
@@ -59,7 +59,7 @@ def draw(ev: Evaluator, name: str, e: ast.Call, frame: Frame) -> Value:
                 f"is drawn after `{shown}` ({file}:{site.call.lineno})",
                 shown,
             )
-            values.append(value.by(link))
+            values.append(value.of_data("rng").by(link))
     if values:
         # Seeded alike is not yet drawn alike.
         return join([UNKNOWN, *values])
@@ -93,5 +93,6 @@ def draw_of_object(ev: Evaluator, e: ast.Call, frame: Frame) -> Value:
                 f"is drawn from `{text(made, 60)}` ({file}:{made.lineno})",
                 text(made, 60),
             )
-            values.append(ev.all([*made.args, *(k.value for k in made.keywords)], instance.frame).by(link))
+            seed = ev.all([*made.args, *(k.value for k in made.keywords)], instance.frame)
+            values.append(seed.of_data("rng").by(link))
     return join(values)

@@ -75,7 +75,8 @@ def _sentence(value: Value) -> str:
     if value.agreed:
         groups = " and ".join(f"`{group}`" for group in sorted(value.agreed))
         return f"{words}, reduced over {groups} only"
-    end = _ENDS.get(value.source, _UNAGREED)
+    own = "the rank's own number" in links[-1].verb
+    end = "" if own else _ENDS.get(value.source, _UNAGREED)
     return f"{words}, {end}" if end else words
 
 

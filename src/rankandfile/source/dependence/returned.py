@@ -115,7 +115,7 @@ def _yielded(
 
 def by_arguments(ev: Evaluator, e: ast.Call, frame: Frame, name: str) -> Value:
     """Of a function of which nothing is known: what goes in may come out, unless it may agree on it inside."""
-    return cautious(join([UNKNOWN, ev.all(arguments(e), frame)]), name)
+    return cautious(join([UNKNOWN, ev.all(arguments(e), frame).of_data()]), name)
 
 
 def cautious(value: Value, name: str) -> Value:

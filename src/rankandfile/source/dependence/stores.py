@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function
@@ -14,10 +15,10 @@ from rankandfile.source.program.names import (
 )
 
 from .assignments import Definition
-from .frame import Frame
+from .frame import Frame, Instance
 from .index import MOST_SITES
 from .reaching_assignments import reaching
-from .syntax import dotted
+from .syntax import argument, dotted
 
 if TYPE_CHECKING:
     from .objects import Objects
@@ -57,3 +58,27 @@ def object_stored_to(d: Definition, attribute: str) -> ast.expr | None:
             if isinstance(part, ast.Attribute) and part.attr == attribute and dotted(part) == d.name:
                 return part.value
     return None
+
+
+def fields_of(cls: Class) -> list[str]:
+    """The annotated names of the class and its bases, in the order in which a dataclass takes them."""
+    bodies = (s for each in reversed(lineage(cls)) for s in each.node.body)
+    annotated = (s.target for s in bodies if isinstance(s, ast.AnnAssign))
+    return list(dict.fromkeys(target.id for target in annotated if isinstance(target, ast.Name)))
+
+
+def given_to_field(
+    objects: Objects, instance: Instance, name: str, frame: Frame
+) -> Iterator[tuple[ast.expr, Frame]]:
+    """What a field of a dataclass is given where its objects are made."""
+    cls = instance.type
+    fields = fields_of(cls) if isinstance(cls, Class) else []
+    if not isinstance(cls, Class) or name not in fields:
+        return
+    made = [(s.call, Frame(s.function, None, frame.depth + 1)) for s in objects.index.made(cls)]
+    if instance.made is not None:
+        made = [(instance.made, instance.frame)]
+    for call, outer in made[:MOST_SITES]:
+        given = argument(call, fields.index(name), name)
+        if given is not None and not outer.too_deep:
+            yield given, outer

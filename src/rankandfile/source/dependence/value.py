@@ -58,6 +58,10 @@ class Value:
             return self
         return replace(self, chain=(link, *self.chain)[:LONGEST_CHAIN])
 
+    def of_data(self, source: str = "local_data") -> Value:
+        """What was chosen, drawn or made by the rank's number is this rank's own data, and no longer its number."""
+        return replace(self, source=source) if self.differs and self.source == "rank_api" else self
+
     def sanitised(self, axes: frozenset[str] | None) -> Value:
         """After all members of a group were given the same value; None: all ranks are members."""
         if axes is None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.syntax import ancestors, text
 from rankandfile.source.flow import (
     Condition,
     Exit,
@@ -29,7 +31,11 @@ _LOOP, _ROUND, _GUESS = 2, 1, 1
 _ORDERS = {"sorted", "set", "frozenset"}
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
+#: Of one that stands in plain sight between the two ways, where nothing else does, and nobody can say why it differs.
+MOST_IN_SIGHT = 6
 MOST_ROUNDS = 2
+#: Ranks of a cohort that are asked one by one what they can do.
+MOST_ASKED = 32
 
 
 @dataclass(frozen=True)
@@ -41,17 +47,42 @@ class Decision:
     reason: Reason
     weight: tuple[int, ...]
     """The smaller, the better it explains the divergence."""
+    normal: tuple[int, ...] = ()
+    """Ranks that can have come to it and taken the normal side's way, by what is known of each."""
+    culprit: tuple[int, ...] = ()
 
 
-def decisions(places: SourcePlaces, branchings: list[Branching]) -> list[Decision]:
-    """Every decision that leads to the two sides of a branching, the one that explains it best first."""
+class Sides(NamedTuple):
+    """The ranks of the two cohorts, the one first whose path it is, and which ways a test can come out on a rank."""
+
+    normal: tuple[int, ...]
+    culprit: tuple[int, ...]
+    ways: Callable[[int, ast.expr, Function], frozenset[bool]]
+
+
+def decisions(
+    places: SourcePlaces, branchings: list[Branching], sides: Sides, *, raising: bool = False
+) -> list[Decision]:
+    """Every decision that leads to the two sides of a branching, the one that explains it best first; with `raising`,
+    only the calls that may have raised instead."""
     found: list[Decision] = []
     for nth, branching in enumerate(branchings[:MOST_BRANCHINGS]):
         place = places.find(branching.frame)
         if place is None or not place.known or branching.rounds > MOST_ROUNDS:
             continue
-        for distance, condition in enumerate(conditions_of(place.function, branching)):
+        for distance, condition in enumerate(conditions_of(place.function, branching, raising)):
             reason = _why(places, place, condition)
+            outcomes = _outcomes(condition, branching)
+            normal, culprit = (
+                _able(ranks, truth, condition, place.function, sides)
+                for ranks, truth in zip((sides.normal, sides.culprit), outcomes, strict=True)
+            )
+            if not normal or not culprit:
+                # A way that a rank cannot take is not the one it took.
+                continue
+            proved = _by_number(condition, place.function, sides, outcomes[0])
+            if proved is not None:
+                reason = replace(reason, source="rank_api") if reason.level == "varying" else proved
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
                 continue
@@ -62,10 +93,63 @@ def decisions(places: SourcePlaces, branchings: list[Branching]) -> list[Decisio
                 + _GUESS * branching.guessed
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
-            if supposed <= MOST_SUPPOSED and not (condition.kind == "for" and branching.rounds > 1):
+            if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
                 weight = (supposed, nth, distance)
-                found.append(Decision(branching, place, condition, reason, weight))
+                found.append(Decision(branching, place, condition, reason, weight, normal, culprit))
     return sorted(found, key=lambda decision: decision.weight)
+
+
+_TRUE = {"taken", "true", "another round", "holds"}
+
+
+def _outcomes(condition: Condition, branching: Branching) -> tuple[bool | None, bool | None]:
+    """What the test must have been on either side; None for what is no test."""
+    if condition.kind not in ("if", "while", "ifexp", "boolop", "assert"):
+        return None, None
+    here, there = condition.here in _TRUE, condition.there in _TRUE
+    return (there, here) if branching.normal == "end" else (here, there)
+
+
+def _able(
+    ranks: tuple[int, ...], truth: bool | None, condition: Condition, function: Function, sides: Sides
+) -> tuple[int, ...]:
+    """Those that can have come to the test, and through it on this side; none where the first cannot."""
+    node = condition.node
+    if truth is None or not isinstance(node, ast.expr):
+        return ranks
+    able = tuple(
+        rank
+        for rank in ranks
+        if truth in sides.ways(rank, node, function) and _comes_to(rank, node, function, sides)
+    )
+    return able if able[:1] == ranks[:1] else ()
+
+
+def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bool:
+    """No test around it keeps the rank away."""
+    below: ast.AST = node
+    for outer in ancestors(function.module, node):
+        if outer is function.node:
+            break
+        if isinstance(outer, ast.If) and below is not outer.test:
+            inside = any(below is s for s in outer.body)
+            if inside not in sides.ways(rank, outer.test, function):
+                return False
+        below = outer
+    return True
+
+
+def _by_number(condition: Condition, function: Function, sides: Sides, truth: bool | None) -> Reason | None:
+    """What is known of each rank alone makes the test come out differently on the two."""
+    node = condition.node
+    if truth is None or not isinstance(node, ast.expr) or not sides.normal or not sides.culprit:
+        return None
+    one, other = sides.normal[0], sides.culprit[0]
+    if sides.ways(one, node, function) != {truth} or sides.ways(other, node, function) != {not truth}:
+        return None
+    yes, no = (one, other) if truth else (other, one)
+    words = f"`{text(node)}` is true on rank {yes} and false on rank {no}, by what each is in the job"
+    return Reason("varying", source="rank_api", sentence=words)
 
 
 def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reason:
@@ -78,7 +162,7 @@ def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reas
     return reason
 
 
-def conditions_of(function: Function, branching: Branching) -> Iterator[Condition]:
+def conditions_of(function: Function, branching: Branching, raising: bool = False) -> Iterator[Condition]:
     here, there = branching.normal, branching.culprit
     if here == "end":
         here, there = there, here
@@ -98,7 +182,11 @@ def conditions_of(function: Function, branching: Branching) -> Iterator[Conditio
         for condition in deciding(function, _point(here), end, after):
             # That any call may raise is true everywhere; a handler for it, from which the program goes on, is
             # another matter.
-            if condition.kind != "call" and not _ends(condition) and id(condition.node) not in seen:
+            if (
+                (condition.kind == "call") is raising
+                and not _ends(condition)
+                and id(condition.node) not in seen
+            ):
                 seen.add(id(condition.node))
                 yield condition
     if branching.after is not None and branching.after.call is not None and not isinstance(there, Stop):

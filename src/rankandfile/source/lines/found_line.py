@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 from rankandfile.model.case import Case
 from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.index import index_of
+from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.flow import Condition
+from rankandfile.source.one_rank.job import Job, job_of
+from rankandfile.source.one_rank.values import OneRank
 from rankandfile.source.program.modules import Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
@@ -41,6 +45,15 @@ class Search:
         self.program = Program(tree)
         self.places = SourcePlaces(tree, self.program)
         self.places.compare(self.paths.called())
+        self.job = job_of(case) or Job(world=0)
+        self._objects = Objects(index_of(self.program))
+        self._ranks: dict[int, OneRank] = {}
+
+    def one_rank(self, rank: int) -> OneRank:
+        """What the source says of this rank."""
+        if rank not in self._ranks:
+            self._ranks[rank] = OneRank(self.program, rank, self.job, self._objects)
+        return self._ranks[rank]
 
     def why(self, place: SourcePlace, condition: Condition) -> Reason:
         return why(self.program, place.function, condition)

@@ -21,14 +21,16 @@ from .branchings import Branching, End, branchings
 from .call_paths import CallPath, Stop
 from .compared_ranks import divergences
 from .decision import (
+    MOST_ASKED,
     MOST_ROUNDS,
     MOST_SUPPOSED,
     Decision,
+    Sides,
     conditions_of,
     decisions,
     ordering_loop,
 )
-from .divergence import CodeDivergence
+from .divergence import CodeDivergence, Side, ranks_of
 from .exception_origin import catcher, handler_around, raised_below
 from .filled_collection import filled_upon
 from .found_line import FoundLine, Search
@@ -59,7 +61,9 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
     best: Decision | None = None
     chosen: CodeDivergence | None = None
     for divergence in found:
-        for decision in decisions(search.places, _branchings(search, divergence))[:1]:
+        for decision in decisions(search.places, _branchings(search, divergence), _sides(search, divergence))[
+            :1
+        ]:
             most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
             if decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN)):
                 continue
@@ -71,9 +75,32 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         other = filled(search, divergence) or caught_outside(search, divergence)
         if other is not None:
             return other
+    if same is None and (shown := in_plain_sight(search, found)) is not None:
+        return shown
     if same is not None:
         return argument(search, verdict, same) or out_of_order(search, verdict, same)
     return together(search, verdict) or cited_argument(search, verdict)
+
+
+def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
+    """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
+    for divergence in found:
+        if not divergence.exact or divergence.normal.call is None or divergence.culprit.call is None:
+            # Where somebody was only seen, other ways may have led there.
+            continue
+        ways, sides = _branchings(search, divergence), _sides(search, divergence)
+        every = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
+        every = [d for d in every if not d.branching.guessed]
+        if not every:
+            # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
+            thrown = decisions(search.places, ways, sides, raising=True)
+            every = [decision for decision in thrown if decision.reason.level == "varying"]
+        if not every:
+            continue
+        nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
+        if len({d.condition.line for d in nearest}) == 1:
+            return decided(search, nearest[0], divergence)
+    return None
 
 
 def _from_one_place(divergence: CodeDivergence) -> bool:
@@ -203,6 +230,19 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
     where, handler = caught
     text = without_comment(where.module.lines[handler.lineno - 1].strip())
     return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
+
+
+def _sides(search: Search, divergence: CodeDivergence) -> Sides:
+    """Of large cohorts some are asked: they are in one because they behave alike."""
+
+    def members(side: Side) -> tuple[int, ...]:
+        return (side.rank, *(rank for rank in ranks_of(side.ranks)[:MOST_ASKED] if rank != side.rank))
+
+    return Sides(
+        members(divergence.normal),
+        members(divergence.culprit),
+        lambda rank, test, function: search.one_rank(rank).outcomes(test, function),
+    )
 
 
 def _branchings(search: Search, divergence: CodeDivergence) -> list[Branching]:

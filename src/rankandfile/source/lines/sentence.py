@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from rankandfile.model.ranks import parse_ranks
+from dataclasses import replace
+
+from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .arguments import called_name, calls_on
 from .call_paths import Stop
+from .decision import MOST_ASKED
 from .divergence import CodeDivergence, Side
 from .found_line import FoundLine
 from .implied_collectives import implicit
@@ -77,7 +80,7 @@ def _decided(found: FoundLine) -> str:
     if decision.branching.normal == "end":
         ours, theirs = theirs, ours
     place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
-    one, other = _ranks(divergence.normal), _ranks(divergence.culprit)
+    one, other = _those(divergence.normal, decision.normal), _those(divergence.culprit, decision.culprit)
     if divergence.own:
         return (
             f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
@@ -102,6 +105,8 @@ def _because(found: FoundLine) -> str:
     """Only what the analysis can show; a decision that it cannot judge is named without a reason. How the difference
     comes to the decision is told with the location."""
     reason = found.reason
+    if reason is not None and reason.level == "unknown" and found.kind == "decision":
+        return "Why it came out differently, the source does not show."
     if reason is None or reason.level not in ("varying", "axes") or not reason.sentence:
         return ""
     if reason.agreed:
@@ -137,6 +142,13 @@ def _implied(side: Side, places: SourcePlaces) -> str:
 def _ranks(side: Side) -> str:
     ranks = parse_ranks(side.ranks) if side.ranks else [side.rank]
     return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {side.ranks}"
+
+
+def _those(side: Side, able: tuple[int, ...]) -> str:
+    """Without those that the source keeps from coming there, where all were asked."""
+    ranks = set(parse_ranks(side.ranks)) if side.ranks else {side.rank}
+    fewer = able and len(ranks) <= MOST_ASKED and set(able) < ranks
+    return _ranks(replace(side, ranks=format_ranks(sorted(able)))) if fewer else _ranks(side)
 
 
 def _short(found: FoundLine) -> str:

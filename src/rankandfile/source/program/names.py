@@ -257,6 +257,15 @@ def imported_module(module: Module, node: ast.ImportFrom) -> Module | None:
     return _at(module.program, [*parts, *(node.module or "").split(".")] if node.module else parts)
 
 
+def imported_variable(module: Module, name: str, node: ast.AST | None) -> tuple[Function, str] | None:
+    """The module body and the name there of what `from x import name` brings, if it is a variable of the tree."""
+    alias = next((a for a in getattr(node, "names", ()) if (a.asname or a.name) == name), None)
+    origin = imported_module(module, node) if isinstance(node, ast.ImportFrom) else None
+    if origin is None or alias is None or alias.name not in scope_of(origin.functions[0]).names:
+        return None
+    return (origin.functions[0], alias.name) if top_level(origin, alias.name) is None else None
+
+
 def submodule(module: Module, name: str) -> Module | None:
     if not module.path.endswith("__init__.py"):
         return None

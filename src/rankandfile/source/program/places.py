@@ -16,6 +16,7 @@ from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.lines.call_paths import Frame
 
 from .modules import Function, Module, Program
+from .names import External, own_nodes, resolve
 
 _INSTALLED = {"site-packages", "dist-packages"}
 _NAMELESS = ("<lambda>", "<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -144,9 +145,17 @@ def _runs(function: Function, line: int) -> bool:
         first = getattr(node, "lineno", None)
         if first is None or not first <= line <= (getattr(node, "end_lineno", None) or first):
             continue
-        if isinstance(node, _RUNNING):
+        if isinstance(node, _RUNNING) or (
+            isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store)
+        ):
             return True
-    return False
+    # Decorators are called on their own lines.
+    return any(
+        decorator.lineno <= line <= (decorator.end_lineno or decorator.lineno)
+        for node in ast.walk(function.node)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        for decorator in node.decorator_list
+    )
 
 
 #: What Python can be at when something else is running on its behalf: calls, and all that calls behind the scenes.
@@ -179,26 +188,54 @@ _RUNNING = (
     ast.While,
     ast.If,
     ast.Starred,
+    ast.BoolOp,
+    ast.IfExp,
+    ast.ClassDef,
+    ast.Match,
+    ast.ExceptHandler,
 )
 
 
 def _elsewhere(place: SourcePlace, name: str) -> str | None:
-    """The function calls that name on other lines, and nothing on this one bears it: this line is not what ran."""
+    """Every call on the line is of a function that is known, and none of them is that one, which is called elsewhere.
+
+    A variable may hold any function, an object's method may be anybody's, a loop or a `with` runs code that the line
+    does not name: then the text proves nothing.
+    """
     lines = [
         node.lineno
         for node in ast.walk(place.function.node)
         if isinstance(node, ast.Call) and _name(node.func) == name
     ]
-    if not lines or any(_name(node) == name for node in _on_line(place.function.node, place.line)):
+    running = list(_on_line(place))
+    if not lines or not any(isinstance(node, ast.Call) for node in running):
+        return None
+    if not all(_plainly_other(place, node, name) for node in running):
         return None
     return f"line {place.line} called {name}, which is called on line {lines[0]}"
 
 
-def _on_line(node: ast.AST, line: int) -> Iterator[ast.AST]:
-    """What runs when the line does, without the bodies of compound statements."""
-    for child in ast.walk(node):
-        if isinstance(child, ast.expr) and child.lineno <= line <= (child.end_lineno or child.lineno):
-            yield child
+def _on_line(place: SourcePlace) -> Iterator[ast.AST]:
+    """What may run something when the line does."""
+    for node in ast.walk(place.function.node):
+        first = getattr(node, "lineno", None)
+        if first is not None and first <= place.line <= (getattr(node, "end_lineno", None) or first):
+            outer = isinstance(
+                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.While, ast.Try)
+            )
+            if isinstance(node, _RUNNING) and not outer:
+                yield node
+
+
+def _plainly_other(place: SourcePlace, node: ast.AST, name: str) -> bool:
+    """A call of a function of the tree by its own name, which runs nothing but itself; or what only leads to it."""
+    if isinstance(node, ast.Attribute):
+        return isinstance(resolve(place.function, node), (Function, Module, External))
+    target = resolve(place.function, node.func) if isinstance(node, ast.Call) else None
+    if not isinstance(target, Function) or isinstance(target.node, (ast.Lambda, ast.Module)):
+        return False
+    lazy = any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in own_nodes(target))
+    return target.name != name and not target.node.decorator_list and not lazy
 
 
 def _name(node: ast.AST) -> str | None:

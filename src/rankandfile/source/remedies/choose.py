@@ -11,6 +11,7 @@ from .patch import Patch, Refusal
 from .pattern import Pattern, finished
 from .place_to_mend import PlaceToMend, place_of
 from .problem import Problem
+from .words import quoted
 
 
 def patterns() -> list[Pattern]:
@@ -48,6 +49,13 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
         draft = pattern.make(place, plain)
         if draft is None or isinstance(draft, Refusal):
             return draft
+        away = place.kept_away() if pattern.meets else None
+        if away is not None:
+            return Refusal(
+                pattern.name,
+                f"not all ranks come to line {place.problem.line}: {quoted(place.module, away)} keeps some away "
+                "by what each is in the job, and they would not answer a vote there. Decide above that test.",
+            )
         patch = finished(pattern, draft)
     except CannotEdit as error:
         return Refusal(pattern.name, str(error))

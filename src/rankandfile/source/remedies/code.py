@@ -183,7 +183,7 @@ class Code:
     _around: dict[str, list[Module]] = field(default_factory=dict)
 
     @cached_property
-    def _program(self) -> Program:
+    def program(self) -> Program:
         return Program(self.files)
 
     @cached_property
@@ -202,7 +202,7 @@ class Code:
     def _parse(self, path: str) -> Module | None:
         if sum(m is not None for m in self._modules.values()) >= _MAX_MODULES:
             return None
-        found = self._program.module(path)
+        found = self.program.module(path)
         return None if found is None else Module(path, found.text, found.tree)
 
     def find(self, path: str) -> str | None:

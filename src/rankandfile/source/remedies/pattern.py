@@ -33,6 +33,8 @@ class Pattern:
     name: str
     causes: frozenset[str]
     make: Make
+    meets: bool = False
+    """The patch lets all ranks meet at the place itself, which helps only where all of them come there."""
 
 
 def spelling(place: PlaceToMend, plain: bool, module: Module | None = None) -> Spelling:

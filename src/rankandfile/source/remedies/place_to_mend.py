@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from rankandfile.source.program.modules import Function
+
 from .code import Code, Definition, Module
+from .known_answers import KnownAnswers
 from .problem import Problem, Site
 from .reach import (
     DEFAULT,
@@ -38,6 +41,23 @@ class PlaceToMend:
     def function(self) -> Definition | None:
         inside = self.node.iter if isinstance(self.node, ast.comprehension) else self.node
         return self.module.function_of(inside)
+
+    @cached_property
+    def answers(self) -> KnownAnswers:
+        """What is known of each rank at this place."""
+        return KnownAnswers(self.code.program, self.problem.world)
+
+    @cached_property
+    def in_program(self) -> Function:
+        """The function as the program knows it."""
+        module = self.code.program.module(self.module.path)
+        assert module is not None
+        node = self.function.node if self.function is not None else module.tree
+        return module.by_node[node]
+
+    def kept_away(self) -> ast.expr | None:
+        """A test that keeps some ranks from ever coming to the decision."""
+        return self.answers.kept_away(self.statement(), self.in_program)
 
     @property
     def decision(self) -> str:

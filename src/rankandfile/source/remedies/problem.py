@@ -33,6 +33,8 @@ class Problem:
     whole_job: bool | None = None
     """Whether the group that diverged is all of the job; none: not known."""
     sites: tuple[Site, ...] = ()
+    world: int = 0
+    """How many ranks the job has; 0: not known."""
 
     def culprit_sites(self) -> tuple[Site, ...]:
         """What the culprits called; where all are culprits, or none is known, what anybody called."""
@@ -68,6 +70,7 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         kind=divergence.kind if divergence else "",
         whole_job=len(members) == world_size if members and world_size else None,
         sites=tuple(sites),
+        world=world_size or 0,
     )
 
 

@@ -117,4 +117,4 @@ def _take_out(
 
 
 ORDER = 60
-PATTERN = Pattern("agree_on_exceptions", PATHS | {"raised"}, make)
+PATTERN = Pattern("agree_on_exceptions", PATHS | {"raised"}, make, meets=True)

@@ -72,4 +72,4 @@ def _gathered(module: Module, statement: ast.Expr, plain: bool) -> Draft | None:
 
 
 ORDER = 120
-PATTERN = Pattern("any_length", frozenset({"size_mismatch"}), make)
+PATTERN = Pattern("any_length", frozenset({"size_mismatch"}), make, meets=True)

@@ -61,4 +61,4 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
 
 
 ORDER = 50
-PATTERN = Pattern("even_loops", PATHS, make)
+PATTERN = Pattern("even_loops", PATHS, make, meets=True)

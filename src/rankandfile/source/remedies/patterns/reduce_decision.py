@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
+from rankandfile.source.remedies.later_uses import flag_of, other_test_of_part, uses_of
+from rankandfile.source.remedies.one_answer import OneAnswer, Test, safe_answer
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import (
@@ -12,13 +13,10 @@ from rankandfile.source.remedies.place_to_mend import (
     conjuncts,
     leaves,
     present,
-    trains,
 )
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
-
-_RANDOM = {"random", "rand", "randint", "uniform", "choice", "randrange", "bernoulli", "betavariate", "gauss"}
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
@@ -59,21 +57,60 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"the ranks that must agree on {said} form a group that has no name at this place: hand the "
             "group in, and reduce the decision over it, not over all ranks.",
         )
+    answer = safe_answer(place, node, said)
+    return (
+        Refusal("reduce_decision", answer)
+        if isinstance(answer, str)
+        else _agreed(place, plain, node, answer, group)
+    )
+
+
+def _agreed(place: PlaceToMend, plain: bool, node: Test, answer: OneAnswer, group: str) -> Draft | Refusal:
+    """The answer is agreed on here, and wherever else in the function it decides."""
     say = spelling(place, plain)
-    how, title, text, decide = _choice(place, node, said)
-    test = place.module.source(node.test)
-    code = say.of_rank_zero(test, group) if how == "first" else say.agree(test, how, group)
-    say.edits.expression(node.test, code)
-    return Draft(say.edits, title, text, decide)
+
+    def put(e: ast.expr, how: str) -> None:
+        code = place.module.source(e)
+        say.edits.expression(
+            e, say.of_rank_zero(code, group) if how == "first" else say.agree(code, how, group)
+        )
+
+    flag = flag_of(node.test)
+    uses = uses_of(place, flag) if flag is not None else None
+    if uses is not None and uses.elsewhere is not None:
+        return _again(place, node, *uses.elsewhere)
+    if flag is None or uses is None or not uses.here:
+        again = other_test_of_part(place, node.test) if flag is None else None
+        if again is not None:
+            return _again(place, node, place.module.path, again[1])
+        put(node.test, answer.how)
+        return Draft(say.edits, answer.title, answer.text, answer.decide)
+    how = {"any": "all", "all": "any"}.get(answer.how, answer.how) if flag.turned else answer.how
+    for e in (uses.made,) if uses.made is not None else (flag.node, *uses.here):
+        put(e, how)
+    lines = " and ".join(str(e.lineno) for e in uses.here[:3])
+    text = (
+        f"{answer.text} The same answer decides again at line {lines}, and is the same everywhere there too."
+    )
+    return Draft(say.edits, answer.title, text, answer.decide)
 
 
-def _asks_for_rank(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp) -> bool:
+def _again(place: PlaceToMend, node: Test, path: str, line: int) -> Refusal:
+    return Refusal(
+        "reduce_decision",
+        f"what {quoted(place.module, node.test)} asks for decides again at {path.rpartition('/')[2]}:{line}, where "
+        "the ranks would still differ: let them agree where it is set, so that every later use sees the same.",
+    )
+
+
+def _asks_for_rank(place: PlaceToMend, node: Test) -> bool:
     """The rank decides alone. Not so where one rank leaves by what it has found out: the others follow it then."""
     parts = conjuncts(node.test)
     asking = [
         part
         for part in parts
         if any(is_rank_test(place.code, place.module, p) for p in ast.walk(part) if isinstance(p, ast.expr))
+        or place.answers.differs(part, place.in_program)
     ]
     follows = isinstance(node, ast.If) and leaves(node.body) != "" and len(asking) < len(parts)
     return bool(asking) and not follows
@@ -87,7 +124,7 @@ def _under_rank_test(place: PlaceToMend) -> ast.If | None:
     return None
 
 
-def _only_transfers(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp) -> bool:
+def _only_transfers(place: PlaceToMend, node: Test) -> bool:
     """The branch posts sends and receives, and then goes on like the other."""
     if isinstance(node, ast.If) and leaves(node.body):
         return False
@@ -95,160 +132,12 @@ def _only_transfers(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp) ->
     return bool(found) and all(event.name in POINT_TO_POINT for event in found)
 
 
-def _cannot_do_without(node: ast.If | ast.While | ast.IfExp) -> bool:
+def _cannot_do_without(node: Test) -> bool:
     """The branch uses what the test has found to be there."""
     held = present(node.test)
     used = node.body if isinstance(node.body, list) else [node.body]
     return held is not None and any(ast.dump(part) == ast.dump(held) for s in used for part in ast.walk(s))
 
 
-def _choice(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp, said: str) -> tuple[str, str, str, str]:
-    """How the ranks' answers become one: "any", "all" or the first rank's; title, reason, and what to decide."""
-    if _is_drawn(node.test):
-        return (
-            "first",
-            "Let the first rank draw for all",
-            f"{said} draws a random number, and each rank draws its own. The first rank's draw now counts "
-            "for all; how often the branch is taken stays the same.",
-            "Seeding the generators alike mends it without a message, if nothing else ever draws from them.",
-        )
-    if _is_counted(node.test):
-        return (
-            "first",
-            "Let the first rank's count decide",
-            f"{said} counts on this rank's own count. The first rank's answer now counts for all, so that "
-            "the period stays what it was.",
-            "A count that all ranks share, such as the loop's own step, needs no message.",
-        )
-    if isinstance(node, ast.While):
-        return (
-            "all",
-            "Go on only while all ranks go on",
-            f"Whoever finds {said} false leaves the loop. All ranks now leave it in the same round.",
-            "What is left on the others is not worked on: pad the work, if none may be lost.",
-        )
-    way = leaves(node.body) if isinstance(node, ast.If) else ""
-    if (
-        isinstance(node, ast.If)
-        and way
-        and _involves(place, node.body)
-        and _involves(place, _other_way(place, node))
-    ):
-        return (
-            "any",
-            "Choose one way for all ranks",
-            f"Both ways at {said} make calls that involve the other ranks, but not the same ones. All ranks "
-            "now take the first as soon as it is true on one (MAX of the ranks' answers).",
-            "A test of something that is the same everywhere, such as a shape, needs no message.",
-        )
-    if way == "break" and _decodes(place):
-        return (
-            "all",
-            "Leave the loop when the last rank is done",
-            f"A rank for which {said} is true stops calling the model, and the calls inside it need every "
-            "rank. A rank that is done now keeps the others company until all are.",
-            "What a finished rank makes in the meantime must be cut off afterwards.",
-        )
-    if way in ("return", "continue") and not _inside(place, node) and _only_skips(place, way):
-        return (
-            "all",
-            "Leave it out only if all ranks leave it out",
-            f"A rank for which {said} is true leaves out calls that the others make. Whether they are "
-            "needed, no rank knows alone: they are now left out only where every rank would.",
-            "What follows must work on a rank that used to skip it, with nothing in its hands: try it with "
-            "such input.",
-        )
-    if way == "raise":
-        return (
-            "any",
-            "Raise on all ranks, or on none",
-            f"A rank for which {said} is true raises, and the others wait in a call that it never makes. "
-            "All ranks now raise as soon as one has to, and the job ends with the reason instead of a "
-            "timeout.",
-            "If such a case is to be survived, let all ranks leave it out instead of raising.",
-        )
-    if way:
-        return (
-            "any",
-            "Decide together",
-            f"A rank for which {said} is true goes another way than the others. Now all of them do as soon "
-            "as it is true on one (MAX of the ranks' answers).",
-            "If one rank's answer must not move the others, reduce what the decision is made of instead.",
-        )
-    return (
-        "any",
-        "Decide together",
-        f"What {said} guards involves the other ranks. All of them now come to it as soon as it is true on "
-        "one (MAX of the ranks' answers); a rank without anything to bring takes part with what it has.",
-        "",
-    )
-
-
-def _is_drawn(test: ast.expr) -> bool:
-    return any(
-        isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _RANDOM
-        for part in ast.walk(test)
-    )
-
-
-def _is_counted(test: ast.expr) -> bool:
-    """`count % every == 0`."""
-    return (
-        isinstance(test, ast.Compare)
-        and isinstance(test.left, ast.BinOp)
-        and isinstance(test.left.op, ast.Mod)
-        and isinstance(test.comparators[0], ast.Constant)
-    )
-
-
-def _decodes(place: PlaceToMend) -> bool:
-    """The loop runs a model without training it: to generate, or to evaluate."""
-    loop, function = place.loop(), place.function
-    if loop is None or trains(place.events(loop.body)):
-        return False
-    without = {"no_grad", "inference_mode"}
-    around = {
-        part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
-        for outer in place.module.enclosing(loop)
-        if isinstance(outer, ast.With)
-        for item in outer.items
-        for part in ast.walk(item.context_expr)
-    }
-    return bool(without & (around | (function.decorators() if function else set())))
-
-
-def _involves(place: PlaceToMend, nodes: Iterable[ast.AST]) -> bool:
-    return any(collective(event) for event in place.events(nodes))
-
-
-def _inside(place: PlaceToMend, node: ast.If | ast.While | ast.IfExp) -> bool:
-    return _involves(place, node.body if isinstance(node.body, list) else [node.body])
-
-
-def _other_way(place: PlaceToMend, node: ast.If) -> list[ast.AST]:
-    return [*(node.orelse or place.rest())]
-
-
-def _only_skips(place: PlaceToMend, way: str) -> bool:
-    """What is left out neither trains nor sends: the ranks that leave it out can as well take part with nothing.
-
-    A step of training without input makes gradients that are no numbers, and of a transfer the other side must know.
-    """
-    found = place.events(_left_out(place, way))
-    return not trains(found) and not any(event.name in POINT_TO_POINT for event in found)
-
-
-def _left_out(place: PlaceToMend, way: str) -> list[ast.AST]:
-    skipped: list[ast.AST] = list(place.rest())
-    for outer in place.module.enclosing(place.statement()):
-        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            break
-        if way == "continue" and isinstance(outer, (ast.For, ast.AsyncFor, ast.While)):
-            break
-        if isinstance(outer, ast.stmt):
-            skipped += place.rest(outer)
-    return skipped
-
-
 ORDER = 160
-PATTERN = Pattern("reduce_decision", PATHS | {"raised"}, make)
+PATTERN = Pattern("reduce_decision", PATHS | {"raised"}, make, meets=True)

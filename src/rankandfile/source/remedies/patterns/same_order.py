@@ -127,4 +127,4 @@ def _holds_names(place: PlaceToMend, node: ast.For | ast.comprehension, held: as
 
 
 ORDER = 40
-PATTERN = Pattern("same_order", ORDERS, make)
+PATTERN = Pattern("same_order", ORDERS, make, meets=True)

@@ -45,4 +45,4 @@ def make(place: PlaceToMend, plain: bool) -> Draft | None:
 
 
 ORDER = 110
-PATTERN = Pattern("same_root", frozenset({"root_mismatch"}), make)
+PATTERN = Pattern("same_root", frozenset({"root_mismatch"}), make, meets=True)

@@ -104,4 +104,4 @@ def _refusal(place: PlaceToMend, node: ast.If, held: ast.expr) -> Refusal | None
 
 
 ORDER = 70
-PATTERN = Pattern("stand_in", PATHS, make)
+PATTERN = Pattern("stand_in", PATHS, make, meets=True)

@@ -1,0 +1,161 @@
+"""What an attribute holds on one rank: by everything that the program ever stores in it, or by a property."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rankandfile.source.dependence.frame import Frame, Instance, called
+from rankandfile.source.dependence.instances import maker_or_default
+from rankandfile.source.dependence.objects import is_property
+from rankandfile.source.dependence.stores import fields_of
+from rankandfile.source.dependence.syntax import argument, constant
+from rankandfile.source.program.modules import Module
+from rankandfile.source.program.names import Class, External, lineage, method, resolve, scope_of
+from rankandfile.source.registry.tables import canonical
+
+from . import library, names
+from .arithmetic import Values, union
+
+if TYPE_CHECKING:
+    from .values import OneRank
+
+_MESH = "torch.distributed.device_mesh.DeviceMesh"
+
+
+def attribute(one: OneRank, e: ast.Attribute, frame: Frame) -> Values:
+    target = resolve(frame.function, e)
+    if isinstance(target, External):
+        return library.asked(canonical(target.dotted), one.rank, one.job)
+    base = resolve(frame.function, e.value)
+    if isinstance(base, Module):
+        body = base.functions[0]
+        return names.variable(one, body, e.attr, frame) if e.attr in scope_of(body).names else None
+    if target is not None:
+        return None
+    if isinstance(base, Class):
+        return _kept(one, base, e.attr, None, frame)
+    found = one.objects.of(e.value, frame)
+    if not found:
+        # Nobody in the program gives the name a meaning of its own: it is the framework's.
+        own = e.attr in one.index.stores or e.attr in one.index.defined
+        return None if own else library.role(e.attr, one.rank, one.job)
+    return union(_of_instance(one, each, e.attr, frame) for each in found)
+
+
+def _of_instance(one: OneRank, instance: Instance, name: str, frame: Frame) -> Values:
+    if isinstance(instance.type, Class):
+        return _kept(one, instance.type, name, instance, frame)
+    if instance.type == _MESH and name == "shape":
+        shape = argument(instance.made, 1, "mesh_shape") if instance.made is not None else None
+        return None if shape is None else one.value(shape, instance.frame)
+    return library.role(name, one.rank, one.job)
+
+
+def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Frame) -> Values:
+    """What an object of the class keeps under the name, or its property returns."""
+    own = method(cls, name)
+    if own is not None:
+        return one.returned(own, None, frame, bound=True) if is_property(own) else None
+    if _stored_by_strangers(one, name):
+        return None
+    found: list[Values] = []
+    for function, d in one.objects.stores(cls, name):
+        inside = Frame(function, None, frame.depth + 1)
+        if function.name == "__init__" and made is not None and made.made is not None:
+            inside = called(function, made.made, made.frame, bound=True)
+        found.append(names.definition(one, d, inside))
+    found += _fields(one, cls, name, made, frame)
+    return union(found) if found else library.role(name, one.rank, one.job)
+
+
+def _stored_by_strangers(one: OneRank, name: str) -> bool:
+    """Somebody stores into an attribute of this name of an object that nobody can tell."""
+    for function, dotted in one.index.stores.get(name, ()):
+        base = dotted.rpartition(".")[0]
+        if base != "self" and not one.objects.of(ast.parse(base, mode="eval").body, Frame(function)):
+            return True
+    return False
+
+
+def _fields(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Frame) -> list[Values]:
+    """A constant of the class, or a field of a dataclass, by what it is made with."""
+    for each in lineage(cls):
+        for s in each.node.body:
+            target = (
+                s.target
+                if isinstance(s, ast.AnnAssign)
+                else s.targets[0]
+                if isinstance(s, ast.Assign)
+                else None
+            )
+            if not (isinstance(target, ast.Name) and target.id == name):
+                continue
+            value = s.value if isinstance(s, (ast.Assign, ast.AnnAssign)) else None
+            usual = _default(one, each, value, frame)
+            if isinstance(s, ast.Assign) or method(cls, "__init__") is not None:
+                return [usual]
+            return _given(one, cls, name, made, usual)
+    return []
+
+
+def _default(one: OneRank, cls: Class, value: ast.expr | None, frame: Frame) -> Values:
+    body = Frame(cls.module.functions[0], {}, frame.depth + 1)
+    made = maker_or_default(value)
+    if made is not value and isinstance(made, ast.Call):
+        # It is called when an object is made, and not when the module is imported.
+        return one.value(made, body)
+    if made is None:
+        return None
+    with one.imported():
+        return one.value(made, body)
+
+
+def _given(one: OneRank, cls: Class, name: str, made: Instance | None, usual: Values) -> list[Values]:
+    order = fields_of(cls)
+    sites = [(site.call, Frame(site.function)) for site in one.index.made(cls)]
+    if made is not None and made.made is not None:
+        sites = [(made.made, made.frame)]
+    if not sites:
+        return [None]
+    found: list[Values] = []
+    for call, outer in sites:
+        value = argument(call, order.index(name), name)
+        if value is not None:
+            found.append(one.value(value, outer))
+        elif any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args):
+            found.append(None)
+        else:
+            found.append(usual)
+    return found
+
+
+def dimension(
+    one: OneRank, mesh: ast.expr, named: ast.expr | None, frame: Frame
+) -> tuple[tuple[int, ...], int] | None:
+    """The rank's place in the mesh that the expression is, and which dimension is meant; -1: none was named."""
+    part = constant(mesh.slice) if isinstance(mesh, ast.Subscript) else None
+    if isinstance(mesh, ast.Subscript):
+        mesh = mesh.value
+        if part is None:
+            return None
+    for instance in one.objects.of(mesh, frame):
+        if instance.type != _MESH or instance.made is None:
+            return None
+        shape = argument(instance.made, 1, "mesh_shape")
+        dims = argument(instance.made, 2, "mesh_dim_names")
+        values = one.value(shape, instance.frame) if shape is not None else None
+        labels = one.value(dims, instance.frame) if dims is not None else None
+        if values is None or len(values) != 1:
+            return None
+        place = library.coordinate(next(iter(values)), one.rank, one.job)
+        wanted = part if part is not None else constant(named) if named is not None else None
+        if place is None or (named is not None and part is None and wanted is None):
+            return None
+        if isinstance(wanted, str):
+            known = next(iter(labels)) if labels is not None and len(labels) == 1 else None
+            if not isinstance(known, tuple) or wanted not in known:
+                return None
+            return place, known.index(wanted)
+        return place, wanted if isinstance(wanted, int) and 0 <= wanted < len(place) else -1
+    return None

@@ -1,0 +1,122 @@
+"""What a call returns on one rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rankandfile.source.dependence.callers import is_static
+from rankandfile.source.dependence.frame import Frame
+from rankandfile.source.dependence.syntax import argument, constant
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class, External, enclosing_class, lineage, method, resolve
+from rankandfile.source.registry.tables import canonical
+
+from . import library
+from .arithmetic import Plain, Values, each, union
+from .attributes import dimension
+
+if TYPE_CHECKING:
+    from .values import OneRank
+
+_CHANGES: dict[str, Callable[[Plain], Plain]] = {
+    "int": int,  # type: ignore[dict-item]
+    "bool": bool,
+    "float": float,  # type: ignore[dict-item]
+    "str": str,
+    "abs": abs,  # type: ignore[dict-item]
+    "len": len,  # type: ignore[dict-item]
+    "tuple": tuple,  # type: ignore[dict-item]
+    "list": tuple,  # type: ignore[dict-item]
+}
+_GROUPLESS = {"group"}
+
+
+def call(one: OneRank, e: ast.Call, frame: Frame) -> Values:
+    target = frame.function.module.by_node.get(e.func) or resolve(frame.function, e.func)
+    if isinstance(target, External):
+        return _external(one, canonical(target.dotted), e, frame)
+    if isinstance(target, Function):
+        return one.returned(target, e, frame, bound=target.owner is not None and not is_static(target))
+    if isinstance(target, Class) or not isinstance(e.func, ast.Attribute):
+        return None
+    if isinstance(e.func.value, ast.Call) and getattr(e.func.value.func, "id", "") == "super":
+        owner = enclosing_class(frame.function)
+        above = (method(cls, e.func.attr) for cls in (lineage(owner)[1:] if owner is not None else []))
+        found = next((m for m in above if m is not None), None)
+        return one.returned(found, e, frame, bound=True) if found is not None else None
+    return _method(one, e, e.func, frame)
+
+
+def _method(one: OneRank, e: ast.Call, func: ast.Attribute, frame: Frame) -> Values:
+    if func.attr in ("get_local_rank", "get_coordinate", "size"):
+        found = _in_mesh(one, e, func, frame)
+        if found is not None:
+            return found
+    results: list[Values] = []
+    for instance in one.objects.of(func.value, frame):
+        if not isinstance(instance.type, Class):
+            results.append(library.asked(canonical(f"{instance.type}.{func.attr}"), one.rank, one.job))
+            continue
+        target = method(instance.type, func.attr)
+        results.append(
+            None if target is None else one.returned(target, e, frame, bound=not is_static(target))
+        )
+    return union(results) if results else None
+
+
+def _in_mesh(one: OneRank, e: ast.Call, func: ast.Attribute, frame: Frame) -> Values:
+    named = argument(e, 0, "mesh_dim")
+    found = dimension(one, func.value, named, frame)
+    if found is None:
+        return None
+    place, which = found
+    if func.attr == "get_coordinate":
+        return frozenset({place}) if which < 0 else None
+    if func.attr == "get_local_rank":
+        return frozenset({place[which]}) if which >= 0 or len(place) == 1 else None
+    return _size(one, func.value, which, frame)
+
+
+def _size(one: OneRank, mesh: ast.expr, which: int, frame: Frame) -> Values:
+    whole = ast.copy_location(ast.Attribute(mesh, "shape", ast.Load()), mesh)
+    shape = None if isinstance(mesh, ast.Subscript) else one.value(whole, frame)
+    return frozenset({one.job.world}) if which < 0 else one.part(shape, frozenset({which}))
+
+
+def _external(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:
+    if name in library.READY:
+        return frozenset({True}) if one.running else frozenset({True, False})
+    if name in ("os.environ.get", "os.getenv") and e.args:
+        return _variable(one, e, frame)
+    if name.startswith("builtins."):
+        return _builtin(one, name.removeprefix("builtins."), e, frame)
+    group = argument(e, 0, *_GROUPLESS)
+    if group is not None and not (isinstance(group, ast.Constant) and group.value is None):
+        return None
+    return library.asked(name, one.rank, one.job)
+
+
+def _variable(one: OneRank, e: ast.Call, frame: Frame) -> Values:
+    value = library.variable(constant(e.args[0]), one.rank, one.job)
+    if value is None or not (one.index.calls("spawn") or one.index.calls("Process")):
+        return value
+    # Processes that the program starts itself have only what it puts into their environment.
+    default = argument(e, 1, "default")
+    return union([value, frozenset({None}) if default is None else one.value(default, frame)])
+
+
+def _builtin(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:
+    args = [one.value(a, frame) for a in e.args]
+    if e.keywords or not args or any(isinstance(a, ast.Starred) for a in e.args):
+        return None
+    if name in _CHANGES and len(args) == 1:
+        return each(args[0], _CHANGES[name])
+    if name in ("min", "max") and len(args) > 1 and all(a is not None and len(a) == 1 for a in args):
+        numbers = tuple(next(iter(a)) for a in args if a is not None)
+        return each(frozenset({numbers}), min if name == "min" else max)  # type: ignore[arg-type]
+    if name == "range" and all(a is not None and len(a) == 1 for a in args):
+        numbers = tuple(next(iter(a)) for a in args if a is not None)
+        return each(frozenset({numbers}), lambda v: tuple(range(*v)[:1000]))  # type: ignore[misc]
+    return None

@@ -1,0 +1,65 @@
+"""What is known of each rank's answer to the tests at a place: who comes there at all, and who must go which way.
+
+A patch that lets ranks meet is worth nothing where some of them never come.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from rankandfile.source.dependence.frame import Frame
+from rankandfile.source.dependence.index import index_of
+from rankandfile.source.dependence.objects import Objects
+from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.one_rank import Job, OneRank
+from rankandfile.source.program.modules import Function, Program
+
+_MOST_RANKS = 16
+_MOST_CALLERS = 3
+
+
+class KnownAnswers:
+    """Of the first ranks of a job: what holds for some of them in a large one holds there too."""
+
+    def __init__(self, program: Program, world: int) -> None:
+        self.program, self.world = program, world
+
+    @cached_property
+    def _objects(self) -> Objects:
+        return Objects(index_of(self.program))
+
+    @cached_property
+    def _ranks(self) -> list[OneRank]:
+        # Which ranks share a host is not asked here: a test of the local rank tells ranks apart on any.
+        job = Job(world=self.world, hosts=("",) * self.world)
+        return [
+            OneRank(self.program, rank, job, self._objects) for rank in range(min(self.world, _MOST_RANKS))
+        ]
+
+    def differs(self, test: ast.expr, function: Function) -> bool:
+        """The test asks what a rank is: it is sure to be true on one, and sure to be false on another."""
+        answers = {rank.outcomes(test, function) for rank in self._ranks}
+        return frozenset({True}) in answers and frozenset({False}) in answers
+
+    def kept_away(self, node: ast.AST, function: Function, depth: int = _MOST_CALLERS) -> ast.expr | None:
+        """A test, around the node or around every call of its function, that keeps some ranks away from it."""
+        below = node
+        for outer in ancestors(function.module, node):
+            if outer is function.node:
+                break
+            if isinstance(outer, (ast.If, ast.While)) and below is not outer.test:
+                inside = any(below is s for s in outer.body)
+                if any(inside not in rank.outcomes(outer.test, function) for rank in self._ranks):
+                    return outer.test
+            below = outer
+        if isinstance(function.node, ast.Module) or depth == 0:
+            return None
+        found = [
+            self.kept_away(site.call, site.function, depth - 1) for site, _ in self._objects.callers(function)
+        ]
+        return found[0] if found and all(test is not None for test in found) else None
+
+    def classes(self, e: ast.expr, function: Function) -> bool:
+        """The expression is an object of a class of the program's own."""
+        return bool(self._objects.classes(e, Frame(function)))

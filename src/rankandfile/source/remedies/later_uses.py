@@ -1,0 +1,112 @@
+"""Other places where the same answer decides: after a patch of one, they must come out alike too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rankandfile.source.dependence import why
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.program.names import own_nodes
+
+from .code import Module
+from .place_to_mend import PlaceToMend, leaves
+from .reach import collective, events
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A name or an attribute that a test asks for, and nothing else."""
+
+    node: ast.expr
+    turned: bool
+    """The test is `not flag`."""
+
+
+@dataclass(frozen=True)
+class Uses:
+    made: ast.expr | None
+    """The one expression that gives a local name its value, where every use sees it."""
+    here: tuple[ast.expr, ...]
+    """In other tests of the same function."""
+    elsewhere: tuple[str, int] | None
+    """Another function in which it decides over calls that involve others, by file and line."""
+
+
+def flag_of(test: ast.expr) -> Flag | None:
+    turned = False
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, turned = test.operand, not turned
+    return Flag(test, turned) if dotted(test) is not None else None
+
+
+def uses_of(place: PlaceToMend, flag: Flag) -> Uses:
+    here = tuple(e for e in _tested(place) if ast.unparse(e) == ast.unparse(flag.node) and e is not flag.node)
+    made = _made(place, flag) if isinstance(flag.node, ast.Name) else None
+    return Uses(made, here, _elsewhere(place, flag) if isinstance(flag.node, ast.Attribute) else None)
+
+
+def _tested(place: PlaceToMend) -> Iterator[ast.expr]:
+    """Names and attributes in the tests of the function, each as far out as it goes."""
+    for node in own_nodes(place.in_program):
+        if isinstance(node, (ast.If, ast.While, ast.IfExp)):
+            yield from _read(node.test)
+
+
+def _read(test: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(test, (ast.Name, ast.Attribute)):
+        yield test
+    else:
+        for child in ast.iter_child_nodes(test):
+            yield from _read(child)
+
+
+def _made(place: PlaceToMend, flag: Flag) -> ast.expr | None:
+    """Its only assignment, where that stands before the test in the same block, or in one around it."""
+    assert isinstance(flag.node, ast.Name)
+    found = reaching(place.in_program).everywhere(flag.node.id)
+    site = found[0].site if len(found) == 1 else None
+    if (
+        not isinstance(site, ast.Assign)
+        or len(site.targets) != 1
+        or not isinstance(site.targets[0], ast.Name)
+    ):
+        return None
+    block, _ = place.siblings(site)
+    around = {id(place.statement()), *(id(n) for n in ancestors(place.in_program.module, place.statement()))}
+    return site.value if any(id(s) in around for s in block) and site.lineno < flag.node.lineno else None
+
+
+def _elsewhere(place: PlaceToMend, flag: Flag) -> tuple[str, int] | None:
+    assert isinstance(flag.node, ast.Attribute)
+    for module in place.code.around(place.module):
+        for node in ast.walk(module.tree):
+            if not isinstance(node, (ast.If, ast.While)) or module.function_of(node) == place.function:
+                continue
+            asked = any(isinstance(e, ast.Attribute) and e.attr == flag.node.attr for e in _read(node.test))
+            if asked and _decides(place, module, node):
+                return module.path, node.lineno
+    return None
+
+
+def _decides(place: PlaceToMend, module: Module, node: ast.If | ast.While) -> bool:
+    """Its way leads by calls that involve others, or out of a loop or function."""
+    if isinstance(node, ast.While) or leaves(node.body) in ("break", "return", "exit"):
+        return True
+    return any(collective(event) for event in events(place.code, module, [*node.body, *node.orelse]))
+
+
+def other_test_of_part(place: PlaceToMend, test: ast.expr) -> tuple[str, int] | None:
+    """A name in the test that differs, and the line of another test in the function that asks for it too."""
+    parts = {node.id: node for node in ast.walk(test) if isinstance(node, ast.Name)}
+    inside = {id(node) for node in ast.walk(test)}
+    for e in _tested(place):
+        if not isinstance(e, ast.Name) or e.id not in parts or id(e) in inside:
+            continue
+        owner = next(n for n in place.module.enclosing(e) if isinstance(n, (ast.If, ast.While, ast.IfExp)))
+        involved = isinstance(owner, ast.While) or any(collective(event) for event in place.events([owner]))
+        if involved and why(place.code.program, place.in_program, parts[e.id]).level == "varying":
+            return e.id, e.lineno
+    return None
