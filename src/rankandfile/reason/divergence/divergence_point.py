@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from rankandfile.reason import lookup
-from rankandfile.reason.calls.programs import Program
-from rankandfile.reason.calls.rounds import find_loop, head_of_rounds
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.words import ordinal
 
-from .alignment import Tokens
-from .code_paths import Relation
+from .code_paths import Relation, diverging_lines
 from .track_difference import Kind
-
-_FEW = 4
-
-Terms = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -58,80 +49,36 @@ def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> 
     return None
 
 
+def own_group(facts: WaitFacts, rank: int, group: int) -> int:
+    """The group of the same family that the rank belongs to; the group itself where there is none."""
+    members, families = facts.membership.members, facts.programs.families
+    if rank in members[group]:
+        return group
+    head = families.get(group, group)
+    own = (g for g, ranks in members.items() if rank in ranks and families.get(g, g) == head)
+    return next(own, group)
+
+
 def calls_before(facts: WaitFacts, row: lookup.Row) -> pl.DataFrame:
     """All calls that the rank of this one made before it."""
     return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
 
 
-def place_of(facts: WaitFacts, group: int, slot: int) -> str | None:
-    """'step 41 of this loop, after its 3rd all_reduce': where in the normal path's repetition it happened."""
-    return _place_in_group(facts, group, slot) or _place_in_program(facts, group, slot)
-
-
-def _place_in_group(facts: WaitFacts, group: int, slot: int) -> str | None:
-    paths = facts.paths_of_groups.get(group)
-    if paths is None:
+def place_of(facts: WaitFacts, shown: lookup.Row | None, beside: lookup.Row | None = None) -> str | None:
+    """'the 41st call by this path (train.py:88)': which one of its rank's calls this is, and where on the path it parts
+    from the way to the call beside it. A cycle of calls need be no step of the job; how often a path was taken is so.
+    """
+    if shown is None:
         return None
-    track = paths.normal.track
-    # Numbers that nothing is recorded of, as a monitored barrier takes them, are no calls of the loop.
-    made, position = track.terms >= 0, max(0, slot - track.first)
-    before = int(made[:position].sum())
-    return _place(facts, track.tokens[made], track.terms[made], before, whole=track.first <= 1)
-
-
-def _place_in_program(facts: WaitFacts, group: int, slot: int) -> str | None:
-    """A group with one call per step does not show the steps; all calls of a rank that made this one do."""
-    paths = facts.paths_of_groups.get(group)
-    for rank in paths.normal.ranks[:_FEW] if paths is not None else ():
-        row = lookup.call_at(facts, rank, group, slot)
-        if row is not None:
-            return place_of_call(facts, row)
-    return None
-
-
-def place_of_call(facts: WaitFacts, row: lookup.Row) -> str | None:
-    """Where in its rank's own repetition a call was made."""
-    program = facts.programs.of(row["rank"])
-    at = int(np.searchsorted(program.records, row["record"]))
-    if at >= len(program.records) or program.records[at] != row["record"]:
-        return None
-    whole = bool(program.records[0] == 0)
-    return _place(facts, program.tokens, program.terms, at, whole) or _round(facts, program, at, whole)
-
-
-def _place(facts: WaitFacts, tokens: Tokens, terms: Terms, position: int, whole: bool) -> str | None:
-    loop = find_loop(tokens[:position]) if position > 0 else None
-    if loop is None or loop.period < 2 or position <= loop.start:
-        return None
-    within = (position - loop.start) % loop.period
-    step = f"step {loop.step(position)} of this loop{_reach(whole)}"
-    return f"{step}, {_within(facts, terms[position - within : position])}"
-
-
-def _round(facts: WaitFacts, program: Program, position: int, whole: bool) -> str | None:
-    """Of a loop whose steps are not all alike: by the call that it makes most often."""
-    before = program.tokens[:position]
-    head = head_of_rounds(before)
-    row = lookup.call_of_record(facts, program.rank, int(program.records[head])) if head is not None else None
-    if head is None or row is None:
-        return None
-    rounds = np.flatnonzero(before == before[head])
-    begins = bool(program.tokens[position] == before[head])
-    inside = program.terms[position:position] if begins else program.terms[rounds[-1] : position]
-    number = len(rounds) + begins
-    around = (
-        lookup.place_words(facts.case, row["site"]).removeprefix(" at ") or f"its {lookup.op_of(facts, row)}"
-    )
-    return f"round {number} of the loop around {around}{_reach(whole)}, {_within(facts, inside)}"
-
-
-def _reach(whole: bool) -> str:
-    return "" if whole else " as far as the rings reach back"
-
-
-def _within(facts: WaitFacts, made: Terms) -> str:
-    """`made`: the calls of this step so far."""
-    ops = [facts.call_table.terms[t].op for t in made.tolist() if t >= 0]
-    if not ops:
-        return "at its first call"
-    return f"after its {ordinal(ops.count(ops[-1]))} {ops[-1]}"
+    calls = calls_before(facts, shown)
+    whole = not calls.height or calls["record"][0] == 0
+    traced = shown["path"] is not None
+    alike = [
+        pl.col(column) == shown[column] for column in (("path", "kind") if traced else ("group", "terms"))
+    ]
+    nth = f"{'' if whole else 'at least '}the {ordinal(calls.filter(*alike).height + 1)}"
+    if not traced:
+        return f"{nth} {lookup.op_of(facts, shown)} of its kind in the group"
+    ways = diverging_lines(facts.case, shown["stack"], beside["stack"]) if beside is not None else None
+    at = f" ({lookup.short_file(ways.file)}:{ways.lines[0]})" if ways is not None else ""
+    return f"{nth} call by this path{at}"

@@ -1,7 +1,7 @@
 """Where one track diverges from another: a call skipped, added, swapped, replaced, or asked for differently.
 
 Two tracks are compared slot by slot first. Where they differ, what matters is whether they are *out of step* from
-there on, or only differ in place: the same collective from two call sites is no divergence. To see a step out of
+there on, or only differ in place: the same collective by two paths is no divergence. To see a step out of
 step although both sides stopped right after it, the longer side is continued by what its own past predicts.
 
 In: the tracks of two cohorts, a number for each call, by slot from 1 on. Out: a `TrackDifference`, or None if there is
@@ -32,7 +32,7 @@ from .cohorts import Track
 
 Kind = Literal["skipped", "extra", "swapped", "substituted", "argument"]
 
-_SITE = np.uint64(0xFFFFFFFF)
+_PATH = np.uint64(0xFFFFFFFF)
 _LOOK_AHEAD = 64
 
 
@@ -81,14 +81,14 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
 def _first_alone(normal: Track, other: Track, at: int) -> int:
     """The first time the other side made this call alone, if it was paired by luck before: an earlier slot.
 
-    A call site that the normal side never uses, and that stood where the normal side made a call that the other
+    A path that the normal side never takes, and that stood where the normal side made a call that the other
     side makes too, was out of place already; that sizes and operation agreed then is chance.
     """
-    site = int(other.sites[at])
-    ours, theirs = normal.sites[:at], other.sites[:at]
-    if not site or np.any(normal.sites == np.uint64(site)):
+    path = int(other.paths[at])
+    ours, theirs = normal.paths[:at], other.paths[:at]
+    if not path or np.any(normal.paths == np.uint64(path)):
         return at
-    for earlier in np.flatnonzero(theirs == np.uint64(site)).tolist():
+    for earlier in np.flatnonzero(theirs == np.uint64(path)).tolist():
         if int(ours[earlier]) and np.any(theirs == ours[earlier]):
             return int(earlier)
     return at
@@ -103,13 +103,13 @@ def agree(one: Track, other: Track) -> bool:
 
 
 def _coarse(tokens: Tokens) -> Tokens:
-    """Call sites alone: sizes that change from step to step hide the repetition."""
-    sites = tokens & _SITE
-    return np.asarray(np.where(sites > 0, sites, tokens), np.uint64)
+    """Paths alone: sizes that change from step to step hide the repetition."""
+    paths = tokens & _PATH
+    return np.asarray(np.where(paths > 0, paths, tokens), np.uint64)
 
 
 def _rename(normal: Tokens, other: Track) -> Tokens:
-    """Call sites that only the other side uses, always where this side uses one of its own, count as the same."""
+    """Paths that only the other side takes, always where this side takes one of its own, count as the same."""
     out: Tokens = other.tokens.copy()
     n = len(normal)
     same_terms = (normal >> np.uint64(32)) == (out[:n] >> np.uint64(32))

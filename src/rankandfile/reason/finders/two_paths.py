@@ -39,8 +39,8 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     one, other = p.normal, p.other
     where = p.place
     sentence = (
-        f"{upper(ranks_words(one))} made {calls[0]} where {ranks_words(other)} made {calls[1]}"
-        f"{f', in {where}' if where else ''}. {_balance(p)}, and no earlier step shows which way is right."
+        f"{upper(ranks_words(one))} made {calls[0]}{f', {where},' if where else ''} where "
+        f"{ranks_words(other)} made {calls[1]}. {_balance(p)}, and no earlier step shows which way is right."
     )
     ways = in_document.ways_of(facts, p) if p.kind != "swapped" else None
     if ways is not None:
