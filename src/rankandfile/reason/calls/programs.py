@@ -32,13 +32,16 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 class Program:
     rank: int
     tokens: Tokens
+    lines: Tokens
+    """The same by the innermost line alone: a call that is made from elsewhere is still that call."""
     terms: npt.NDArray[np.int64]
     records: npt.NDArray[np.int64]
     families: npt.NDArray[np.uint64]
     slots: npt.NDArray[np.int64]
 
-    def track(self, start: int) -> Track:
-        return Track((self.rank,), 0, self.tokens[start:], self.terms[start:])
+    def track(self, start: int, by_line: bool = False) -> Track:
+        tokens = self.lines if by_line else self.tokens
+        return Track((self.rank,), 0, tokens[start:], self.terms[start:])
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,16 @@ class Programs:
             groups, families = self._families
             family = families[np.searchsorted(groups, calls["group"].to_numpy())]
             sends = (calls["src"] == rank).fill_null(False).to_numpy().astype(np.uint64)
+            by_line = pl.col("terms").cast(pl.UInt64) * (1 << 32) + (
+                pl.col("site").cast(pl.UInt64) + 1
+            ).fill_null(0)
+            kinds = calls["token"].to_numpy(), calls.select(by_line.alias("line"))["line"].to_numpy()
             with np.errstate(over="ignore"):
-                tokens = (calls["token"].to_numpy() * np.uint64(2) + sends) * _ODD + family
+                tokens, lines = ((kind * np.uint64(2) + sends) * _ODD + family for kind in kinds)
             self._by_rank[rank] = Program(
                 rank,
                 tokens,
+                lines,
                 calls["terms"].to_numpy().astype(np.int64),
                 calls["record"].to_numpy(),
                 family,
@@ -114,6 +122,12 @@ class Programs:
         if starts is None:
             return None
         found = track_difference(ours.track(starts[0]), theirs.track(starts[1]))
+        if found is not None and not found.confirmed:
+            # What it did instead may be what its peers do next, come to another way.
+            again = track_difference(
+                ours.track(starts[0], by_line=True), theirs.track(starts[1], by_line=True)
+            )
+            found = again if again is not None and again.slot == found.slot and again.confirmed else found
         if found is None or found.kind == "argument":
             return None
         expected, came = starts[0] + found.slot, starts[1] + found.slot
@@ -122,7 +136,13 @@ class Programs:
     def against_past(self, rank: int) -> ProgramDivergence | None:
         """How the rank's last step diverges from its own earlier ones."""
         program = self.of(rank)
-        tokens = program.tokens
+        found = self._past(program, program.tokens)
+        if found is not None and found.difference.kind == "extra" and not found.difference.confirmed:
+            again = self._past(program, program.lines)
+            found = again if again is not None and again.came == found.came else found
+        return found
+
+    def _past(self, program: Program, tokens: Tokens) -> ProgramDivergence | None:
         first = in_loop(tokens)
         if not first or first == len(tokens):
             return None
@@ -146,7 +166,7 @@ class Programs:
             early = _due_later(expected[edit.a_start : edit.a_start + step], tokens[at:])
             kind, length = ("skipped", early) if early else (kind, length)
         difference = TrackDifference(kind, at, True, length, after - edit.b_stop)  # type: ignore[arg-type]
-        return ProgramDivergence(rank, difference, _at(program, due), _at(program, at), "past")
+        return ProgramDivergence(program.rank, difference, _at(program, due), _at(program, at), "past")
 
     def mates(self, rank: int, among: list[int]) -> dict[int, ProgramDivergence | None]:
         """Ranks that ran the same program, and how this one diverges from each."""

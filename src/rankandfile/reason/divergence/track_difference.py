@@ -16,6 +16,7 @@ none. With letters for calls:
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ Kind = Literal["skipped", "extra", "swapped", "substituted", "argument"]
 
 _PATH = np.uint64(0xFFFFFFFF)
 _LOOK_AHEAD = 64
+_MOST_STARTS = 8
 
 
 class TrackDifference(NamedTuple):
@@ -60,7 +62,12 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         return None
     hard = normal.terms[:n] != other.terms[:n]
     hard &= (normal.terms[:n] >= 0) & (other.terms[:n] >= 0)
-    start = _last_in_step(differs, hard, normal.tokens[:n])
+    starts = _out_of_step(differs, hard, normal.tokens[:n])
+    for early in starts[:_MOST_STARTS]:
+        found = _align_from(normal.tokens, theirs, early, low)
+        if found is not None and _explains_all(found, early, differs, low, len(theirs)):
+            return found
+    start = starts[-1]
     if not differs[start:].any():
         return None
     found = _align_from(normal.tokens, theirs, start, low)
@@ -128,8 +135,9 @@ def _rename(normal: Tokens, other: Track) -> Tokens:
     return out
 
 
-def _last_in_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> int:
-    """Behind the last stretch, before the first broken promise, where both sides demonstrably agree.
+def _out_of_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> list[int]:
+    """From where on the two may be out of step: the first difference, and behind each stretch after it in which both
+    sides agree, up to the first broken promise.
 
     In a loop, a stretch shorter than the loop may agree by chance although one side is a call behind.
     """
@@ -137,12 +145,24 @@ def _last_in_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> int:
     stop = int(np.flatnonzero(hard)[0]) if hard.any() else len(differs)
     loop = find_loop(tokens[:first]) if first else None
     enough = max(3, loop.period if loop else 0)
-    start, run = first, 0
-    for i in range(first, stop):
-        run = 0 if differs[i] else run + 1
-        if run >= enough:
-            start = i + 1
-    return start
+    bounds = np.flatnonzero(np.concatenate([differs[first:stop], [True]])) + first
+    # A stretch that reaches `stop` counts, too: what comes there is then the first that is out of step.
+    ends = [end for begin, end in pairwise(bounds.tolist()) if end - begin - 1 >= enough]
+    return [first, *ends]
+
+
+def _explains_all(found: TrackDifference, start: int, differs: np.ndarray, low: int, length: int) -> bool:
+    """One stretch left out or put in here, and all that follows is in place, though several calls differ as they stand.
+
+    A single one that differs may be the same call by another path."""
+    added = found.length if found.kind == "extra" else 0
+    whole = found.slot - low + added + found.confirmed == length
+    return (
+        found.kind in ("skipped", "extra")
+        and whole
+        and found.confirmed > found.length
+        and int(differs[start:].sum()) > 1
+    )
 
 
 def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDifference | None:
