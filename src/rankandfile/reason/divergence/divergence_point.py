@@ -36,6 +36,8 @@ class DivergencePoint:
     place: str | None = None
     stands: tuple[str, ...] = ()
     """The stacks that show it, where the calls do not."""
+    usual: tuple[int, ...] = ()
+    """The side that did there as the rounds before; empty if neither did, or both."""
     past: bool = False
     """Only the ranks' own earlier steps show what is normal."""
 

@@ -63,9 +63,15 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
     hard = normal.terms[:n] != other.terms[:n]
     hard &= (normal.terms[:n] >= 0) & (other.terms[:n] >= 0)
     starts = _out_of_step(differs, hard, normal.tokens[:n])
-    for early in starts[:_MOST_STARTS]:
+    for early, end in pairwise(starts[: _MOST_STARTS + 1]):
         found = _align_from(normal.tokens, theirs, early, low)
-        if found is not None and _explains_all(found, early, differs, low, len(theirs)):
+        if found is None or found.kind not in ("skipped", "extra") or found.confirmed <= found.length:
+            continue
+        in_step = end - 1 - int(np.flatnonzero(differs[:end])[-1])
+        if _explains_all(found, differs[early:], found.slot - low, len(normal.tokens), len(theirs)) or (
+            # That they agree as they stand says nothing where they agree as well with one side ahead.
+            hard.any() and found.confirmed >= in_step
+        ):
             return found
     start = starts[-1]
     if not differs[start:].any():
@@ -151,18 +157,15 @@ def _out_of_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> list[
     return [first, *ends]
 
 
-def _explains_all(found: TrackDifference, start: int, differs: np.ndarray, low: int, length: int) -> bool:
-    """One stretch left out or put in here, and all that follows is in place, though several calls differ as they stand.
+def _explains_all(found: TrackDifference, differs: np.ndarray, at: int, ours: int, theirs: int) -> bool:
+    """One stretch left out or put in here, and all that follows is in place until one of the two ends, though several
+    calls differ as they stand.
 
     A single one that differs may be the same call by another path."""
-    added = found.length if found.kind == "extra" else 0
-    whole = found.slot - low + added + found.confirmed == length
-    return (
-        found.kind in ("skipped", "extra")
-        and whole
-        and found.confirmed > found.length
-        and int(differs[start:].sum()) > 1
-    )
+    if int(differs.sum()) < 2:
+        return False
+    left_out, put_in = (found.length, 0) if found.kind == "skipped" else (0, found.length)
+    return at + left_out + found.confirmed >= ours or at + put_in + found.confirmed >= theirs
 
 
 def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDifference | None:
