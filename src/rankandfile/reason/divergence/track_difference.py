@@ -70,7 +70,7 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         in_step = end - 1 - int(np.flatnonzero(differs[:end])[-1])
         if _explains_all(found, differs[early:], found.slot - low, len(normal.tokens), len(theirs)) or (
             # That they agree as they stand says nothing where they agree as well with one side ahead.
-            hard.any() and found.confirmed >= in_step
+            hard.any() and found.confirmed >= in_step and _asks_alike(found, normal, other, low, hard)
         ):
             return found
     start = starts[-1]
@@ -166,6 +166,21 @@ def _explains_all(found: TrackDifference, differs: np.ndarray, at: int, ours: in
         return False
     left_out, put_in = (found.length, 0) if found.kind == "skipped" else (0, found.length)
     return at + left_out + found.confirmed >= ours or at + put_in + found.confirmed >= theirs
+
+
+def _asks_alike(found: TrackDifference, normal: Track, other: Track, low: int, hard: np.ndarray) -> bool:
+    """Whether, with one side ahead from there on, both ask for the same until the first broken promise, as they do
+    where they stand; and the calls of which it is ahead are of paths that the other side never takes."""
+    at, stop = found.slot - low, int(np.flatnonzero(hard)[0])
+    ours, theirs = normal.terms[at:], other.terms[at:stop]
+    if found.kind == "skipped":
+        ours, alone, rest = ours[found.length :], normal, other
+    else:
+        theirs, alone, rest = theirs[found.length :], other, normal
+    if np.isin(alone.paths[at : at + found.length], rest.paths).any():
+        return False
+    n = min(len(ours), len(theirs))
+    return bool(np.array_equal(ours[:n], theirs[:n]))
 
 
 def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDifference | None:
