@@ -122,12 +122,16 @@ class Programs:
         if starts is None:
             return None
         found = track_difference(ours.track(starts[0]), theirs.track(starts[1]))
-        if found is not None and not found.confirmed:
-            # What it did instead may be what its peers do next, come to another way.
+        at = starts[1] + found.slot if found is not None else len(theirs.slots)
+        transfer = at < len(theirs.slots) and bool(theirs.slots[at] < 0)
+        if found is not None and (transfer or not found.confirmed):
+            # What it did instead may be what its peers do next, come to another way; and stages of a pipeline come
+            # to their transfers by paths of their own.
             again = track_difference(
                 ours.track(starts[0], by_line=True), theirs.track(starts[1], by_line=True)
             )
-            found = again if again is not None and again.slot == found.slot and again.confirmed else found
+            same = again is not None and again.confirmed and (transfer or again.slot == found.slot)
+            found = again if same else found
         if found is None or found.kind == "argument":
             return None
         expected, came = starts[0] + found.slot, starts[1] + found.slot
