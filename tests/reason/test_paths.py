@@ -12,8 +12,7 @@ from support.reason.witnesses import blamed
 from rankandfile.reason import diagnose
 
 
-def test_the_step_is_told_where_the_group_has_one_call_per_step() -> None:
-    """The loop shows only in all calls of a rank together."""
+def test_the_place_is_told_where_the_group_has_one_call_per_step() -> None:
     groups = {WORLD: [0, 1, 2, 3], "side": [0, 1, 2, 3]}
     body: list[Step] = [BACKWARD, NORM, Call("side", "all_gather", 8, "metrics.py:30")]
     programs: dict[int, list[Step]] = {rank: loop(body, 8) for rank in range(4)}
@@ -21,7 +20,7 @@ def test_the_step_is_told_where_the_group_has_one_call_per_step() -> None:
     verdict = diagnose(case_of(Job(groups, programs, backend="gloo"))).verdicts[0]
     assert blamed(verdict) == [3]
     assert verdict.divergence is not None
-    assert verdict.divergence.place == "round 6 of the loop around trainer.py:63, after its 2nd all_reduce"
+    assert verdict.divergence.place == "the 6th call by this path"
 
 
 def test_numbers_that_nothing_is_recorded_of_do_not_break_the_loop() -> None:
@@ -32,13 +31,10 @@ def test_numbers_that_nothing_is_recorded_of_do_not_break_the_loop() -> None:
     verdict = diagnose(replace(case, calls=case.calls.with_columns(number.alias("seq")))).verdicts[0]
     assert blamed(verdict) == [1]
     assert verdict.divergence is not None
-    assert (verdict.divergence.seq, verdict.divergence.place) == (
-        21,
-        "round 7 of the loop around trainer.py:63, at its first call",
-    )
+    assert (verdict.divergence.seq, verdict.divergence.place) == (21, "the 7th call by this path")
 
 
-def test_the_round_is_told_where_no_two_steps_are_alike() -> None:
+def test_the_place_is_told_where_no_two_steps_are_alike() -> None:
     """A metric every second step, a checkpoint every third: nothing repeats as a whole."""
     saved = Call(WORLD, "barrier", 1, "checkpoint.py:14")
 
@@ -51,7 +47,7 @@ def test_the_round_is_told_where_no_two_steps_are_alike() -> None:
     verdict = verdict_of({**{rank: steps(11) for rank in range(4)}, 1: [*steps(9), BACKWARD]}, "gloo")
     assert blamed(verdict) == [1]
     assert verdict.divergence is not None
-    assert verdict.divergence.place == "round 10 of the loop around trainer.py:63, after its 1st all_reduce"
+    assert verdict.divergence.place == "the 10th call by this path"
 
 
 def test_two_ranks_the_loop_tells_who_departed() -> None:

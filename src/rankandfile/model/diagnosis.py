@@ -63,7 +63,7 @@ class Divergence(Struct):
     exact: bool = True
     """False: the true beginning lies before what the rings kept; `seq` is the earliest that can be proved."""
     place: str | None = None
-    """Where in the program's repetition: 'step 41 of this loop, after its 3rd all_reduce'."""
+    """The how-manieth call by its path, as far as the ring reaches back: 'the 41st call by this path (train.py:88)'."""
 
 
 class Location(Struct):

@@ -170,9 +170,8 @@ def test_skipped(backend: str, frames: bool) -> None:
         17,
         True,
     )
-    # Only frames carry a round: that calls repeat does not tell which loop they are in.
-    round_six = "round 6 of the loop around trainer.py:63, after its 1st all_reduce"
-    assert verdict.divergence.place == (round_six if frames else None)
+    place = "the 6th call by this path" if frames else "the 6th all_reduce of its kind in the group"
+    assert verdict.divergence.place == place
     assert "one behind" in verdict.sentence
 
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
+from .call_paths import with_paths
 from .contracts import Terms, contract_of, terms
 from .kinds import (
     BATCH,
@@ -33,7 +34,7 @@ _BATCH_KEY = ["dump", "group", "is_p2p", "seq", "p2p_seq"]
 @dataclass(frozen=True)
 class CallTable:
     calls: pl.DataFrame
-    """rank, group, slot, seq, kind, terms, token, open, state, root, record, dump, created_ns, site, stack, ..."""
+    """rank, group, slot, seq, kind, terms, token, open, state, root, record, dump, created_ns, path, ..."""
     terms: list[Terms]
     """What the number in the column `terms` stands for."""
     unknown_ops: tuple[str, ...]
@@ -78,7 +79,8 @@ def read_calls(case: Case) -> CallTable:
     by_state: dict[tuple[int, int], bool] = {}
     if loose:
         calls, loose, by_state = with_last_calls(case, calls, interned, loose)
-    token = pl.col("terms").cast(pl.UInt64) * (1 << 32) + (pl.col("site").cast(pl.UInt64) + 1).fill_null(0)
+    calls = with_paths(case, calls)
+    token = pl.col("terms").cast(pl.UInt64) * (1 << 32) + (pl.col("path").cast(pl.UInt64) + 1).fill_null(0)
     unknown = tuple(sorted({t.op for t in interned if contract_of(t.op).agree == "name"}))
     return CallTable(calls.with_columns(token.alias("token")), interned, unknown, loose, by_state)
 

@@ -20,6 +20,7 @@ from .order_across_groups import Order
 from .pairing import Pairing, pair
 from .programs import Programs
 from .progress import progress, standing
+from .sibling_groups import by_use
 
 OnStep = Callable[[str], None]
 
@@ -70,6 +71,7 @@ def call_facts(case: Case, accounts: Accounts, step: OnStep) -> CallFacts:
     step(
         f"Pairing: {len(pairs.heads):,} unfinished sends and receives, {len(pairs.ambiguous):,} pairs ambiguous"
     )
+    families = by_use(call_table, belongs.members, belongs.families)
     return CallFacts(
         case=case,
         accounts=accounts,
@@ -80,8 +82,8 @@ def call_facts(case: Case, accounts: Accounts, step: OnStep) -> CallFacts:
         membership=belongs,
         mismatched=mismatches,
         pairing=pairs,
-        order=Order(call_table, belongs.families),
-        programs=Programs(call_table, belongs.families),
+        order=Order(call_table, families),
+        programs=Programs(call_table, families),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ from rankandfile.reason.divergence.track_difference import TrackDifference, trac
 from .call_table import BATCH, MEMBER, CallTable
 from .rounds import find_loop, in_loop
 
+Alike = Literal["began", "overlap"]
+
 _MATES = 12
 _NEAR = 4
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -29,13 +32,16 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 class Program:
     rank: int
     tokens: Tokens
+    lines: Tokens
+    """The same by the innermost line alone: a call that is made from elsewhere is still that call."""
     terms: npt.NDArray[np.int64]
     records: npt.NDArray[np.int64]
-    groups: npt.NDArray[np.uint32]
+    families: npt.NDArray[np.uint64]
     slots: npt.NDArray[np.int64]
 
-    def track(self, start: int) -> Track:
-        return Track((self.rank,), 0, self.tokens[start:], self.terms[start:])
+    def track(self, start: int, by_line: bool = False) -> Track:
+        tokens = self.lines if by_line else self.tokens
+        return Track((self.rank,), 0, tokens[start:], self.terms[start:])
 
 
 @dataclass(frozen=True)
@@ -75,14 +81,19 @@ class Programs:
             groups, families = self._families
             family = families[np.searchsorted(groups, calls["group"].to_numpy())]
             sends = (calls["src"] == rank).fill_null(False).to_numpy().astype(np.uint64)
+            by_line = pl.col("terms").cast(pl.UInt64) * (1 << 32) + (
+                pl.col("site").cast(pl.UInt64) + 1
+            ).fill_null(0)
+            kinds = calls["token"].to_numpy(), calls.select(by_line.alias("line"))["line"].to_numpy()
             with np.errstate(over="ignore"):
-                tokens = (calls["token"].to_numpy() * np.uint64(2) + sends) * _ODD + family
+                tokens, lines = ((kind * np.uint64(2) + sends) * _ODD + family for kind in kinds)
             self._by_rank[rank] = Program(
                 rank,
                 tokens,
+                lines,
                 calls["terms"].to_numpy().astype(np.int64),
                 calls["record"].to_numpy(),
-                calls["group"].to_numpy(),
+                family,
                 calls.select(pl.when(~pl.col("cut")).then("slot").fill_null(-1))["slot"].to_numpy(),
             )
         return self._by_rank[rank]
@@ -111,6 +122,16 @@ class Programs:
         if starts is None:
             return None
         found = track_difference(ours.track(starts[0]), theirs.track(starts[1]))
+        at = starts[1] + found.slot if found is not None else len(theirs.slots)
+        transfer = at < len(theirs.slots) and bool(theirs.slots[at] < 0)
+        if found is not None and (transfer or not found.confirmed):
+            # What it did instead may be what its peers do next, come to another way; and stages of a pipeline come
+            # to their transfers by paths of their own.
+            again = track_difference(
+                ours.track(starts[0], by_line=True), theirs.track(starts[1], by_line=True)
+            )
+            same = again is not None and again.confirmed and (transfer or again.slot == found.slot)
+            found = again if same else found
         if found is None or found.kind == "argument":
             return None
         expected, came = starts[0] + found.slot, starts[1] + found.slot
@@ -119,7 +140,13 @@ class Programs:
     def against_past(self, rank: int) -> ProgramDivergence | None:
         """How the rank's last step diverges from its own earlier ones."""
         program = self.of(rank)
-        tokens = program.tokens
+        found = self._past(program, program.tokens)
+        if found is not None and found.difference.kind == "extra" and not found.difference.confirmed:
+            again = self._past(program, program.lines)
+            found = again if again is not None and again.came == found.came else found
+        return found
+
+    def _past(self, program: Program, tokens: Tokens) -> ProgramDivergence | None:
         first = in_loop(tokens)
         if not first or first == len(tokens):
             return None
@@ -143,28 +170,40 @@ class Programs:
             early = _due_later(expected[edit.a_start : edit.a_start + step], tokens[at:])
             kind, length = ("skipped", early) if early else (kind, length)
         difference = TrackDifference(kind, at, True, length, after - edit.b_stop)  # type: ignore[arg-type]
-        return ProgramDivergence(rank, difference, _at(program, due), _at(program, at), "past")
+        return ProgramDivergence(program.rank, difference, _at(program, due), _at(program, at), "past")
 
     def mates(self, rank: int, among: list[int]) -> dict[int, ProgramDivergence | None]:
-        """Ranks that ran the same program for at least half of what both kept, and how this one diverges from each."""
+        """Ranks that ran the same program, and how this one diverges from each."""
         near = sorted((r for r in among if r != rank), key=lambda r: abs(r - rank))
         out: dict[int, ProgramDivergence | None] = {}
         for mate in near[: 8 * _MATES]:
-            if len(out) < _MATES and self._began_alike(rank, mate):
-                found = self.against(rank, mate)
-                if found is None or found.difference.exact:
-                    out[mate] = found
+            if len(out) >= _MATES:
+                break
+            alike = self._alike(rank, mate)
+            found = self.against(rank, mate) if alike else None
+            if alike and (found is None or (found.difference.exact and self._one_program(alike, found))):
+                out[mate] = found
         return out
 
-    def _began_alike(self, rank: int, mate: int) -> bool:
-        """Whether the two asked for the same things throughout the first half of what both kept."""
+    def _alike(self, rank: int, mate: int) -> Alike | None:
+        """Whether the two ran one program: they asked for the same things throughout the first half of what both kept
+        or, where one left a call out before, came by the same paths nearly as often all the time."""
         ours, theirs = self.of(mate), self.of(rank)
         starts = _common_start(ours, theirs)
         if starts is None:
-            return False
+            return None
         half = min(len(ours.terms) - starts[0], len(theirs.terms) - starts[1]) // 2
         one, other = (p.terms[start : start + half] for p, start in zip((ours, theirs), starts, strict=True))
-        return bool(np.array_equal(one, other))
+        if np.array_equal(one, other):
+            return "began"
+        return "overlap" if _overlap(ours.tokens[starts[0] :], theirs.tokens[starts[1] :]) else None
+
+    def _one_program(self, alike: Alike, found: ProgramDivergence) -> bool:
+        """Ranks of other stages make as many calls of each kind in another order: no single call sets them right."""
+        if alike == "began":
+            return True
+        kind, after = found.difference.kind, len(self.of(found.rank).tokens) - found.difference.slot
+        return kind in ("skipped", "extra") and 2 * found.difference.confirmed >= after
 
     def diverges(self, rank: int, among: list[int]) -> ProgramDivergence | None:
         """How the rank diverges: from most ranks that run its program or, where none does, from its own past."""
@@ -187,11 +226,10 @@ def _near(one: ProgramDivergence, other: ProgramDivergence) -> bool:
 
 
 def _common_start(one: Program, other: Program) -> tuple[int, int] | None:
-    shared = np.intersect1d(one.groups[one.slots >= 0], other.groups[other.slots >= 0])
+    """The first collective that both kept, on one group or on two of a family: the same place of the program."""
     best: tuple[int, int] | None = None
-    for group in shared:
-        a, b = np.flatnonzero(one.groups == group), np.flatnonzero(other.groups == group)
-        a, b = a[one.slots[a] >= 0], b[other.slots[b] >= 0]
+    for family in np.intersect1d(one.families[one.slots >= 0], other.families[other.slots >= 0]):
+        a, b = (np.flatnonzero((p.families == family) & (p.slots >= 0)) for p in (one, other))
         slot = max(one.slots[a[0]], other.slots[b[0]])
         at_a, at_b = a[one.slots[a] == slot], b[other.slots[b] == slot]
         if len(at_a) and len(at_b):
@@ -203,6 +241,14 @@ def _common_start(one: Program, other: Program) -> tuple[int, int] | None:
 
 def _at(program: Program, index: int) -> tuple[int, int] | None:
     return (program.rank, int(program.records[index])) if 0 <= index < len(program.records) else None
+
+
+def _overlap(one: Tokens, other: Tokens) -> bool:
+    """Whether nine of ten calls of either have their like among the other's."""
+    kinds, number = np.unique(np.concatenate([one, other]), return_inverse=True)
+    mine = np.bincount(number[: len(one)], minlength=len(kinds))
+    theirs = np.bincount(number[len(one) :], minlength=len(kinds))
+    return bool(10 * np.minimum(mine, theirs).sum() >= 9 * max(len(one), len(other)) > 0)
 
 
 def _due_later(expected: Tokens, came: Tokens) -> int:

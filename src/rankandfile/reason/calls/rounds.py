@@ -1,4 +1,4 @@
-"""Repetition: training is a loop, and its past says which call comes next and which step this is."""
+"""Repetition: training is a loop, and its past says which call comes next."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from rankandfile.reason.divergence.alignment import Tokens
 
-_FEWEST_ROUNDS = 4
 _RECENT = 1024
 """How far back repetition is looked for: many steps of any job, and bounded work."""
 
@@ -17,10 +16,6 @@ class Loop(NamedTuple):
     start: int
     """Where the repetition begins in the sequence."""
     period: int
-
-    def step(self, position: int) -> int:
-        """The how-manieth repetition, from 1."""
-        return (position - self.start) // self.period + 1
 
 
 def _suffix_matches(tokens: Tokens) -> list[int]:
@@ -51,18 +46,6 @@ def find_loop(tokens: Tokens) -> Loop | None:
             if best is None or start < best.start:
                 best = Loop(start, distance)
     return best
-
-
-def head_of_rounds(tokens: Tokens) -> int | None:
-    """Where the call stands that begins what is repeated, though not alike each time: every few rounds there is a
-    metric, or a checkpoint. The first one of those that were made most often; None if nothing was made often."""
-    if not len(tokens):
-        return None
-    values, firsts, counts = np.unique(tokens, return_index=True, return_counts=True)
-    if len(values) < 2 or counts.max() < _FEWEST_ROUNDS:
-        return None
-    often = 10 * counts >= 9 * counts.max()
-    return int(firsts[often].min())
 
 
 def predict(tokens: Tokens, count: int) -> Tokens:

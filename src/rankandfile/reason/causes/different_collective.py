@@ -66,7 +66,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     where = p.place
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
-        f"{f', in {where}' if where else ''}."
+        f"{f', {where}' if where else ''}."
     )
     ways = in_document.ways_of(facts, p)
     if ways is not None:

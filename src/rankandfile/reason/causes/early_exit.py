@@ -56,7 +56,7 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} left the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
         f"{lookup.call_words(facts, p.came)} behind it, where {ranks_words(p.normal)} "
         f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
-        f"{f', in {where}' if where else ''}."
+        f"{f', {where}' if where else ''}."
     )
     return Finding(
         cause=CAUSE.word,

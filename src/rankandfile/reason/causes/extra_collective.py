@@ -64,7 +64,7 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     made = f"the {lookup.call_words(facts, p.came)}" if p.came else "a collective"
     if p.length > 1:
         made = f"{counted(p.length, 'call')}, beginning with {made}"
-    where = f" in {p.place}" if p.place else ""
+    where = f", {p.place}" if p.place else ""
     its = verb(p.culprits, "its", "their")
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} that the other ranks of the group "

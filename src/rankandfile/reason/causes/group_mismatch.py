@@ -64,7 +64,7 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     elsewhere = _where_others_make_it(facts, p)
     if elsewhere is None:
         return None
-    where = f", in {p.place}" if p.place else ""
+    where = f", {p.place}" if p.place else ""
     return Finding(
         cause=CAUSE.word,
         confidence="supported",
@@ -103,7 +103,7 @@ def _where_others_make_it(facts: Facts, p: DivergencePoint) -> int | None:
         & (pl.col("stack") == p.came["stack"])
         & pl.col("slot").is_not_null()
     )
-    families = facts.membership.families
+    families = facts.programs.families
     here = families.get(int(p.came["group"]))
     others = calls.filter(~pl.col("rank").is_in(list(p.culprits)))
     used = {families.get(int(g), int(g)) for g in others["group"].unique()}

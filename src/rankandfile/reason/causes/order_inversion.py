@@ -75,7 +75,7 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     where = p.place
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
-        f"{f', in {where}' if where else ''}, and the other one after it: the same calls in another order."
+        f"{f', {where}' if where else ''}, and the other one after it: the same calls in another order."
     )
     return Finding(
         cause=CAUSE.word,
@@ -116,7 +116,7 @@ def _in_group(facts: Facts, wait_end: WaitEnd, group: int) -> Finding | None:
         return None
     calls = facts.call_table.of_group(group).filter(pl.col("slot") >= first).sort("slot")
     made = {rank: calls.filter(pl.col("rank") == rank) for rank in members}
-    orders = {rank: tuple(rows.select("terms", "site").iter_rows()) for rank, rows in made.items()}
+    orders = {rank: tuple(rows.select("terms", "path").iter_rows()) for rank, rows in made.items()}
     # What one has not come to yet is missing in its order, and would look like another call.
     if len({len(order) for order in orders.values()}) != 1 or not _same_but_for_order(list(orders.values())):
         return None
@@ -235,7 +235,7 @@ def _usual_for_all(facts: Facts, wait_end: WaitEnd) -> bool:
         row = _row(facts, call.waiting[0], call.group, call.slot)
         for rank in {*call.lacking, *call.unknown} & set(wait_end.ranks) if row is not None else ():
             made = facts.call_table.of_rank(rank).filter(pl.col("group") == call.group)
-            column = "site" if row is not None and row["site"] is not None else "terms"
+            column = "path" if row is not None and row["path"] is not None else "terms"
             if row is None or not (made[column] == row[column]).any():
                 return False
     return True

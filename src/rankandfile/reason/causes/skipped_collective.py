@@ -66,7 +66,7 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     missed = f"the {lookup.call_words(facts, row)}" if row else "a collective"
     if p.length > 1:
         missed = f"{counted(p.length, 'call')}, beginning with {missed}"
-    where = f"{',' if p.length > 1 else ''} in {p.place}" if p.place else ""
+    where = f", {p.place}" if p.place else ""
     its = verb(p.culprits, "its", "their")
     sentence = (
         f"{upper(ranks_words(p.culprits))} skipped {missed}{where}; "

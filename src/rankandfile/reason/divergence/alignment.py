@@ -1,7 +1,8 @@
-"""Aligning two sequences of calls: the shortest edit script, by Myers' greedy algorithm.
+"""Aligning two sequences of calls: where they stop to agree, and what of one is left out, or put in, in the other.
 
-Linear in the common case: sequences that agree but for a few calls cost their length once per edit, compared in
-blocks. `b` is aligned to a beginning of `a`: how `a` goes on after the last call of `b` costs nothing.
+Linear in the common case: one stretch that explains the rest costs the length of both once, and sequences that agree
+but for a few calls cost it once per edit, compared in blocks. `b` is aligned to a beginning of `a`: how `a` goes on
+after the last call of `b` costs nothing.
 
 In: the calls of both as numbers. Out: the edits that make `b` of `a`. Of `a b c a b c` and `a b c x a b` it is one: at
 3, nothing of `a` becomes the `x` of `b`.
@@ -17,7 +18,11 @@ import numpy.typing as npt
 Tokens = npt.NDArray[np.uint64]
 
 MOST_EDITS = 96
-"""Sequences further apart than this have nothing to do with each other."""
+"""Sequences further apart than this are compared by stretches."""
+_SMALL = 4
+"""So few edits, two calls swapped for instance, say more than one longer stretch."""
+_HEAD = 4
+_MOST_STARTS = 4096
 
 
 class Edit(NamedTuple):
@@ -42,14 +47,83 @@ def common_prefix(a: Tokens, b: Tokens) -> int:
     return length
 
 
-def align(a: Tokens, b: Tokens, most_edits: int = MOST_EDITS) -> list[Edit] | None:
-    """The edits that make `b` out of a beginning of `a`; None if there are more than `most_edits`.
+def align(a: Tokens, b: Tokens) -> list[Edit] | None:
+    """The edits that make `b` out of a beginning of `a`; None if the two have nothing to do with each other.
 
-    Among the shortest scripts the one that matches most calls is taken.
+    One stretch that was left out or put in and explains more than it takes is found first, however long it is and
+    whatever comes after it; then the shortest script, of those the one that matches most calls. Sequences that are
+    further apart are told up to the second edit: the first is the one after which the longest stretch agrees.
     """
+    agree = common_prefix(a, b)
+    if agree == len(b):
+        return []
+    whole = _one_stretch(a[agree:], b[agree:])
+    if whole is not None:
+        length = whole.a_stop + whole.b_stop
+        swapped = _shortest(a, b, min(_SMALL, length - 1))
+        if swapped is None and len(b) - agree - whole.b_stop > length:
+            return [_moved(whole, agree)]
+    shortest = _shortest(a, b, MOST_EDITS)
+    if shortest is not None:
+        return shortest
+    return [_moved(edit, agree) for edit in _longest_run(a[agree:], b[agree:])] or None
+
+
+def _moved(edit: Edit, by: int) -> Edit:
+    return Edit(*(place + by for place in edit))
+
+
+def _one_stretch(a: Tokens, b: Tokens) -> Edit | None:
+    """The shortest stretch of `a` without which it goes on as `b`, or of `b` without which it goes on as `a`."""
+    dropped = _find(a, b)
+    for added in _starts(b, a):
+        if dropped is not None and added >= dropped:
+            break
+        if common_prefix(a, b[added:]) == len(b) - added:
+            return Edit(0, 0, 0, int(added))
+    return None if dropped is None else Edit(0, dropped, 0, 0)
+
+
+def _find(a: Tokens, b: Tokens) -> int | None:
+    """Where `b` stands in `a` as a whole, the first time."""
+    text, pattern = np.ascontiguousarray(a).tobytes(), np.ascontiguousarray(b).tobytes()
+    at = text.find(pattern)
+    while at % a.itemsize and at >= 0:
+        at = text.find(pattern, at + 1)
+    return at // a.itemsize if at >= 0 else None
+
+
+def _starts(a: Tokens, b: Tokens) -> npt.NDArray[np.int64]:
+    """The places in `a`, but for its first, from which it goes on as `b` begins, for some calls at least."""
+    head = min(_HEAD, len(b))
+    if not head:
+        return np.empty(0, np.int64)
+    places = np.flatnonzero(a[1:] == b[0]) + 1
+    for offset in range(1, head):
+        inside = places + offset < len(a)
+        places = places[~inside | (a[np.minimum(places + offset, len(a) - 1)] == b[offset])]
+    return places[:_MOST_STARTS]
+
+
+def _longest_run(a: Tokens, b: Tokens) -> list[Edit]:
+    runs = [(common_prefix(a[at:], b), -int(at), int(at), 0) for at in _starts(a, b)]
+    runs += [(common_prefix(a, b[at:]), -int(at), 0, int(at)) for at in _starts(b, a)]
+    if not runs:
+        return []
+    length, _, dropped, added = max(runs)
+    edits = [Edit(0, dropped, 0, added)]
+    return (
+        edits
+        if added + length == len(b)
+        else [*edits, Edit(dropped + length, len(a), added + length, len(b))]
+    )
+
+
+def _shortest(a: Tokens, b: Tokens, most: int) -> list[Edit] | None:
+    """By Myers' greedy algorithm; None if there are more edits than `most`."""
     furthest: dict[int, int] = {1: 0}
     history: list[dict[int, int]] = []
-    for edits in range(most_edits + 1):
+    for edits in range(most + 1):
         history.append(dict(furthest))
         best: tuple[int, int] | None = None
         for k in range(-edits, edits + 1, 2):

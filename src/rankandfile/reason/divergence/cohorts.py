@@ -20,7 +20,7 @@ class Track:
     ranks: tuple[int, ...]
     first: int
     tokens: Tokens
-    """Promise and call site; 0 where nothing was recorded for the slot."""
+    """Promise and path; 0 where nothing was recorded for the slot."""
     terms: npt.NDArray[np.int64]
     """Promise alone; -1 where nothing was recorded."""
 
@@ -30,7 +30,7 @@ class Track:
         return self.first + len(self.tokens)
 
     @property
-    def sites(self) -> Tokens:
+    def paths(self) -> Tokens:
         return np.asarray(self.tokens & np.uint64(0xFFFFFFFF), np.uint64)
 
     def from_slot(self, slot: int) -> Track:

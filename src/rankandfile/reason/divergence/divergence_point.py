@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from rankandfile.reason import lookup
-from rankandfile.reason.calls.rounds import head_of_rounds
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.words import ordinal
 
-from .code_paths import Relation
+from .code_paths import Relation, diverging_lines
 from .track_difference import Kind
-
-_FEW = 4
-
-Terms = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -43,6 +36,8 @@ class DivergencePoint:
     place: str | None = None
     stands: tuple[str, ...] = ()
     """The stacks that show it, where the calls do not."""
+    usual: tuple[int, ...] = ()
+    """The side that did there as the rounds before; empty if neither did, or both."""
     past: bool = False
     """Only the ranks' own earlier steps show what is normal."""
 
@@ -56,51 +51,36 @@ def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> 
     return None
 
 
+def own_group(facts: WaitFacts, rank: int, group: int) -> int:
+    """The group of the same family that the rank belongs to; the group itself where there is none."""
+    members, families = facts.membership.members, facts.programs.families
+    if rank in members[group]:
+        return group
+    head = families.get(group, group)
+    own = (g for g, ranks in members.items() if rank in ranks and families.get(g, g) == head)
+    return next(own, group)
+
+
 def calls_before(facts: WaitFacts, row: lookup.Row) -> pl.DataFrame:
     """All calls that the rank of this one made before it."""
     return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
 
 
-def place_of(facts: WaitFacts, group: int, slot: int) -> str | None:
-    """'round 41 of the loop around train.py:9, after its 3rd all_reduce': where in the repetition it happened."""
-    paths = facts.paths_of_groups.get(group)
-    for rank in paths.normal.ranks[:_FEW] if paths is not None else ():
-        row = lookup.call_at(facts, rank, group, slot)
-        if row is not None:
-            return place_of_call(facts, row)
-    return None
-
-
-def place_of_call(facts: WaitFacts, row: lookup.Row) -> str | None:
-    """Where in its rank's own repetition a call was made.
-
-    Calls that repeat are not yet steps of one loop, and what is made every few rounds is none of its beginnings. What
-    is counted is the call that is made most often, by all frames that it was made from, and from the start of the job.
-    Where that cannot be had, nothing is said.
+def place_of(facts: WaitFacts, shown: lookup.Row | None, beside: lookup.Row | None = None) -> str | None:
+    """'the 41st call by this path (train.py:88)': which one of its rank's calls this is, and where on the path it parts
+    from the way to the call beside it. A cycle of calls need be no step of the job; how often a path was taken is so.
     """
-    program = facts.programs.of(row["rank"])
-    at = int(np.searchsorted(program.records, row["record"]))
-    if at >= len(program.records) or program.records[at] != row["record"] or program.records[0] != 0:
+    if shown is None:
         return None
-    head = head_of_rounds(program.tokens[:at])
-    first = (
-        lookup.call_of_record(facts, program.rank, int(program.records[head])) if head is not None else None
-    )
-    if first is None or first["stack"] is None:
-        return None
-    calls = facts.call_table.of_rank(program.rank).filter(pl.col("stack") == first["stack"])
-    rounds = np.flatnonzero(np.isin(program.records[: at + 1], calls["record"].to_numpy()))
-    if len(rounds) < 2 or bool((np.diff(rounds) < 2).any()):
-        return None
-    around = lookup.place_words(facts.case, first["site"]).removeprefix(" at ")
-    return (
-        f"round {len(rounds)} of the loop around {around}, {_within(facts, program.terms[rounds[-1] : at])}"
-    )
-
-
-def _within(facts: WaitFacts, made: Terms) -> str:
-    """`made`: the calls of this round so far."""
-    ops = [facts.call_table.terms[t].op for t in made.tolist() if t >= 0]
-    if not ops:
-        return "at its first call"
-    return f"after its {ordinal(ops.count(ops[-1]))} {ops[-1]}"
+    calls = calls_before(facts, shown)
+    whole = not calls.height or calls["record"][0] == 0
+    traced = shown["path"] is not None
+    alike = [
+        pl.col(column) == shown[column] for column in (("path", "kind") if traced else ("group", "terms"))
+    ]
+    nth = f"{'' if whole else 'at least '}the {ordinal(calls.filter(*alike).height + 1)}"
+    if not traced:
+        return f"{nth} {lookup.op_of(facts, shown)} of its kind in the group"
+    ways = diverging_lines(facts.case, shown["stack"], beside["stack"]) if beside is not None else None
+    at = f" ({lookup.short_file(ways.file)}:{ways.lines[0]})" if ways is not None else ""
+    return f"{nth} call by this path{at}"

@@ -55,6 +55,6 @@ def _stands_past(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         length=1,
         confirmed=0,
         how="after",
-        place=place_of(facts, found.group, found.slot) if found.slot is not None else None,
+        place=place_of(facts, found.due),
         stands=tuple(i for rank in found.ranks[:4] for i in facts.hosts[rank].evidence),
     )

@@ -8,7 +8,8 @@ from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .divergence_point import DivergencePoint, call_of, place_of
+from .divergence_point import DivergencePoint, call_of, calls_before, place_of
+from .earlier_rounds import usual
 from .paths import Path
 from .replaced_call import placed
 from .track_difference import Kind
@@ -60,18 +61,25 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         length=difference.length,
         confirmed=difference.confirmed,
         exact=difference.exact,
-        place=place_of(facts, group, difference.slot),
+        place=place_of(facts, came, expected) if kind == "extra" else place_of(facts, expected, came),
     )
     if paths.decided_by == "history" and _not_even_there(facts, result):
         result = replace(result, culprits=())
     result = placed(facts, result) if kind == "substituted" else result
-    return replace(result, culprits=()) if _few_against_few(result) else result
+    way = usual(paths.normal.track, path.track, difference.slot)
+    result = replace(result, usual=() if way is None else ranks if way is path.track else paths.normal.ranks)
+    return replace(result, culprits=()) if _few_against_few(facts, result) else result
 
 
-def _few_against_few(found: DivergencePoint) -> bool:
-    """Two ranks against one, in a call that nothing else explains: the two may be out of step with the one."""
-    unexplained = found.kind == "substituted" and found.how != "left" and not found.confirmed
-    return unexplained and len(found.normal) < _FEWEST_WITNESSES
+def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:
+    """Two ranks against one, in a call that nothing else explains: the two may be out of step with the one, unless
+    they did as the rounds before, and the one made a call of another place of them."""
+    if found.kind != "substituted" or found.how == "left" or found.confirmed:
+        return False
+    if len(found.normal) >= _FEWEST_WITNESSES:
+        return False
+    known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
+    return not known or found.usual != found.normal
 
 
 def _not_even_there(facts: WaitFacts, found: DivergencePoint) -> bool:

@@ -17,8 +17,8 @@ from .divergence_point import (
     DivergencePoint,
     call_of,
     calls_before,
+    own_group,
     place_of,
-    place_of_call,
 )
 from .replaced_call import placed
 
@@ -53,8 +53,7 @@ def _on_common_ground(facts: WaitFacts, diverged: ProgramDivergence, mate: int) 
 
 
 def _belongs(facts: WaitFacts, rank: int, group: int) -> bool:
-    families, members = facts.membership.families, facts.membership.members
-    return any(rank in members[like] for like, head in families.items() if head == families.get(group))
+    return rank in facts.membership.members[own_group(facts, rank, group)]
 
 
 def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
@@ -106,11 +105,11 @@ def _gone_past(facts: WaitFacts, wait_end: WaitEnd, found: DivergencePoint) -> D
         stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(256)))
         how = relation(facts.case, stacks, row["stack"], found.came["stack"])
         if how in ("after", "left"):
-            again = row["stack"] in stacks and found.came["site"] not in set(before["site"].drop_nulls())
+            again = row["stack"] in stacks and found.came["path"] not in set(before["path"].drop_nulls())
             return replace(
                 found, kind="skipped", how="left" if again else how, group=call.group, slot=call.slot,
                 normal=call.waiting,
-                expected=row, past=False, place=place_of(facts, call.group, call.slot or 0),
+                expected=row, past=False, place=place_of(facts, row, found.came),
             )  # fmt: skip
     return found
 
@@ -127,6 +126,11 @@ def _from_program(
         # The call of an earlier step shows what was due; due was the next one on its group.
         before = calls_before(facts, came).filter(pl.col("group") == group)["slot"].max()
         slot = int(before) + 1 if isinstance(before, int) else None
+    elif diverged.by == "peers" and shown is expected and expected and slot is not None:
+        # A mate's group may be another one of the family: the rank's own group is where the call is missing.
+        group = own_group(facts, diverged.rank, group)
+        here = call_of(facts, normal, group, slot)
+        expected = here if here is not None and here["path"] == expected["path"] else expected
     return DivergencePoint(
         kind=diverged.difference.kind,
         group=group,
@@ -139,11 +143,6 @@ def _from_program(
         length=diverged.difference.length,
         confirmed=diverged.difference.confirmed,
         exact=diverged.difference.exact or diverged.by == "past",
-        place=place_of(facts, group, slot) if slot is not None else _place(facts, diverged, expected),
+        place=place_of(facts, shown, came if shown is expected else expected),
         past=diverged.by == "past",
     )
-
-
-def _place(facts: WaitFacts, diverged: ProgramDivergence, expected: lookup.Row | None) -> str | None:
-    """Of a send or receive, which has no number: as the rank that made it counts its own steps."""
-    return place_of_call(facts, expected) if expected is not None and diverged.by == "peers" else None

@@ -17,6 +17,7 @@ from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 from .code_paths import depth_of_divergence, relation, was_there
+from .divergence_point import own_group
 
 _MOST_MATES = 8
 
@@ -44,7 +45,7 @@ def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     if not found:
         return None
     rank, _, due = found[0]
-    group = _same_kind_of_group(facts, rank, int(due["group"]))
+    group = own_group(facts, rank, int(due["group"]))
     last = facts.call_table.of_rank(rank).filter(pl.col("group") == group)["slot"].max()
     return Passed(
         wait_end.ranks,
@@ -80,13 +81,3 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
         # Where one of its like shows it on its way, the others would not show more.
         return None
     return None
-
-
-def _same_kind_of_group(facts: WaitFacts, rank: int, group: int) -> int:
-    """The group of the same family that the rank belongs to."""
-    members, families = facts.membership.members, facts.membership.families
-    if rank in members[group]:
-        return group
-    head = families.get(group, group)
-    own = [g for g, ranks in members.items() if rank in ranks and families.get(g, g) == head]
-    return own[0] if own else group

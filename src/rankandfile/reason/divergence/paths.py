@@ -23,6 +23,7 @@ from rankandfile.reason.calls.rounds import predict
 
 from .alignment import common_prefix
 from .cohorts import Track, tracks
+from .earlier_rounds import by_history
 from .track_difference import TrackDifference, agree, track_difference
 
 _MOST_PATHS = 24
@@ -68,7 +69,7 @@ def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
     paths, solid = [track for track, _ in found], [count for _, count in found]
     decided = "majority"
     if len(paths) > 1 and solid[1] == solid[0]:
-        first = _by_history([track for track, count in found if count == solid[0]])
+        first = by_history([track for track, count in found if count == solid[0]])
         decided = "history" if first is not None else "nothing"
         if first is not None:
             paths.insert(0, paths.pop(first))
@@ -123,22 +124,3 @@ def _paths(cohorts: list[Track]) -> list[tuple[Track, int]]:
         else:
             paths.append((cohort, len(cohort.ranks)))
     return paths
-
-
-@heuristic("the loop's past", "of paths that as many took, the one that does as earlier steps did is normal")
-def _by_history(paths: list[Track]) -> int | None:
-    """The one path, of those that as many ranks took, that goes on as its past predicts."""
-    tied = range(len(paths))
-    low = max(paths[i].first for i in tied)
-    rows = [paths[i].from_slot(low).tokens for i in tied]
-    shared = min(common_prefix(rows[0], row) for row in rows[1:])
-    expected = predict(rows[0][:shared], max(len(row) for row in rows) - shared + 1)
-    if not len(expected):
-        return None
-    fits = [i for i, row in zip(tied, rows, strict=True) if _goes_on(row[shared:], expected)]
-    return fits[0] if len(fits) == 1 else None
-
-
-def _goes_on(calls: object, expected: object) -> bool:
-    length = min(len(calls), len(expected))  # type: ignore[arg-type]
-    return length > 0 and common_prefix(calls, expected) == length  # type: ignore[arg-type]

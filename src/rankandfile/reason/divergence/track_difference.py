@@ -1,7 +1,7 @@
 """Where one track diverges from another: a call skipped, added, swapped, replaced, or asked for differently.
 
 Two tracks are compared slot by slot first. Where they differ, what matters is whether they are *out of step* from
-there on, or only differ in place: the same collective from two call sites is no divergence. To see a step out of
+there on, or only differ in place: the same collective by two paths is no divergence. To see a step out of
 step although both sides stopped right after it, the longer side is continued by what its own past predicts.
 
 In: the tracks of two cohorts, a number for each call, by slot from 1 on. Out: a `TrackDifference`, or None if there is
@@ -16,6 +16,7 @@ none. With letters for calls:
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,8 +33,9 @@ from .cohorts import Track
 
 Kind = Literal["skipped", "extra", "swapped", "substituted", "argument"]
 
-_SITE = np.uint64(0xFFFFFFFF)
+_PATH = np.uint64(0xFFFFFFFF)
 _LOOK_AHEAD = 64
+_MOST_STARTS = 8
 
 
 class TrackDifference(NamedTuple):
@@ -60,7 +62,18 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         return None
     hard = normal.terms[:n] != other.terms[:n]
     hard &= (normal.terms[:n] >= 0) & (other.terms[:n] >= 0)
-    start = _last_in_step(differs, hard, normal.tokens[:n])
+    starts = _out_of_step(differs, hard, normal.tokens[:n])
+    for early, end in pairwise(starts[: _MOST_STARTS + 1]):
+        found = _align_from(normal.tokens, theirs, early, low)
+        if found is None or found.kind not in ("skipped", "extra") or found.confirmed <= found.length:
+            continue
+        in_step = end - 1 - int(np.flatnonzero(differs[:end])[-1])
+        if _explains_all(found, differs[early:], found.slot - low, len(normal.tokens), len(theirs)) or (
+            # That they agree as they stand says nothing where they agree as well with one side ahead.
+            hard.any() and found.confirmed >= in_step and _asks_alike(found, normal, other, low, hard)
+        ):
+            return found
+    start = starts[-1]
     if not differs[start:].any():
         return None
     found = _align_from(normal.tokens, theirs, start, low)
@@ -81,14 +94,14 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
 def _first_alone(normal: Track, other: Track, at: int) -> int:
     """The first time the other side made this call alone, if it was paired by luck before: an earlier slot.
 
-    A call site that the normal side never uses, and that stood where the normal side made a call that the other
+    A path that the normal side never takes, and that stood where the normal side made a call that the other
     side makes too, was out of place already; that sizes and operation agreed then is chance.
     """
-    site = int(other.sites[at])
-    ours, theirs = normal.sites[:at], other.sites[:at]
-    if not site or np.any(normal.sites == np.uint64(site)):
+    path = int(other.paths[at])
+    ours, theirs = normal.paths[:at], other.paths[:at]
+    if not path or np.any(normal.paths == np.uint64(path)):
         return at
-    for earlier in np.flatnonzero(theirs == np.uint64(site)).tolist():
+    for earlier in np.flatnonzero(theirs == np.uint64(path)).tolist():
         if int(ours[earlier]) and np.any(theirs == ours[earlier]):
             return int(earlier)
     return at
@@ -103,13 +116,13 @@ def agree(one: Track, other: Track) -> bool:
 
 
 def _coarse(tokens: Tokens) -> Tokens:
-    """Call sites alone: sizes that change from step to step hide the repetition."""
-    sites = tokens & _SITE
-    return np.asarray(np.where(sites > 0, sites, tokens), np.uint64)
+    """Paths alone: sizes that change from step to step hide the repetition."""
+    paths = tokens & _PATH
+    return np.asarray(np.where(paths > 0, paths, tokens), np.uint64)
 
 
 def _rename(normal: Tokens, other: Track) -> Tokens:
-    """Call sites that only the other side uses, always where this side uses one of its own, count as the same."""
+    """Paths that only the other side takes, always where this side takes one of its own, count as the same."""
     out: Tokens = other.tokens.copy()
     n = len(normal)
     same_terms = (normal >> np.uint64(32)) == (out[:n] >> np.uint64(32))
@@ -128,8 +141,9 @@ def _rename(normal: Tokens, other: Track) -> Tokens:
     return out
 
 
-def _last_in_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> int:
-    """Behind the last stretch, before the first broken promise, where both sides demonstrably agree.
+def _out_of_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> list[int]:
+    """From where on the two may be out of step: the first difference, and behind each stretch after it in which both
+    sides agree, up to the first broken promise.
 
     In a loop, a stretch shorter than the loop may agree by chance although one side is a call behind.
     """
@@ -137,12 +151,36 @@ def _last_in_step(differs: np.ndarray, hard: np.ndarray, tokens: Tokens) -> int:
     stop = int(np.flatnonzero(hard)[0]) if hard.any() else len(differs)
     loop = find_loop(tokens[:first]) if first else None
     enough = max(3, loop.period if loop else 0)
-    start, run = first, 0
-    for i in range(first, stop):
-        run = 0 if differs[i] else run + 1
-        if run >= enough:
-            start = i + 1
-    return start
+    bounds = np.flatnonzero(np.concatenate([differs[first:stop], [True]])) + first
+    # A stretch that reaches `stop` counts, too: what comes there is then the first that is out of step.
+    ends = [end for begin, end in pairwise(bounds.tolist()) if end - begin - 1 >= enough]
+    return [first, *ends]
+
+
+def _explains_all(found: TrackDifference, differs: np.ndarray, at: int, ours: int, theirs: int) -> bool:
+    """One stretch left out or put in here, and all that follows is in place until one of the two ends, though several
+    calls differ as they stand.
+
+    A single one that differs may be the same call by another path."""
+    if int(differs.sum()) < 2:
+        return False
+    left_out, put_in = (found.length, 0) if found.kind == "skipped" else (0, found.length)
+    return at + left_out + found.confirmed >= ours or at + put_in + found.confirmed >= theirs
+
+
+def _asks_alike(found: TrackDifference, normal: Track, other: Track, low: int, hard: np.ndarray) -> bool:
+    """Whether, with one side ahead from there on, both ask for the same until the first broken promise, as they do
+    where they stand; and the calls of which it is ahead are of paths that the other side never takes."""
+    at, stop = found.slot - low, int(np.flatnonzero(hard)[0])
+    ours, theirs = normal.terms[at:], other.terms[at:stop]
+    if found.kind == "skipped":
+        ours, alone, rest = ours[found.length :], normal, other
+    else:
+        theirs, alone, rest = theirs[found.length :], other, normal
+    if np.isin(alone.paths[at : at + found.length], rest.paths).any():
+        return False
+    n = min(len(ours), len(theirs))
+    return bool(np.array_equal(ours[:n], theirs[:n]))
 
 
 def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDifference | None:

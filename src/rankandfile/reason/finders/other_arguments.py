@@ -47,12 +47,12 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
     if p.culprits:
         sentence = (
             f"{upper(ranks_words(other))} called the {call} with {what} {theirs} where "
-            f"{ranks_words(one)} called it with {ours}{f', in {where}' if where else ''}."
+            f"{ranks_words(one)} called it with {ours}{f', {where}' if where else ''}."
         )
     else:
         sentence = (
             f"{upper(ranks_words(one))} called the {call} with {what} {ours} and {ranks_words(other)} with {theirs}"
-            f"{f', in {where}' if where else ''}; which of them is right the calls do not tell."
+            f"{f', {where}' if where else ''}; which of them is right the calls do not tell."
         )
     waits = waiting_sentence(facts, wait_end, p.culprits)
     several = not p.culprits and _of_several_sizes(facts, p)

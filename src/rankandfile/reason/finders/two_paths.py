@@ -29,6 +29,15 @@ def _balance(p: DivergencePoint) -> str:
     return f"{len(p.normal)} against {len(p.other)} is no majority to go by"
 
 
+def _past(p: DivergencePoint) -> str:
+    if not p.usual:
+        return ", and no earlier round shows which way is right"
+    return (
+        f". In the rounds before, all did as {ranks_words(p.usual)} here; "
+        "that does not say whether they should again"
+    )
+
+
 @finder(precedence=270)
 def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
@@ -44,8 +53,8 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     another = f"; {ranks_words(rest)} made {verb(rest, 'another call', 'other calls')}" if rest else ""
     where = p.place
     sentence = (
-        f"{upper(ranks_words(one))} made {calls[0]} where {ranks_words(other)} made {calls[1]}"
-        f"{f', in {where}' if where else ''}{another}. {_balance(p)}, and no earlier step shows which way is right."
+        f"{upper(ranks_words(one))} made {calls[0]}{f', {where},' if where else ''} where "
+        f"{ranks_words(other)} made {calls[1]}{another}. {_balance(p)}{_past(p)}."
     )
     ways = in_document.ways_of(facts, p) if p.kind != "swapped" else None
     if ways is not None:

@@ -109,7 +109,7 @@ def _placed(facts: Facts, wait_end: WaitEnd, divergence: Divergence | None) -> D
         lookup.group_words(facts, call.group),
     ):
         return divergence
-    return msgspec.structs.replace(divergence, place=place_of(facts, call.group, call.slot))
+    return msgspec.structs.replace(divergence, place=place_of(facts, row))
 
 
 def _awaited_unseen(facts: Facts, wait_end: WaitEnd) -> list[int]:

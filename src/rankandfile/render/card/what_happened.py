@@ -75,7 +75,7 @@ def _divergence(sheet: Sheet) -> Iterator[Part]:
 def _diverged(sheet: Sheet, divergence: Divergence) -> list[Text]:
     number = "" if divergence.seq is None else f" #{divergence.seq}"
     bound = "" if divergence.exact else ", at the latest: earlier calls are lost"
-    place = f", in {divergence.place}" if divergence.place else ""
+    place = f", {divergence.place}" if divergence.place else ""
     lines = [sheet.text(f"group {divergence.group}{number}{place}{bound}")]
     shown = divergence.cohorts[: sheet.room.cohorts]
     names = [sheet.ranks(cohort.ranks) for cohort in shown]

@@ -102,7 +102,10 @@ class Completion:
         from torch.distributed import Work
 
         for _ in range(len(self._open)):
-            token, work = self._open.popleft()
+            try:
+                token, work = self._open.popleft()
+            except IndexError:  # the process ends, and has let go of all
+                return
             try:
                 unboxed = Work.unbox(work)
                 if not unboxed.is_completed():

@@ -1,0 +1,58 @@
+"""What earlier rounds say of two ways: which one goes on as the calls before it did.
+
+A call that was never made before proves nothing where others follow it: the first evaluation of a job is as new as a
+call that only one rank makes. At the end of a track it is what comes behind the loop.
+
+In: tracks that agree up to some slot. Out: which of them goes on as the past of them all predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankandfile.model.heuristics import heuristic
+from rankandfile.reason.calls.rounds import predict
+
+from .alignment import Tokens, common_prefix
+from .cohorts import Track
+
+
+@heuristic("the loop's past", "of paths that as many took, the one that does as earlier steps did is normal")
+def by_history(paths: Sequence[Track]) -> int | None:
+    """The one path, of those that as many ranks took, that goes on as its past predicts."""
+    low = max(path.first for path in paths)
+    rows = [path.from_slot(low).tokens for path in paths]
+    shared = min(common_prefix(rows[0], row) for row in rows[1:])
+    before = rows[0][:shared]
+    expected = predict(before, max(len(row) for row in rows) - shared + 1)
+    if not len(expected):
+        return None
+    lengths = [min(len(row) - shared, len(expected)) for row in rows]
+    agree = [common_prefix(row[shared:], expected) for row in rows]
+    fits = [i for i, (count, length) in enumerate(zip(agree, lengths, strict=True)) if 0 < length == count]
+    if len(fits) != 1:
+        fits = [i for i, count in enumerate(agree) if count]
+    if len(fits) != 1 or any(_new(row[shared:], before) for i, row in enumerate(rows) if i != fits[0]):
+        return None
+    return fits[0]
+
+
+def _new(calls: Tokens, before: Tokens) -> bool:
+    """Whether the first of the calls was never made before, and others are made after it that were."""
+    return len(calls) > 1 and not np.any(before == calls[0]) and bool(np.isin(calls[1:], before).any())
+
+
+def usual(normal: Track, other: Track, slot: int) -> Track | None:
+    """Which of the two made the call at the slot that followed the longest like stretch before; None where neither."""
+    low = max(normal.first, other.first)
+    at = slot - low
+    one, two = normal.from_slot(low).tokens, other.from_slot(low).tokens
+    due = predict(one[:at], 1)
+    ways = [
+        track
+        for track, tokens in ((normal, one), (other, two))
+        if len(due) and len(tokens) > at and tokens[at] == due[0]
+    ]
+    return ways[0] if len(ways) == 1 else None
