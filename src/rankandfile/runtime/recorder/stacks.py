@@ -68,7 +68,7 @@ class Stacks:
         frames = [self._frame(code, line) for code, line in lines]
         site, told = 0, 0
         for (code, line), frame in zip(lines, frames, strict=True):
-            if frame and not _INNER.search(code.co_filename):
+            if frame and not inner(code.co_filename):
                 site, told = frame, site_hash(code.co_filename, line, code.co_name)
                 break
         kept = all(frames) and self._ring.add(layout.STACK, [number, site, *frames])
@@ -86,9 +86,14 @@ class Stacks:
             self._frames[(code, line)] = known
             if code.co_filename not in self._seen_files:
                 self._seen_files.add(code.co_filename)
-                if not _INNER.search(code.co_filename):
+                if not inner(code.co_filename):
                     self.files.append(code.co_filename)
         return known
+
+
+def inner(file: str) -> bool:
+    """Torch's own, the interpreter's, the recorder's: not of the program, nor of a framework that it uses."""
+    return _INNER.search(file) is not None or file.startswith(_OWN)
 
 
 def site_hash(file: str, line: int, function: str) -> int:

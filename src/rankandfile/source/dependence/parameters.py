@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class
+from rankandfile.source.registry.entry import Source
 
 from . import origins
 from .frame import Frame, called
-from .objects import outside
+from .objects import hook_parameter, outside
 from .syntax import Path, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
@@ -48,7 +49,12 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
             found.append(
                 value.by(Link(file, site.call.lineno, name, f"is passed as `{code}` ({place})", code))
             )
-    return join(found) if found else UNKNOWN
+    if found:
+        return join(found)
+    hooked = hook_parameter(frame.function, name)
+    if isinstance(hooked, Source):
+        return origins.from_table(hooked, ast.copy_location(ast.Name(name), frame.function.node), frame)
+    return UNKNOWN
 
 
 def _handed_over_by_autograd(function: Function, name: str) -> bool:

@@ -13,7 +13,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
 
 from .arguments import called_name, calls_on
-from .call_paths import Frame, Stop
+from .call_paths import OPAQUE, Frame, Stop
 
 
 class Reachability:
@@ -24,6 +24,8 @@ class Reachability:
 
     def loops(self, frame: Frame, called: str | None) -> bool:
         """Whether a loop goes over the frame's line: its own, or a library's that calls `called` from there."""
+        if frame.function == OPAQUE:
+            return True
         place = self._known(frame)
         if place is None:
             return False
