@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import PurePath
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.runtime.recorder.tables import digest
@@ -51,6 +51,20 @@ class Stacks:
             at = at.f_back
         key = tuple(walked)
         return self._known.get(key) or self._learn(key, frame)
+
+    def of_trace(self, trace: TracebackType) -> tuple[int, int, int]:
+        """The same of a traceback: from where it is handled to where it was raised."""
+        lines: list[tuple[CodeType, int]] = []
+        at: TracebackType | None = trace
+        while at is not None:
+            lines.append((at.tb_frame.f_code, at.tb_lineno))
+            at = at.tb_next
+        lines = lines[: -DEPTH - 1 : -1]
+        key = (0, *(number for code, line in lines for number in (id(code), line)))
+        with self._lock:
+            if len(self._known) >= MOST:
+                return NOTHING
+            return self._known.get(key) or self.learn(len(self._known) + 1, key, lines)
 
     def _learn(self, key: Walked, frame: FrameType | None) -> tuple[int, int, int]:
         lines: list[tuple[CodeType, int]] = []
