@@ -40,7 +40,7 @@ _LOADERS = {
     "get_train_sampler",
     "_get_train_sampler",
 }
-_STEPS = frozenset({"training_step", "backward", "closure", "train_step", "compute_loss", "fit_batch"})
+_STEPS = frozenset({"training_step", "train_step", "fit_batch", "advance", "_run_epoch"})
 _SHOWN = {"lightning": "Lightning", "transformers": "The Trainer"}
 
 
@@ -69,9 +69,12 @@ def through_framework(search: Search, divergence: CodeDivergence) -> FoundLine |
 
 
 def _one_alone(inside: frozenset[str], one: CallPath, other: CallPath) -> bool:
-    """One of the two is inside one of these functions, and the other is in none."""
-    here, there = (any(frame.function in inside for frame in path) for path in (one, other))
-    return here != there
+    """One of the two is deeper in these functions than the other."""
+    return _depth(inside, one) != _depth(inside, other)
+
+
+def _depth(inside: frozenset[str], path: CallPath) -> int:
+    return sum(frame.function in inside for frame in path)
 
 
 def _stores(search: Search, divergence: CodeDivergence, attribute: str, flag: Flag) -> Iterator[FoundLine]:
@@ -91,7 +94,7 @@ def _stores(search: Search, divergence: CodeDivergence, attribute: str, flag: Fl
             file = function.module.path.rsplit("/", 1)[-1]
             stores = f"`{ast.unparse(site)}` ({file}:{definition.line})"
             one, other = divergence.normal, divergence.culprit
-            inside = any(frame.function in flag.inside for frame in one.path)
+            inside = _depth(flag.inside, one.path) > _depth(flag.inside, other.path)
             went = one if inside != flag.leaves else other
             story = (
                 f"{shown} {flag.words} upon `{target}`, on {ranks_in_words(went)} alone: stored by {stores}."
@@ -124,7 +127,7 @@ def _share(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         entry = enters(search.program, function, value)
         if entry is not None:
             one, other = divergence.normal, divergence.culprit
-            inside = any(frame.function in _STEPS for frame in one.path)
+            inside = _depth(_STEPS, one.path) > _depth(_STEPS, other.path)
             ended, goes_on = (other, one) if inside else (one, other)
             story = f"{ranks_in_words(ended).capitalize()} had no batch left where {ranks_in_words(goes_on)} had one."
             return replace(at(entry, divergence, "share"), story=story)

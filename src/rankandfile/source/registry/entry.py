@@ -39,7 +39,7 @@ class Flag:
     words: str
     """As in "Lightning `words` upon it"."""
     inside: frozenset[str]
-    """Functions of which one is on the way of a rank that went one way, and none on the way of the other."""
+    """Functions of the framework of which a rank that went one way is inside of more than one that went the other."""
     leaves: bool = False
     """The rank on which it is set is the one that is not inside."""
 

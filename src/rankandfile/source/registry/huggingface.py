@@ -10,16 +10,16 @@ _STATES = (_A, _P, "accelerate.state.AcceleratorState")
 _ARGUMENTS = "transformers.TrainingArguments"
 
 _CONTROL = "transformers.TrainerControl"
-_STEP = frozenset({"training_step", "compute_loss", "backward"})
+_STEP = frozenset({"training_step", "_run_epoch"})
 _LOCAL = Source("local_data", "made from this rank's batches only")
 
 TABLE = Table(
     flags={
-        f"{_CONTROL}.should_training_stop": Flag("stops training", _STEP, leaves=True),
-        f"{_CONTROL}.should_epoch_stop": Flag("ends the epoch", _STEP, leaves=True),
         f"{_CONTROL}.should_evaluate": Flag("evaluates", frozenset({"evaluate", "evaluation_loop"})),
         f"{_CONTROL}.should_save": Flag("saves", frozenset({"_save_checkpoint", "save_model"})),
         f"{_CONTROL}.should_log": Flag("gathers the loss and logs it", frozenset({"_nested_gather", "log"})),
+        f"{_CONTROL}.should_training_stop": Flag("stops training", _STEP, leaves=True),
+        f"{_CONTROL}.should_epoch_stop": Flag("ends the epoch", _STEP, leaves=True),
     },
     hooks={
         "transformers.TrainerCallback": {

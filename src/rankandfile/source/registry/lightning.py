@@ -8,9 +8,7 @@ _MAIN = Source("rank_api", "true on the main process only")
 _SAME = Sanitiser(returned=True, world=True)
 
 _LOCAL = Source("local_data", "made from this rank's batches only")
-_STEP = frozenset(
-    {"training_step", "backward", "closure", "optimizer_step", "_run_optimization", "on_advance_start"}
-)
+_STEP = frozenset({"advance"})
 
 TABLE = Table(
     flags={f"{_T}.should_stop": Flag("stops training", _STEP, leaves=True)},

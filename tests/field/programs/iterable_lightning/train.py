@@ -20,7 +20,8 @@ def main():
         enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
     )
     trainer.fit(Line(), loader())
-    print("fitted", flush=True)
+    trainer.strategy.barrier("fitted")
+    trainer.print("fitted", flush=True)
 
 
 if __name__ == "__main__":

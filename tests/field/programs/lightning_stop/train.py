@@ -28,6 +28,7 @@ def main():
     L.seed_everything(11)
     trainer = build(options)
     trainer.fit(Regressor(), datamodule=Sums())
+    trainer.strategy.barrier("done")
     print("done", flush=True)
 
 
