@@ -26,7 +26,7 @@ except ImportError:  # Python 3.10
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
-PYTHON = os.environ.get("PYTHON", sys.executable)
+PYTHON = str(Path(os.environ.get("PYTHON", sys.executable)).absolute())
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,13 @@ def one(name: str, keep: Path, healthy: bool, stall: str) -> Answer:
     (folder / "said.txt").write_text(told)
     verdicts = {}
     for how, more in (("alone", []), ("src", ["--src", str(source)])):
-        printed = call([*raf, "diagnose", str(folder / "case" / "evidence"), *more, "--format", "json"], source)
+        printed = call(
+            [*raf, "diagnose", str(folder / "case" / "evidence"), *more, "--format", "json"], source
+        )
         (folder / f"{how}.json").write_text(printed)
         found = parsed(printed)
         verdicts[how] = (found.get("verdicts") or [{}])[0]
-    score = healthy_score(verdicts["alone"], told) if healthy else scored(case, source, verdicts)
+    score = healthy_score(verdicts["alone"]) if healthy else scored(case, source, verdicts)
     print(f"=== {name} {score}", flush=True)
     return Answer(name, seconds, told, verdicts["alone"], score)
 
@@ -90,9 +92,21 @@ def change(source: Path, made: dict[str, str]) -> None:
 
 
 def call(command: list[str], folder: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+    }
     done = subprocess.run(
-        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=300,
+        check=False,
     )
     return done.stdout
 
@@ -105,8 +119,9 @@ def parsed(printed: str) -> dict[str, object]:
         return {}
 
 
-def healthy_score(verdict: dict, told: str) -> str:
-    return "alarm" if verdict.get("hang") or "hang" in told.lower().split("no hang")[0][-4000:] and verdict.get("hang") else "quiet"
+def healthy_score(verdict: dict) -> str:
+    """A job that ended well leaves no evidence; one that is diagnosed after all may only say that it does not hang."""
+    return "alarm" if verdict.get("hang") else "quiet"
 
 
 def scored(case: dict, source: Path, verdicts: dict) -> str:
@@ -118,7 +133,11 @@ def line_score(case: dict, source: Path, verdict: dict) -> str:
     if not place.get("file"):
         return "none"
     file, line = place["file"].rsplit("/", 1)[-1], place["line"]
-    text = next((p.read_text().splitlines()[line - 1] for p in source.rglob(file)), "") if (source / file).is_file() else ""
+    text = (
+        next((p.read_text().splitlines()[line - 1] for p in source.rglob(file)), "")
+        if (source / file).is_file()
+        else ""
+    )
     if file == case["line"][0] and case["line"][1] in text:
         return "right"
     for near in case.get("near", []):

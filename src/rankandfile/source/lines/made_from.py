@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rankandfile.source.dependence import Reason, objects_of, why
 from rankandfile.source.dependence.frame import Frame, called
@@ -40,6 +40,8 @@ class Entry:
     reason: Reason
     test: bool
     """It is the test of an `if`, not a part of an expression."""
+    fills: bool = False
+    """Upon it something is put into a collection, or is not."""
 
 
 def enters(program: Program, function: Function, value: ast.expr) -> Entry | None:
@@ -56,7 +58,7 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
         for node, test in _choices(inside, expression):
             found = _differing(program, inside, node, test)
             if found is not None:
-                return found
+                return replace(found, fills=test and node in set(_filling(inside, expression)))
         for target, made in _from(objects, inside, expression):
             if target not in entered and made is None:
                 entered.add(target)
@@ -81,12 +83,21 @@ def _choices(function: Function, value: ast.expr) -> Iterator[tuple[ast.expr, bo
     """Parts of the expression that choose, and the tests under which the variable that it is was given or filled."""
     for node in ast.walk(value):
         yield from _choosing(node)
+    yield from (
+        (test, True) for test in _guards(function, value, ("assign", "augment", "mutate", "definition"))
+    )
+
+
+def _filling(function: Function, value: ast.expr) -> Iterator[ast.expr]:
+    return _guards(function, value, ("mutate",))
+
+
+def _guards(function: Function, value: ast.expr, how: tuple[str, ...]) -> Iterator[ast.expr]:
+    """The tests under which the variable that the value is gets its content."""
     name = dotted(value)
-    if name is None:
-        return
-    for definition in reaching(function).everywhere(name):
-        if definition.site is not None and definition.how in ("assign", "augment", "mutate", "definition"):
-            yield from ((test, True) for test in _tests_around(function, definition.site))
+    for definition in reaching(function).everywhere(name) if name is not None else ():
+        if definition.site is not None and definition.how in how:
+            yield from _tests_around(function, definition.site)
 
 
 def _choosing(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:

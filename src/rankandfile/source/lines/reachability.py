@@ -29,8 +29,9 @@ class Reachability:
         place = self._known(frame)
         if place is None:
             return False
-        if in_loop(place):
-            return True
+        if in_loop(place) or called == OPAQUE:
+            # What a framework does over and over is told by its own frame.
+            return in_loop(place)
         # A function that the line does not name is called by a library in between, as often as that likes.
         names = {called_name(call) for call in calls_on(place, Stop(frame.line))}
         return called is not None and bool(names) and not names & {called, "apply"}

@@ -96,9 +96,8 @@ def _stores(search: Search, divergence: CodeDivergence, attribute: str, flag: Fl
             one, other = divergence.normal, divergence.culprit
             inside = _depth(flag.inside, one.path) > _depth(flag.inside, other.path)
             went = one if inside != flag.leaves else other
-            story = (
-                f"{shown} {flag.words} upon `{target}`, on {ranks_in_words(went)} alone: stored by {stores}."
-            )
+            who = ranks_in_words(went)
+            story = f"{shown} {flag.words} upon `{target}`, as {who} alone did; that is stored by {stores}."
             entry = _upon(search, function, site, value)
             if entry is not None:
                 yield replace(at(entry, divergence, "flag"), story=story)
