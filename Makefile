@@ -21,6 +21,11 @@ lab: $(VENV)/ready
 # While a change is made: no torch, no processes, below a minute.
 quick: $(VENV)/ready
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (lab or slow or torch)" --hypothesis-profile quick
+# Programs with real frameworks, in an environment of their own: tens of minutes. HEALTHY=--healthy runs their twins.
+field: $(VENV)/ready
+	test -d .venv-field || (python3 -m venv .venv-field && .venv-field/bin/pip install -q -e . \
+	  -r tests/field/requirements.txt --extra-index-url https://download.pytorch.org/whl/cpu)
+	PYTHON=.venv-field/bin/python $(BIN)/python tests/field/run.py $(HEALTHY)
 lint: $(VENV)/ready
 	$(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/mypy
 docs: $(VENV)/ready
@@ -42,4 +47,4 @@ ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
 	for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name && exit; done; \
 	$(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core
-.PHONY: test lab quick lint docs record screenshots site bench fuzz browser
+.PHONY: test lab field quick lint docs record screenshots site bench fuzz browser

@@ -84,7 +84,7 @@ FRAMES = (
 STACKS = (
     Column("stack", pl.UInt32, "number of the stack in this case"),
     Column("frames", pl.List(pl.UInt32), "rows of `frames`, innermost first"),
-    Column("site", pl.UInt32, "the innermost frame that is not torch's own"),
+    Column("site", pl.UInt32, "the innermost frame that is neither torch's nor a framework's"),
 )
 
 #: What a producer's own status block says per group, which can differ from what its ring shows.

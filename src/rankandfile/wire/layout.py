@@ -45,8 +45,12 @@ PYTHON, NATIVE = 1, 2
 #: A pulse is where the main thread was while nothing else was recorded.
 CALL, STEP, DECISION, PULSE = 1, 2, 3, 4
 
-#: Bits of a record's flags. A captured call went into a CUDA graph: it is made when the graph is replayed.
-SYNC, P2P, ON_DEVICE, CAPTURED = 1, 2, 4, 8
+#: Bits of a record's flags. A captured call went into a CUDA graph: it is made when the graph is replayed. One in
+#: flight is made in a handler, a `finally` or an `__exit__`, while an exception is on its way.
+SYNC, P2P, ON_DEVICE, CAPTURED, IN_FLIGHT = 1, 2, 4, 8, 16
+
+#: The kind of the decision that tells of an exception: its words are the second text, its frames the record's stack.
+EXCEPTION = "exception"
 
 BODY = struct.Struct("<QQQQQQQQQQIIIIIIiBBBB")
 BODY_SIZE = BODY.size

@@ -86,7 +86,7 @@ def play(world: int = 3, **files: str) -> Run:
 
 def _load(texts: dict[str, str]) -> dict[str, Any]:
     for name, text in sorted(texts.items(), key=lambda item: item[0] == "train.py"):
-        module = types.ModuleType(name.removesuffix(".py"))
+        module = types.ModuleType(name.removesuffix(".py").removesuffix("/__init__").rsplit("/", 1)[-1])
         sys.modules[module.__name__] = module
         exec(compile(text, FOLDER + name, "exec"), module.__dict__)
     return module.__dict__

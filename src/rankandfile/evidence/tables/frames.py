@@ -28,9 +28,8 @@ def _is_short_library(file: str) -> bool:
     return first.removesuffix(".py") in sys.stdlib_module_names and file.endswith(".py")
 
 
-def site_of(stack: Sequence[int], is_torch: Sequence[bool]) -> int | None:
-    """The innermost frame (the stack begins there) that is not torch's own; else the innermost; else none."""
-    for frame in stack:
-        if not is_torch[frame]:
-            return frame
-    return stack[0] if stack else None
+def site_of(stack: Sequence[int], is_torch: Sequence[bool], is_framework: Sequence[bool]) -> int | None:
+    """The innermost frame (the stack begins there) of the user's own; else not torch's; else any; or none."""
+    outside = [frame for frame in stack if not is_torch[frame]]
+    own = (frame for frame in outside if not is_framework[frame])
+    return next(own, next(iter(outside or stack), None))

@@ -12,6 +12,7 @@ from rankandfile.evidence.flight.states import MEANING
 from rankandfile.evidence.raw import Frame, Kind, Shape
 from rankandfile.evidence.tables.frames import is_torch_frame, site_of
 from rankandfile.evidence.tables.part import Part
+from rankandfile.model.frameworks import framework_of
 from rankandfile.model.tables import STATES, schema
 
 Numbers = npt.NDArray[np.uint32]
@@ -117,11 +118,12 @@ def frame_table(tables: Repeated) -> pl.DataFrame:
 
 def stack_table(tables: Repeated) -> pl.DataFrame:
     torch_frame = [is_torch_frame(frame.file) for frame in tables.frames]
+    framework = [framework_of(frame.file) is not None for frame in tables.frames]
     return pl.DataFrame(
         [
             range(len(tables.stacks)),
             [list(stack) for stack in tables.stacks],
-            [site_of(stack, torch_frame) for stack in tables.stacks],
+            [site_of(stack, torch_frame, framework) for stack in tables.stacks],
         ],
         schema=schema("stacks"),
         orient="col",

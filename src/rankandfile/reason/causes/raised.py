@@ -5,8 +5,21 @@ from __future__ import annotations
 from rankandfile.model.advice import FIRST_LOGGER
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative, Confidence, Remedy
-from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import AskedRank, Facts, Story, location_of, perhaps
+from rankandfile.reason.finder import finder, teller
+from rankandfile.reason.toolbox import (
+    AskedRank,
+    Facts,
+    Story,
+    WaitEnd,
+    find_divergence,
+    in_document,
+    location_of,
+    lookup,
+    perhaps,
+    waiting_sentence,
+)
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.words import ranks_words, upper
 
 CAUSE = Cause(
     word="raised",
@@ -41,6 +54,41 @@ Start with the traceback.
 """,
     scenario="raised-ddp",
 )
+
+
+@finder(precedence=95)
+def on_its_way_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """Its last call was made while an exception was handled: a `finally`, an `__exit__`, which its peers are not at."""
+    p = find_divergence(facts, wait_end)
+    if p is None or p.kind == "argument" or not facts.accounts.in_flight:
+        return None
+    flying = set(facts.accounts.in_flight)
+    sides = ((p.normal, p.expected, p.other, p.came), (p.other, p.came, p.normal, p.expected))
+    for ranks, row, others, theirs in sides:
+        if not ranks or not set(ranks) <= flying or set(others) & flying or row is None:
+            continue
+        errors = {rank: facts.accounts.in_flight[rank] for rank in ranks}
+        first = next(iter(errors.values()))
+        call = f"the {lookup.call_words(facts, row)}"
+        where = f", where {ranks_words(others)} made the {lookup.call_words(facts, theirs)}" if theirs else ""
+        sentence = (
+            f"{upper(ranks_words(ranks))} raised {first.words}, and made {call} while handling it{where}."
+        )
+        return Finding(
+            cause=CAUSE.word,
+            confidence="supported",
+            sentence=f"{sentence} {waiting_sentence(facts, wait_end, ranks)}".strip(),
+            culprits=ranks,
+            doing={rank: f"raised {error.words}, and is in {call}" for rank, error in errors.items()},
+            divergence=in_document.divergence(facts, p, p.kind),
+            location=location_of(first.place),
+            evidence=(
+                *(i for error in errors.values() for i in error.evidence),
+                *in_document.evidence(facts, p),
+            ),
+            contradicted_by="the same exception on the other ranks",
+        )
+    return None
 
 
 #: What a process still does after an exception that nobody caught.

@@ -68,6 +68,8 @@ class Report:
 class Accounts:
     ends: dict[int, End] = field(default_factory=dict)
     raised: dict[int, Error] = field(default_factory=dict)
+    in_flight: dict[int, Error] = field(default_factory=dict)
+    """Exceptions that were being handled when the rank made its last call."""
     echoes: dict[int, Error] = field(default_factory=dict)
     """Exceptions by which a rank learned that others had failed."""
     device: dict[int, Error] = field(default_factory=dict)

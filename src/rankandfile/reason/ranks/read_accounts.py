@@ -27,6 +27,7 @@ from .devices_and_processes import (
     ranks_of_processes,
     xid_owner,
 )
+from .in_flight import in_flight
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
 
@@ -70,6 +71,7 @@ def read_accounts(case: Case) -> Accounts:
     return Accounts(
         ends=_own_aborts(ends, mine, frozenset(echoes)),
         raised=_errors(mine, _RAISES, "origin"),
+        in_flight=in_flight(case),
         echoes=echoes,
         device=_device(events, mine, case.exits, hosts),
         link={**links, **_errors(mine, _LINK, "origin")},

@@ -85,6 +85,7 @@ def _hand_over(native: Any, to: Recorder, completion: Completion) -> None:
         to.learn_shape,
         learn_group,
         to.learn_thread,
+        to.in_flight,
         recorder,
     )
     to.ring.set_writer(layout.NATIVE)

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kRecord = 128, kBody = 112, kLeftAt = 120, kDoneAt = 124;
 constexpr uint32_t kRaised = 0xFFFFFFFF;
-constexpr uint8_t kSync = 1, kP2P = 2, kOnDevice = 4, kCaptured = 8;
+constexpr uint8_t kSync = 1, kP2P = 2, kOnDevice = 4, kCaptured = 8, kInFlight = 16;
 constexpr uint64_t kPrime = 0x9E3779B97F4A7C15ull;
 constexpr size_t kMostFollowed = 256;
 
@@ -75,6 +75,7 @@ PyObject* learn_stack = nullptr;
 PyObject* learn_shape = nullptr;
 PyObject* learn_group = nullptr;
 PyObject* learn_thread = nullptr;
+PyObject* learn_exception = nullptr;
 PyObject* reopen = nullptr;
 
 uint64_t now(clockid_t clock) {
@@ -249,6 +250,17 @@ uint8_t reduce_op_of(const c10::IValue& value) {
   return uint8_t(op->op_) + 1;
 }
 
+// Whether the calling thread is in a handler, a `finally` or an `__exit__`.
+bool handles_exception() {
+  PyObject *type, *value, *trace;
+  PyErr_GetExcInfo(&type, &value, &trace);
+  bool found = value && value != Py_None;
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return found;
+}
+
 bool record(const Operator& op, const c10::IValue* arguments, Token& token) {
   if (Py_IsInitialized() == 0) return false;
   py::gil_scoped_acquire gil;
@@ -280,6 +292,10 @@ bool record(const Operator& op, const c10::IValue* arguments, Token& token) {
     body.op = uint8_t(op.number);
     body.flags = (op.p2p ? kP2P : 0) | (on_device(arguments[op.inputs]) ? kOnDevice : 0) | (capturing.load() ? kCaptured : 0);
     if (op.sync >= 0 && !arguments[op.sync].toBool()) body.flags |= kSync;
+    if (handles_exception()) {
+      body.flags |= kInFlight;
+      py::reinterpret_borrow<py::object>(learn_exception)();
+    }
     body.number = ++recorder.numbers;
     group.op_seq++;
     if (op.p2p) {
@@ -382,7 +398,7 @@ void install(const std::vector<py::tuple>& operators) {
 
 void configure(py::buffer map, size_t header, size_t capacity, size_t last_at,
                std::tuple<size_t, size_t, size_t> most, py::function stack, py::function shape,
-               py::function group, py::function thread, py::function again) {
+               py::function group, py::function thread, py::function exception, py::function again) {
   py::buffer_info info = map.request(true);
   uint64_t life = recorder.life + 1;
   recorder = Recorder{};
@@ -396,6 +412,7 @@ void configure(py::buffer map, size_t header, size_t capacity, size_t last_at,
   learn_shape = shape.release().ptr();
   learn_group = group.release().ptr();
   learn_thread = thread.release().ptr();
+  learn_exception = exception.release().ptr();
   reopen = again.release().ptr();
   capturing = false;
   state = kOn;

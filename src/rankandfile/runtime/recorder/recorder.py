@@ -59,6 +59,8 @@ class Recorder:
         self._threads = Numbers(ring, layout.THREAD)
         self._texts = Numbers(ring, layout.TEXT, limits.MOST_TEXTS)
         self._step = 0
+        self._exceptions = 0
+        self._exception = (0, 0)
         self._last: dict[int, Token | None] = {}
         """By thread; the system uses their numbers again."""
 
@@ -75,6 +77,9 @@ class Recorder:
             flags |= layout.ON_DEVICE
         if self.capturing:
             flags |= layout.CAPTURED
+        if sys.exc_info()[1] is not None:
+            flags |= layout.IN_FLIGHT
+            self.in_flight()
         # Arguments at their default do not arrive here; this one's is asynchronous.
         if 0 <= operator.sync < len(arguments) and not arguments[operator.sync]:
             flags |= layout.SYNC
@@ -166,6 +171,21 @@ class Recorder:
         """Something else that calls alone would not tell, such as the replay of a CUDA graph."""
         told = self._texts.of((kind, name, outcome), lambda: [kind, name, outcome])
         self._note(layout.DECISION, told, (0, 0, 0), self.learn_thread())
+
+    def in_flight(self) -> None:
+        """The exception that the calling thread handles while it makes a call: each is told once."""
+        error = sys.exc_info()[1]
+        trace = error.__traceback__ if error is not None else None
+        # An id alone may be given again; the exception is not kept, for it holds all that its frames hold.
+        told = (id(error), id(trace))
+        if trace is None or told == self._exception or self._exceptions >= limits.MOST_EXCEPTIONS:
+            return
+        self._exception = told
+        self._exceptions += 1
+        name = type(error).__name__
+        words = str(error).strip().partition("\n")[0][:200]
+        text = self._texts.of(told, lambda: [layout.EXCEPTION, f"{name}: {words}" if words else name, ""])
+        self._note(layout.DECISION, text, self.stacks.of_trace(trace), self.learn_thread())
 
     def pulse(self) -> None:
         """Where the main thread is now, if the process has recorded nothing for a while; for any thread to call."""

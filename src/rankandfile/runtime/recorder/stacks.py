@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import PurePath
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.runtime.recorder.tables import digest
@@ -52,6 +52,20 @@ class Stacks:
         key = tuple(walked)
         return self._known.get(key) or self._learn(key, frame)
 
+    def of_trace(self, trace: TracebackType) -> tuple[int, int, int]:
+        """The same of a traceback: from where it is handled to where it was raised."""
+        lines: list[tuple[CodeType, int]] = []
+        at: TracebackType | None = trace
+        while at is not None:
+            lines.append((at.tb_frame.f_code, at.tb_lineno))
+            at = at.tb_next
+        lines = lines[: -DEPTH - 1 : -1]
+        key = (0, *(number for code, line in lines for number in (id(code), line)))
+        with self._lock:
+            if len(self._known) >= MOST:
+                return NOTHING
+            return self._known.get(key) or self.learn(len(self._known) + 1, key, lines)
+
     def _learn(self, key: Walked, frame: FrameType | None) -> tuple[int, int, int]:
         lines: list[tuple[CodeType, int]] = []
         while frame is not None and len(lines) < DEPTH:
@@ -68,7 +82,7 @@ class Stacks:
         frames = [self._frame(code, line) for code, line in lines]
         site, told = 0, 0
         for (code, line), frame in zip(lines, frames, strict=True):
-            if frame and not _INNER.search(code.co_filename):
+            if frame and not inner(code.co_filename):
                 site, told = frame, site_hash(code.co_filename, line, code.co_name)
                 break
         kept = all(frames) and self._ring.add(layout.STACK, [number, site, *frames])
@@ -86,9 +100,14 @@ class Stacks:
             self._frames[(code, line)] = known
             if code.co_filename not in self._seen_files:
                 self._seen_files.add(code.co_filename)
-                if not _INNER.search(code.co_filename):
+                if not inner(code.co_filename):
                     self.files.append(code.co_filename)
         return known
+
+
+def inner(file: str) -> bool:
+    """Torch's own, the interpreter's, the recorder's: not of the program, nor of a framework that it uses."""
+    return _INNER.search(file) is not None or file.startswith(_OWN)
 
 
 def site_hash(file: str, line: int, function: str) -> int:

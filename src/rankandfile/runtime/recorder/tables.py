@@ -17,6 +17,7 @@ _PRIME = 0x9E3779B97F4A7C15
 MOST_GROUPS, MOST_SHAPES = 10_000, 10_000
 
 #: Texts of a job that a ring keeps: steps go on for ever.
+MOST_EXCEPTIONS = 100
 MOST_TEXTS = 4096
 
 

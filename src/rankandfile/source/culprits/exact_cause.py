@@ -44,6 +44,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return None
     if found.kind == "caught":
         return "swallowed_exception" if cause in _PATHS and not _CAUGHT.off else None
+    if found.kind == "share":
+        return None if _SHARE.off else "uneven_inputs"
     if found.kind != "decision" or found.decision is None or found.reason is None:
         return None
     if found.reason.level != "varying":

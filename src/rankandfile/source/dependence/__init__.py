@@ -11,20 +11,18 @@ from rankandfile.source.program.modules import Function, Program
 from . import control
 from .evaluate import Evaluator
 from .frame import Frame
+from .objects import Objects
 from .reason import UNKNOWN, Reason, Step, reason_of
 from .value import Level
 
-__all__ = ["Level", "Reason", "Step", "why"]
+__all__ = ["Level", "Reason", "Step", "objects_of", "why"]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
 
 
 def why(program: Program, function: Function, condition: Condition | ast.expr) -> Reason:
     """Why the decision can come out differently on two ranks; level "unknown" where nothing supports a claim."""
-    evaluator = _EVALUATORS.get(program)
-    if evaluator is None:
-        evaluator = _EVALUATORS[program] = Evaluator(program)
-    evaluator.renew()
+    evaluator = _evaluator(program)
     frame = Frame(function)
     try:
         if isinstance(condition, Condition):
@@ -34,3 +32,17 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     except RecursionError:
         return UNKNOWN
     return reason_of(value)
+
+
+def objects_of(program: Program) -> Objects:
+    """What expressions of the program can be objects of."""
+    return _evaluator(program).objects
+
+
+def _evaluator(program: Program) -> Evaluator:
+    """One for each program, with a new allowance for each question."""
+    evaluator = _EVALUATORS.get(program)
+    if evaluator is None:
+        evaluator = _EVALUATORS[program] = Evaluator(program)
+    evaluator.renew()
+    return evaluator

@@ -49,6 +49,10 @@ def attribute(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Valu
         return ev.definitions(flow.of(name, uses), frame, uses, path)
     target = resolve(frame.function, e)
     if isinstance(target, External):
+        variable = path[0][1] if path and path[0][0] == "item" else None
+        if target.dotted == "os.environ" and isinstance(variable, str):
+            item = ast.copy_location(ast.Subscript(e, ast.Constant(variable), ast.Load()), e)
+            return origins.environment(variable, item, frame)
         return _external(target.dotted, e, frame)
     base = resolve(frame.function, e.value)
     if isinstance(base, Module) and target is None and e.attr in scope_of(base.functions[0]).names:

@@ -16,6 +16,7 @@ from rankandfile.source.program.names import (
     resolve,
     scope_of,
 )
+from rankandfile.source.registry.entry import Source
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .assignments import Definition
@@ -214,6 +215,10 @@ class Objects:
         if annotated:
             yield from annotated
             return
+        hooked = hook_parameter(frame.function, name)
+        if isinstance(hooked, str) and not path:
+            yield Instance(hooked, None, frame)
+            return
         for site, bound in self.callers(frame.function):
             outer = Frame(site.function, None, frame.depth + 1)
             if not outer.too_deep:
@@ -276,6 +281,17 @@ class Objects:
 def outside(cls: Class) -> list[str]:
     """The classes outside the tree that a class derives from."""
     return [canonical(name) for name in sorted(external_bases(cls))]
+
+
+def hook_parameter(function: Function, name: str) -> str | Source | None:
+    """What a framework gives a method of a class derived from one of its own: a class's name, or a kind of value."""
+    if function.owner is None:
+        return None
+    for base in outside(Class(function.module, function.owner)):
+        given = TABLE.hooks.get(base, {}).get(name)
+        if given is not None:
+            return given
+    return None
 
 
 def is_property(function: Function) -> bool:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class
+from rankandfile.source.registry.entry import Source
 
 from . import origins
 from .frame import Frame, called
-from .objects import outside
+from .objects import hook_parameter, outside
 from .syntax import Path, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
@@ -24,7 +25,7 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
         given = frame.given.get(name)
         if given is not None:
             return ev.value(given.value, given.frame, (*given.path, *path))
-        return default(ev, name, frame)
+        return default(ev, name, frame, path)
     if name in ("self", "cls"):
         return UNIFORM
     if _handed_over_by_autograd(frame.function, name):
@@ -37,7 +38,7 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
             return UNKNOWN
         given = (inside.given or {}).get(name)
         if given is None:
-            found.append(default(ev, name, frame))
+            found.append(default(ev, name, frame, path))
             continue
         file, code = site.function.module.path, text(given.value, 60)
         value = ev.value(given.value, given.frame, (*given.path, *path))
@@ -48,7 +49,12 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
             found.append(
                 value.by(Link(file, site.call.lineno, name, f"is passed as `{code}` ({place})", code))
             )
-    return join(found) if found else UNKNOWN
+    if found:
+        return join(found)
+    hooked = hook_parameter(frame.function, name)
+    if isinstance(hooked, Source):
+        return origins.from_table(hooked, ast.copy_location(ast.Name(name), frame.function.node), frame)
+    return UNKNOWN
 
 
 def _handed_over_by_autograd(function: Function, name: str) -> bool:
@@ -62,7 +68,7 @@ def _handed_over_by_autograd(function: Function, name: str) -> bool:
     )
 
 
-def default(ev: Evaluator, name: str, frame: Frame) -> Value:
+def default(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
     node = frame.function.node
     if isinstance(node, ast.Module):
         return UNKNOWN
@@ -74,5 +80,7 @@ def default(ev: Evaluator, name: str, frame: Frame) -> Value:
     for parameter_, default in pairs:
         if parameter_.arg == name:
             outer = frame.function.parent
-            return ev.value(default, Frame(outer, None, frame.depth + 1)) if outer is not None else UNKNOWN
+            return (
+                ev.value(default, Frame(outer, None, frame.depth + 1), path) if outer is not None else UNKNOWN
+            )
     return UNKNOWN

@@ -28,12 +28,21 @@ class SourceTree:
         """Files of the run, by their paths there, that are certainly these files of the tree."""
         self.notes: list[Note] = []
         """What is to be said of files whose words were put in place of their own."""
-        for number, root in enumerate(roots):
-            for name in root.names():
-                path = name if name not in self._files else f"{root.name or number}/{name}"
-                if path not in self._files:
-                    self._files[path] = (root, name)
-                    self._by_name[path.rsplit("/", 1)[-1]].append(path)
+        self._roots = 0
+        for root in roots:
+            self.add(root)
+
+    def add(self, root: Root) -> dict[str, str]:
+        """Let the tree have the files of one more root; their paths in it, by their names there."""
+        added = {}
+        for name in root.names():
+            path = name if name not in self._files else f"{root.name or self._roots}/{name}"
+            if path not in self._files:
+                self._files[path] = (root, name)
+                self._by_name[path.rsplit("/", 1)[-1]].append(path)
+                added[name] = path
+        self._roots += 1
+        return added
 
     def paths(self) -> Iterable[str]:
         return self._files.keys()

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .call_paths import CallPath, Frame, Stop
+from .call_paths import OPAQUE, CallPath, Frame, Stop
 from .reachability import Reachability
 
 End: TypeAlias = Literal["end"]
@@ -76,8 +76,10 @@ def _moves(before: CallPath, to: CallPath | End, reachability: Reachability) -> 
     for outer in range(rest, -1, -1):
         anew = reachability.loops(to[outer], _called(to, outer))
         if anew and _entered_without(before, to, outer + 1, reachability):
-            yield outer, rounds
-            rounds += 1
+            # A framework's loop comes round by itself: nothing need be supposed for that.
+            own = to[outer].function == OPAQUE
+            yield outer, rounds - own
+            rounds += not own
 
 
 def _entered_without(before: CallPath, to: CallPath, depth: int, reachability: Reachability) -> bool:

@@ -18,6 +18,9 @@ MOST_STACKS = 2_000
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 
+#: The function of a frame that stands for a run of a framework's frames.
+OPAQUE = "<framework>"
+
 
 class Frame(NamedTuple):
     function: str

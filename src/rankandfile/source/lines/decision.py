@@ -195,6 +195,24 @@ def conditions_of(function: Function, branching: Branching, raising: bool = Fals
             inside = condition.kind == "except" and _covers(function, condition.node, branching.after.line)
             if inside and not _ends(condition):
                 yield condition
+        yield from _tried_again(function, branching.after.line, here.line)
+
+
+def _tried_again(function: Function, after: int, here: int) -> Iterator[Condition]:
+    """Handlers inside a loop around both: what was called raised on its way back, and was called once more."""
+    for loop in ast.walk(function.node):
+        if not isinstance(loop, (ast.For, ast.While)) or not _spans(loop, after) or not _spans(loop, here):
+            continue
+        for handler in ast.walk(loop):
+            if isinstance(handler, ast.ExceptHandler) and _covers(function, handler, after):
+                text = function.module.lines[handler.lineno - 1].strip()
+                condition = Condition(handler.lineno, text, "except", "raised", "not raised", handler)
+                if not _ends(condition):
+                    yield condition
+
+
+def _spans(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _ends(condition: Condition) -> bool:

@@ -53,6 +53,12 @@ def ranks_of(ranks: str) -> list[int]:
         return []
 
 
+def ranks_in_words(side: Side) -> str:
+    """`rank 3`, `ranks 0-2`."""
+    ranks = ranks_of(side.ranks) or [side.rank]
+    return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {side.ranks}"
+
+
 def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> CodeDivergence | None:
     """Where the call paths of two cohorts lead away from each other; None where one of them has no known place."""
     one, other = _standing(paths, normal), _standing(paths, guilty)

@@ -31,9 +31,12 @@ class FoundLine:
     divergence: CodeDivergence | None = None
     decision: Decision | None = None
     kind: str = "place"
-    """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop."""
+    """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop, callee, flag,
+    share."""
     raises: bool = False
     """The decision raises on the ranks that diverged, and nothing around it catches that."""
+    story: str = ""
+    """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 
 
 class Search:

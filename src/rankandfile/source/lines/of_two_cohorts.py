@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.frameworks import framework_of
 from rankandfile.source.dependence import why
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
+from rankandfile.source.program.places import SourcePlace
 
+from .another_callee import another_callee, at
 from .arguments import (
     assigned,
     called_name,
@@ -18,7 +23,7 @@ from .arguments import (
     origin,
 )
 from .branchings import Branching, End, branchings
-from .call_paths import CallPath, Stop
+from .call_paths import OPAQUE, CallPath, Frame, Stop
 from .compared_ranks import divergences
 from .decision import (
     MOST_ASKED,
@@ -35,7 +40,9 @@ from .exception_origin import catcher, handler_around, raised_below
 from .filled_collection import filled_upon
 from .found_line import FoundLine, Search
 from .held_line import innermost
+from .made_from import Entry, enters
 from .reachability import Reachability
+from .through_framework import through_framework
 
 #: Where nobody saw the ranks in step before, nothing more may be supposed of how they came to where they are.
 _MOST_UNSEEN = 1
@@ -69,12 +76,15 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
                 continue
             if best is None or decision.weight < best.weight:
                 best, chosen = decision, divergence
-    if best is not None and chosen is not None:
+    if best is not None and chosen is not None and best.reason.level == "varying":
         return decided(search, best, chosen)
     for divergence in found:
-        other = filled(search, divergence) or caught_outside(search, divergence)
-        if other is not None:
-            return other
+        # A line that shows why ranks differ comes before a condition of which nothing is known.
+        shown = _shown(search, divergence)
+        if shown is not None and (best is None or (shown.reason and shown.reason.level == "varying")):
+            return shown
+    if best is not None and chosen is not None:
+        return decided(search, best, chosen)
     if same is None and (shown := in_plain_sight(search, found)) is not None:
         return shown
     if same is not None:
@@ -103,6 +113,16 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
     return None
 
 
+def _shown(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    """What no test of the functions on the way decided."""
+    return (
+        another_callee(search, divergence)
+        or through_framework(search, divergence)
+        or filled(search, divergence)
+        or caught_outside(search, divergence)
+    )
+
+
 def _from_one_place(divergence: CodeDivergence) -> bool:
     return bool(divergence.normal.path) and divergence.normal.path == divergence.culprit.path
 
@@ -128,7 +148,17 @@ def filled(search: Search, divergence: CodeDivergence) -> FoundLine | None:
                 return FoundLine(
                     where, upon.line, without_comment(upon.text), reason, divergence, kind="filled"
                 )
+            entry = _of_loop(search, place, condition)
+            if entry is not None:
+                return at(entry, divergence, "filled" if entry.test else "order")
     return None
+
+
+def _of_loop(search: Search, place: SourcePlace, condition: Condition) -> Entry | None:
+    """Where what a loop goes over becomes another thing on one rank than on another."""
+    if condition.kind != "for" or not isinstance(condition.node, ast.expr):
+        return None
+    return enters(search.program, place.function, condition.node)
 
 
 def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | None:
@@ -215,6 +245,15 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
         return replace(
             found, line=upon.line, condition=without_comment(upon.text), reason=reason, kind="filled"
         )
+    entry = _of_loop(search, place, condition)
+    if entry is not None and entry.fills:
+        return at(entry, divergence, "filled")
+    if entry is not None and entry.function is not place.function:
+        file = entry.function.module.path.rsplit("/", 1)[-1]
+        text = without_comment(entry.function.module.lines[entry.line - 1].strip())
+        return replace(
+            found, story=f"What it goes over is cut for each rank at {file}:{entry.line} by `{text}`."
+        )
     raised = raised_below(place, condition)
     if raised is None:
         return found
@@ -256,9 +295,17 @@ def _branchings(search: Search, divergence: CodeDivergence) -> list[Branching]:
 
 
 def qualified(search: Search, path: CallPath) -> CallPath:
-    """Functions by their full names: two classes of a file may each have a `forward`."""
+    """Functions by their full names: two classes of a file may each have a `forward`. A run of a framework's frames is
+    one step of the way: what it does between the user's functions is its own business."""
+    path = tuple(_through_as_one(path))
     places = [search.places.find(frame) for frame in path]
     return tuple(
         frame._replace(function=place.function.qualname) if place is not None and place.known else frame
         for frame, place in zip(path, places, strict=True)
     )
+
+
+def _through_as_one(path: CallPath) -> Iterator[Frame]:
+    for inside, frames in groupby(path, key=lambda frame: framework_of(frame.file) is not None):
+        run = list(frames)
+        yield from [run[0]._replace(function=OPAQUE, line=0)] if inside else run

@@ -13,7 +13,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
 
 from .arguments import called_name, calls_on
-from .call_paths import Frame, Stop
+from .call_paths import OPAQUE, Frame, Stop
 
 
 class Reachability:
@@ -24,11 +24,14 @@ class Reachability:
 
     def loops(self, frame: Frame, called: str | None) -> bool:
         """Whether a loop goes over the frame's line: its own, or a library's that calls `called` from there."""
+        if frame.function == OPAQUE:
+            return True
         place = self._known(frame)
         if place is None:
             return False
-        if in_loop(place):
-            return True
+        if in_loop(place) or called == OPAQUE:
+            # What a framework does over and over is told by its own frame.
+            return in_loop(place)
         # A function that the line does not name is called by a library in between, as often as that likes.
         names = {called_name(call) for call in calls_on(place, Stop(frame.line))}
         return called is not None and bool(names) and not names & {called, "apply"}

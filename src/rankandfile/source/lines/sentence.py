@@ -11,6 +11,7 @@ from .arguments import called_name, calls_on
 from .call_paths import Stop
 from .decision import MOST_ASKED
 from .divergence import CodeDivergence, Side
+from .divergence import ranks_in_words as _ranks
 from .found_line import FoundLine
 from .implied_collectives import implicit
 
@@ -40,6 +41,9 @@ _FROM = {
     "argument": "The argument comes from",
     "order": "The order of the calls comes from",
     "filled": "What decides there was filled, or not, upon",
+    "callee": "Which of the two it calls comes from",
+    "flag": "It is stored upon",
+    "share": "Each rank's share of the data comes from",
 }
 
 
@@ -47,13 +51,19 @@ def sentence(found: FoundLine, places: SourcePlaces) -> str:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.divergence is not None:
         return " ".join(
-            filter(None, [_decided(found), _because(found), _unwritten(found.divergence, places)])
+            filter(
+                None, [_decided(found), _because(found), found.story, _unwritten(found.divergence, places)]
+            )
         )
     if found.kind == "caught" and found.divergence is not None:
         return " ".join(filter(None, [_caught(found), _because(found), _unwritten(found.divergence, places)]))
     if found.kind in _FROM:
-        begins = f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
-        return " ".join(filter(None, [begins, _because(found)]))
+        begins = (
+            f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
+            if found.reason or not found.story
+            else ""
+        )
+        return " ".join(filter(None, [found.story, begins, _because(found)]))
     if found.kind in ("raised", "exited") and found.condition:
         verb = "raises" if found.kind == "raised" else "exits"
         return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({_at(found)}).", _because(found)]))
@@ -137,11 +147,6 @@ def _implied(side: Side, places: SourcePlaces) -> str:
         if words:
             return words
     return ""
-
-
-def _ranks(side: Side) -> str:
-    ranks = parse_ranks(side.ranks) if side.ranks else [side.rank]
-    return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {side.ranks}"
 
 
 def _those(side: Side, able: tuple[int, ...]) -> str:

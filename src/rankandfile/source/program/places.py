@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from rankandfile.model.frameworks import framework_of
 from rankandfile.source.files.paths import ends_alike, path_parts
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.lines.call_paths import Frame
@@ -49,7 +50,7 @@ class SourcePlaces:
         """Files of the run that several files of the tree could be."""
 
     def find(self, frame: Frame) -> SourcePlace | None:
-        """None if the tree does not have the file, or has several that could be it."""
+        """None if the tree does not have the file, or has several that could be it, or it is a framework's."""
         if frame not in self._found:
             self._found[frame] = self._find(frame)
         place = self._found[frame]
@@ -68,7 +69,8 @@ class SourcePlaces:
 
     def _find(self, frame: Frame) -> SourcePlace | None:
         parts = path_parts(frame.file)
-        if not parts:
+        # A framework's own branches are how the program got there, and no lines that a person would change.
+        if not parts or framework_of(frame.file) is not None:
             return None
         same = self.tree.identified.get(frame.file)
         known = self.program.module(same) if same is not None else None

@@ -33,6 +33,18 @@ class Sanitiser:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """An attribute that a framework's loop asks."""
+
+    words: str
+    """As in "Lightning `words` upon it"."""
+    inside: frozenset[str]
+    """Functions of the framework of which a rank that went one way is inside of more than one that went the other."""
+    leaves: bool = False
+    """The rank on which it is set is the one that is not inside."""
+
+
+@dataclass(frozen=True)
 class Table:
     """What one framework's names mean. Names are dotted; `a.B.m` is the method or property `m` of class `a.B`."""
 
@@ -56,5 +68,9 @@ class Table:
     """Package -> the class that every class of it is a kind of."""
     aliases: dict[str, str] = field(default_factory=dict)
     """Other places that a name can be imported from -> the name of the tables; prefixes."""
+    flags: dict[str, Flag] = field(default_factory=dict)
+    """Attribute that a callback may store into -> what the framework does upon it."""
+    hooks: dict[str, dict[str, str | Source]] = field(default_factory=dict)
+    """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given."""
     internals: dict[str, str] = field(default_factory=dict)
     """A function of the framework's own, as a stack names it -> what is going on, in words."""

@@ -1,6 +1,6 @@
 """Accelerate and Transformers."""
 
-from .entry import Sanitiser, Source, Table
+from .entry import Flag, Sanitiser, Source, Table
 
 _A, _P, _T = "accelerate.Accelerator", "accelerate.PartialState", "transformers.Trainer"
 _RANK = Source("rank_api", "the rank's own number")
@@ -9,7 +9,26 @@ _SAME = Sanitiser(returned=True, world=True)
 _STATES = (_A, _P, "accelerate.state.AcceleratorState")
 _ARGUMENTS = "transformers.TrainingArguments"
 
+_CONTROL = "transformers.TrainerControl"
+_STEP = frozenset({"training_step", "_run_epoch"})
+_LOCAL = Source("local_data", "made from this rank's batches only")
+
 TABLE = Table(
+    flags={
+        f"{_CONTROL}.should_evaluate": Flag("evaluates", frozenset({"evaluate", "evaluation_loop"})),
+        f"{_CONTROL}.should_save": Flag("saves", frozenset({"_save_checkpoint", "save_model"})),
+        f"{_CONTROL}.should_log": Flag("gathers the loss and logs it", frozenset({"_nested_gather", "log"})),
+        f"{_CONTROL}.should_training_stop": Flag("stops training", _STEP, leaves=True),
+        f"{_CONTROL}.should_epoch_stop": Flag("ends the epoch", _STEP, leaves=True),
+    },
+    hooks={
+        "transformers.TrainerCallback": {
+            "args": _ARGUMENTS,
+            "state": "transformers.TrainerState",
+            "control": _CONTROL,
+        },
+        _T: {"inputs": _LOCAL},
+    },
     sources={
         **{f"{s}.{name}": _RANK for s in _STATES for name in ("process_index", "local_process_index")},
         **{
@@ -74,7 +93,8 @@ TABLE = Table(
     wraps={f"{_A}.prepare": _A},
     forward={_A: "the wrapped model may gather parameters or broadcast buffers here"},
     backward={_A: "the wrapped model reduces gradients here"},
-    uniform=frozenset(
+    uniform=frozenset({"transformers.TrainerState.global_step", "transformers.TrainerState.max_steps"})
+    | frozenset(
         f"{s}.{name}"
         for s in _STATES
         for name in (
@@ -91,6 +111,12 @@ TABLE = Table(
         "accelerate.state.PartialState": _P,
         "accelerate.utils.operations": "accelerate.utils",
         "transformers.trainer.Trainer": _T,
+        "transformers.Seq2SeqTrainer": _T,
+        "trl.SFTTrainer": _T,
+        f"{_T}.accelerator": _A,
+        f"{_T}.args": _ARGUMENTS,
+        f"{_T}.control": _CONTROL,
+        "transformers.trainer_callback": "transformers",
         "transformers.training_args.TrainingArguments": _ARGUMENTS,
     },
     internals={

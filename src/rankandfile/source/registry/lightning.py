@@ -1,13 +1,26 @@
 """Lightning: properties of the trainer that broadcast, hooks that reduce, and the ranks it knows."""
 
-from .entry import Sanitiser, Source, Table
+from .entry import Flag, Sanitiser, Source, Table
 
 _T, _M, _F = "lightning.pytorch.Trainer", "lightning.pytorch.LightningModule", "lightning.fabric.Fabric"
 _RANK = Source("rank_api", "the rank's own number")
 _MAIN = Source("rank_api", "true on the main process only")
 _SAME = Sanitiser(returned=True, world=True)
 
+_LOCAL = Source("local_data", "made from this rank's batches only")
+_STEP = frozenset({"advance"})
+
 TABLE = Table(
+    flags={f"{_T}.should_stop": Flag("stops training", _STEP, leaves=True)},
+    hooks={
+        "lightning.pytorch.Callback": {
+            "trainer": _T,
+            "pl_module": _M,
+            "outputs": _LOCAL,
+            "batch": _LOCAL,
+        },
+        _M: {"batch": _LOCAL, "outputs": _LOCAL},
+    },
     sources={
         **{
             f"{owner}.{name}": _RANK
@@ -66,6 +79,11 @@ TABLE = Table(
     aliases={
         "pytorch_lightning": "lightning.pytorch",
         "lightning.Trainer": _T,
+        "lightning.Callback": "lightning.pytorch.Callback",
+        "lightning.pytorch.callbacks.Callback": "lightning.pytorch.Callback",
+        f"{_M}.trainer": _T,
+        f"{_M}.fabric": _F,
+        "lightning.pytorch.trainer.Trainer": _T,
         "lightning.LightningModule": _M,
         "lightning.Fabric": _F,
         "lightning_fabric": "lightning.fabric",

@@ -1,0 +1,209 @@
+"""Where, on the way to a value, the ranks' own numbers or data first come in: a slice, a test, a choice.
+
+`for batch in self.batches` asks what somebody else decided: the constructor was given a loader, the loader reads a list
+of shards, and `shards[rank::world]` is where the ranks' shares become unequal. The value is followed back, nearest
+first: a variable to its assignments, an attribute to what is stored in it, a parameter to its callers' arguments, a
+call of the program to the function and what that returns, fills, and yields for.
+
+In: an expression and the function that it stands in. Out: the nearest place that differs between ranks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from rankandfile.source.dependence import Reason, objects_of, why
+from rankandfile.source.dependence.frame import Frame, called
+from rankandfile.source.dependence.objects import Objects
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.flow import Condition
+from rankandfile.source.program.modules import Function, Program
+from rankandfile.source.program.names import Class, method, own_nodes, resolve
+
+_MOST = 80
+_FURTHEST = 9
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_STEPS = (ast.Return, ast.Yield, ast.YieldFrom, ast.Continue, ast.Break)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The place, and why it differs."""
+
+    function: Function
+    line: int
+    node: ast.expr
+    reason: Reason
+    test: bool
+    """It is the test of an `if`, not a part of an expression."""
+    fills: bool = False
+    """Upon it something is put into a collection, or is not."""
+
+
+def enters(program: Program, function: Function, value: ast.expr) -> Entry | None:
+    """None where nothing on the way is known to differ."""
+    objects = objects_of(program)
+    queue: deque[tuple[Function, ast.expr, int]] = deque([(function, value, 0)])
+    seen: set[tuple[Function, ast.expr]] = set()
+    entered: set[Function] = {function}
+    while queue and len(seen) < _MOST:
+        inside, expression, depth = queue.popleft()
+        if (inside, expression) in seen or depth > _FURTHEST:
+            continue
+        seen.add((inside, expression))
+        for node, test in _choices(inside, expression):
+            found = _differing(program, inside, node, test)
+            if found is not None:
+                return replace(found, fills=test and node in set(_filling(inside, expression)))
+        for target, made in _from(objects, inside, expression):
+            if target not in entered and made is None:
+                entered.add(target)
+                for node, test in _in_body(target):
+                    found = _differing(program, target, node, test)
+                    if found is not None:
+                        return found
+                queue.extend((target, each, depth + 1) for each in _results(target))
+            elif made is not None:
+                queue.append((target, made, depth + 1))
+    return None
+
+
+def _differing(program: Program, function: Function, node: ast.expr, test: bool) -> Entry | None:
+    text = function.module.lines[node.lineno - 1].strip()
+    asked = Condition(node.lineno, text, "if", "taken", "not taken", node) if test else node
+    reason = why(program, function, asked)
+    return Entry(function, node.lineno, node, reason, test) if reason.level == "varying" else None
+
+
+def _choices(function: Function, value: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
+    """Parts of the expression that choose, and the tests under which the variable that it is was given or filled."""
+    for node in ast.walk(value):
+        yield from _choosing(node)
+    yield from (
+        (test, True) for test in _guards(function, value, ("assign", "augment", "mutate", "definition"))
+    )
+
+
+def _filling(function: Function, value: ast.expr) -> Iterator[ast.expr]:
+    return _guards(function, value, ("mutate",))
+
+
+def _guards(function: Function, value: ast.expr, how: tuple[str, ...]) -> Iterator[ast.expr]:
+    """The tests under which the variable that the value is gets its content."""
+    name = dotted(value)
+    for definition in reaching(function).everywhere(name) if name is not None else ():
+        if definition.site is not None and definition.how in how:
+            yield from _tests_around(function, definition.site)
+
+
+def _choosing(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        yield node, False
+    elif isinstance(node, ast.IfExp):
+        yield node.test, True
+    elif isinstance(node, _COMPREHENSIONS):
+        yield from ((test, True) for part in node.generators for test in part.ifs)
+    elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+        name = (dotted(node.func) or "").rpartition(".")[2]
+        if name in ("islice", "range", "array_split", "split", "chunk", "tensor_split", "shard", "Subset"):
+            yield node, False
+
+
+def _tests_around(function: Function, site: ast.AST) -> Iterator[ast.expr]:
+    for outer in ancestors(function.module, site):
+        if outer is function.node:
+            return
+        if isinstance(outer, ast.If):
+            yield outer.test
+
+
+def _in_body(function: Function) -> Iterator[tuple[ast.expr, bool]]:
+    """What a function chooses by itself: tests that leave, skip or return, and parts that it takes."""
+    for node in own_nodes(function):
+        if isinstance(node, ast.If):
+            inner = [n for part in (*node.body, *node.orelse) for n in ast.walk(part)]
+            if any(isinstance(n, _STEPS) for n in inner):
+                yield node.test, True
+        else:
+            yield from _choosing(node)
+
+
+def _results(function: Function) -> Iterator[ast.expr]:
+    """What it returns, and the loops in which it yields: what it yields has no part in how often."""
+    if isinstance(function.node, ast.Lambda):
+        yield function.node.body
+        return
+    for node in own_nodes(function):
+        if isinstance(node, (ast.Return, ast.YieldFrom)) and node.value is not None:
+            yield node.value
+        elif isinstance(node, (ast.For, ast.AsyncFor)) and _yields(node):
+            yield node.iter
+
+
+def _yields(loop: ast.For | ast.AsyncFor) -> bool:
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for part in loop.body for n in ast.walk(part))
+
+
+def _from(
+    objects: Objects, function: Function, value: ast.expr
+) -> Iterator[tuple[Function, ast.expr | None]]:
+    """Where the value comes from: expressions of functions, and functions that are called for it (with None)."""
+    frame = Frame(function)
+    if isinstance(value, ast.Call):
+        yield from ((called_, None) for called_ in _called(objects, function, value))
+        yield from ((function, argument) for argument in value.args)
+        yield from ((function, keyword.value) for keyword in value.keywords)
+        if isinstance(value.func, ast.Attribute):
+            yield function, value.func.value
+    elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        for cls in objects.classes(value.value, frame):
+            stored = objects.stores(cls, value.attr)
+            yield from ((where, d.value) for where, d in stored if d.value is not None)
+            found = method(cls, value.attr)
+            if found is not None:
+                yield found, None
+    elif isinstance(value, ast.Name):
+        for definition in reaching(function).everywhere(value.id):
+            if definition.how == "parameter":
+                yield from _given(objects, function, value.id)
+            elif definition.value is not None:
+                yield function, definition.value
+        yield from _iterated(objects, value, frame)
+    else:
+        yield from ((function, part) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))
+
+
+def _called(objects: Objects, function: Function, call: ast.Call) -> Iterator[Function]:
+    target = resolve(function, call.func)
+    if isinstance(target, Function):
+        yield target
+    elif isinstance(target, Class):
+        yield from _iterators(target)
+    elif isinstance(call.func, ast.Attribute):
+        for cls in objects.classes(call.func.value, Frame(function)):
+            found = method(cls, call.func.attr)
+            if found is not None:
+                yield found
+
+
+def _iterated(objects: Objects, value: ast.Name, frame: Frame) -> Iterator[tuple[Function, None]]:
+    for cls in objects.classes(value, frame):
+        yield from ((found, None) for found in _iterators(cls))
+
+
+def _iterators(cls: Class) -> Iterator[Function]:
+    for name in ("__iter__", "__len__", "__getitem__", "__next__"):
+        found = method(cls, name)
+        if found is not None:
+            yield found
+
+
+def _given(objects: Objects, function: Function, name: str) -> Iterator[tuple[Function, ast.expr]]:
+    for site, bound in objects.callers(function):
+        given = (called(function, site.call, Frame(site.function), bound).given or {}).get(name)
+        if given is not None:
+            yield site.function, given.value
