@@ -10,11 +10,9 @@ import polars as pl
 from rankandfile.model.case import Case, group_label
 from rankandfile.reason.calls.logged_members import members_by_place
 from rankandfile.reason.ranks.accounts import Accounts, Report
+from rankandfile.reason.ranks.watchdog_reports import DEFAULT, gave_up_rows, transfer_reports
 from rankandfile.reason.waits.graph import Pending, Waits, build
 
-from .transfers import gave_up, transfers
-
-_DEFAULT = "default_pg"
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def key_of(call: Pending) -> tuple[int, int]:
 def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
     """The graph of waits that the watchdogs' lines give: groups by name, pending calls by number."""
     names: dict[str, list[Report]] = defaultdict(list)
-    moving = [report for report in transfers(case) if report.rank not in accounts.gave_up]
+    moving = [report for report in transfer_reports(case.events) if report.rank not in accounts.gave_up]
     for report in (*accounts.reports, *moving):
         names[report.group].append(report)
     implied = members_by_place((*accounts.reports, *moving), world)
@@ -67,7 +65,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
     for number, (name, all_of_it) in enumerate(sorted(names.items())):
         reports = [report for report in all_of_it if report not in moving]
         desc = _desc(all_of_it)
-        whole = _DEFAULT in (name, desc)
+        whole = DEFAULT in (name, desc)
         members = set(range(world)) if whole else {r.rank for r in all_of_it} | set(implied.get(name, ()))
         groups.append(LoggedGroup(name, desc, tuple(sorted(members)), whole))
         for report in reports:
@@ -94,6 +92,11 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
                 pending.append(Pending(number, None, (report.rank,), (), peers))
     reported = {key: tuple(r) for key, r in said.items()}
     return LoggedWaits(tuple(groups), build(pending), reported, far, _issued(case, pending, reported))
+
+
+def gave_up(case: Case) -> set[int]:
+    """Ranks whose watchdogs gave up on anything: who waits in a send or a receive is not silent either."""
+    return set(gave_up_rows(case.events)["rank"].to_list())
 
 
 def _desc(reports: list[Report]) -> str:
