@@ -140,7 +140,7 @@ def _nothing(_peeled: BareLine, _match: Match) -> None:
 #: A word before a colon is a host only if it has a digit in it, and is none of these.
 _NO_HOST = (
     r"(?!(?:rank|step|epoch|iter|gpu|task|worker_?|frame|line|batch|loss|mlx5_|eth|nvme|sd)\d*:)"
-    r"(?!slurmstepd|[\w.]*(?:Error|Exception|Warning|Interrupt):)"
+    r"(?!slurmstepd|[A-Z]{2}\d{4}:|[\w.]*(?:Error|Exception|Warning|Interrupt):)"
 )
 
 #: first characters, name of the layer, pattern, what it gives

@@ -34,6 +34,8 @@ Row = dict[str, Any]
 
 _SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3, "running": 4, "gone": 5}
 _RAISES = ("traceback", "loader_raised", "oom")
+_OF_OTHERS = "^(K|R|P3|P4|P6|P7|J2)"
+"""Shapes that are about another process than the one that writes them."""
 _DEVICE = (
     "watchdog_device_error",
     "cuda_error",
@@ -71,7 +73,8 @@ def read_accounts(case: Case) -> Accounts:
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=_suspended(case.exits, ends),
         reports=read_reports(mine),
-        logged=frozenset(files["rank"].to_list()) | frozenset(mine["rank"].to_list()),
+        logged=frozenset(files["rank"].to_list())
+        | frozenset(mine.filter(~pl.col("shape").cast(pl.String).str.contains(_OF_OTHERS))["rank"].to_list()),
         last_lines=dict(
             files.filter(pl.col("last_line").is_not_null()).select("rank", "last_line").iter_rows()
         ),

@@ -24,6 +24,7 @@ TIMEOUT, PROGRESS, SIGNAL, ISSUED = "watchdog_timeout", "watchdog_progress", "du
 BLOCKING = "blocking_wait_timeout"
 TRANSFERS = ("SEND", "RECV", "COALESCED")
 DEFAULT = "default_pg"
+UNNAMED = "not named in the lines"
 _MERGED = ("group_rank", "op", "size_in", "size_out", "enqueued", "completed", "timeout_ms")
 
 #: Numbers of calls that lie further apart than this are of different groups, where no line says of which.
@@ -45,7 +46,16 @@ def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
             continue
         report = report_of(row, seq)
         found[key] = report if known is None else _merged(known, report)
-    return tuple(found.values())
+    return (*found.values(), *_answered(found))
+
+
+def _answered(found: dict[tuple[int, str, int | None], Report]) -> Iterator[Report]:
+    """Who answers a dump signal with a call issued that has not ended waits in the first of those."""
+    stuck = {(rank, group) for rank, group, seq in found if seq is not None}
+    for (rank, group, seq), report in found.items():
+        last, done = report.enqueued, report.completed
+        if seq is None and (rank, group) not in stuck and last is not None and done is not None and last > done >= 0:
+            yield replace(report, seq=done + 1)
 
 
 def transfer_reports(events: pl.DataFrame) -> list[Report]:
@@ -108,7 +118,7 @@ def _named(rows: pl.DataFrame) -> Iterator[Row]:
         if last is not None and (row["seq"] or 0) - last > _ONE_GROUP:
             number += 1
         last = row["seq"] or 0
-        row["group_name"] = "not named in the lines" + (f", {number + 1}" if number else "")
+        row["group_name"] = UNNAMED + (f", {number + 1}" if number else "")
     yield from listed
 
 

@@ -35,6 +35,7 @@ CALLS_THAT_WAIT = "calls that wait"
 WITHOUT_CALLS = "what stacks, logs and exits alone say"
 WATCHDOGS = "the watchdogs' lines of all ranks together"
 CHECKS = "torch's own checks"
+SINGLE_LINES = "single lines of logs"
 NOTHING_WAITS = "nothing waits"
 
 #: What each source finds, whatever the others say.
@@ -44,6 +45,7 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
     CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
+    SINGLE_LINES: lambda facts: [] if facts.call_table.calls.height else _asked("logs", facts),
     NOTHING_WAITS: lambda facts: [nothing_waits(facts)],
 }
 
@@ -71,7 +73,9 @@ PRECEDENCE = (
     Precedence(WITHOUT_CALLS),
     Precedence(WATCHDOGS, only=_names_ranks, several=True),
     Precedence(CHECKS),
+    Precedence(SINGLE_LINES, only=_names_ranks),
     Precedence(WATCHDOGS),
+    Precedence(SINGLE_LINES),
     Precedence(CALLS_THAT_WAIT),
     Precedence(NOTHING_WAITS),
 )

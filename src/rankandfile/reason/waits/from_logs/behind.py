@@ -129,13 +129,13 @@ def _finding(
     return Finding(
         cause=cause,
         confidence=confidence,
-        sentence=f"{waiting(logged, call)}. {what}.",
+        sentence=f"{waiting(logged, call)}. {what.rstrip('.')}.",
         culprits=culprits,
         doing={rank: stories[rank].doing for rank in culprits if rank in stories},
         victims=tuple(sorted({*wait_end.victims} - set(culprits))),
         divergence=Divergence(
             group=logged.groups[call.group].words,
-            members=format_ranks(logged.groups[call.group].members),
+            members=logged.groups[call.group].listed,
             seq=call.slot,
             kind="absent",
             cohorts=[
