@@ -69,7 +69,7 @@ def launches(case: Case, accounts: Accounts, world: int) -> list[Launches]:
             for other, theirs in rows
             if other is not row and _about(other) == _about(row) and theirs == counts
         ]
-        if row["repeats"] > 1 and "last_line" in fields_of(row):
+        if (row["repeats"] or 1) > 1 and "last_line" in fields_of(row):
             again.append(event_id(row["log"], row["line"]))
         out.append(
             Launches(

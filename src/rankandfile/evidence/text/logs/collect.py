@@ -36,6 +36,7 @@ _TELLING = frozenset(
         "index",
         "counts",
         "place",
+        "pod",
         "worker",
         "thread",
         "tasks",
