@@ -22,6 +22,9 @@ _INSIDE = ("kubernetes", "labels", "stream", "resource", "jsonPayload", "metadat
 #: A document larger than this is read as text: its lines are found all the same, only not put together.
 MOST = 64 << 20
 
+#: What terminals take for colours, and for movements of the cursor.
+COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
+
 _RANK_TEXT = re.compile(r"\d{1,7}$")
 
 
@@ -49,8 +52,10 @@ def _opened(document: dict[str, Any]) -> Envelope | None:
         return None
     rank = _first(inner, _RANK)
     told = [value for name in _POD if (value := _first(inner, (name,))) is not None]
+    # What a carriage return has wiped away is no line of anybody's.
+    text = COLOURS.sub("", text).rstrip("\r\n").rpartition("\r")[2]
     return Envelope(
-        text.rstrip("\n"), _first(inner, _TIME), " ".join(told[:2]), int(rank) if rank and _RANK_TEXT.match(rank) else None
+        text, _first(inner, _TIME), " ".join(told[:2]), int(rank) if rank and _RANK_TEXT.match(rank) else None
     )
 
 

@@ -173,7 +173,12 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("digit", "time", rf"{CLOCK}(?:[.,](\d{{1,9}}))?:? +", _timed),
     (" digit", "task", r" *(\d{1,6}): ", _task),
     ("(", "ray", r"\(\w+(?:\([^)]{0,200}\))? pid=(\d{1,10})(?:, ip=([^)\s]{1,60}))?\) ?", _ray),
-    ("word", "stern", r"((?=\S*\d)[a-z0-9]+-[a-z0-9]+(?:-[a-z0-9]+)+) [a-z][a-z0-9-]{2,40} (?=\S|  )", _carried),
+    (
+        "word",
+        "stern",
+        r"((?=\S*\d)[a-z0-9]+-[a-z0-9]+(?:-[a-z0-9]+)+) [a-z][a-z0-9-]{2,40} (?=\S|  )",
+        _carried,
+    ),
     (
         "word",
         "nccl",

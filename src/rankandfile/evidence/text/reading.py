@@ -31,7 +31,9 @@ def read_log(path: Path, _name: str = "") -> Decoded:
             if lines is not None:
                 return _read(BytesIO(lines), Collector(threads=bounds.LOG_THREADS), len(lines), every=False)
             file.seek(0)
-        return _read(file, Collector(threads=bounds.LOG_THREADS), os.fstat(file.fileno()).st_size, every=False)
+        return _read(
+            file, Collector(threads=bounds.LOG_THREADS), os.fstat(file.fileno()).st_size, every=False
+        )
 
 
 def read_stacks(path: Path, name: str) -> Decoded:

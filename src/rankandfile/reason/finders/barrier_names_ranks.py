@@ -21,7 +21,8 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
     )
     # The line counts ranks in its group. Only where that is the whole job are they the job's.
     mine = rows.filter(
-        pl.col("group_rank").is_not_null() & (pl.col("rank").is_null() | (pl.col("rank") == pl.col("group_rank")))
+        pl.col("group_rank").is_not_null()
+        & (pl.col("rank").is_null() | (pl.col("rank") == pl.col("group_rank")))
     )
     if not mine.height or mine.height < rows.height:
         return None

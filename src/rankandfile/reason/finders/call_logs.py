@@ -60,7 +60,11 @@ def _communicators(facts: Facts) -> list[list[_Stream]]:
         if fields.get("comm_id"):
             ids[row["pid"] or row["log"], fields.get("comm")] = (str(fields["comm_id"]), row["group_rank"])
     found: dict[str, dict[int, _Stream]] = defaultdict(dict)
-    for row in events.filter((pl.col("kind") == "nccl_call") & pl.col("seq").is_not_null()).sort("log", "line").iter_rows(named=True):
+    for row in (
+        events.filter((pl.col("kind") == "nccl_call") & pl.col("seq").is_not_null())
+        .sort("log", "line")
+        .iter_rows(named=True)
+    ):
         fields = fields_of(row)
         known = ids.get((row["pid"] or row["log"], fields.get("comm")))
         name, rank = known if known else (f"of {fields.get('nranks')} ranks", row["rank"])
@@ -88,14 +92,27 @@ def _comparable(asked: _Asked) -> _Asked:
     op, count, datatype, root = asked
     if op.startswith(("Send", "Recv", "AlltoAll", "AllToAll", "Gather", "Scatter")):
         return (op, None, None, None)
-    return (op, count, datatype, root if op.startswith(("Broadcast", "Reduce")) and "Scatter" not in op else None)
+    return (
+        op,
+        count,
+        datatype,
+        root if op.startswith(("Broadcast", "Reduce")) and "Scatter" not in op else None,
+    )
 
 
 def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[list[int]]) -> Finding:
     few = sorted(rank for side in sides[1:] for rank in side)
     clear = len(sides[0]) >= max(_FEWEST, _TIMES * len(few))
     one, other = here[sides[0][0]][0], here[sides[1][0]][0]
-    cause = "different_collective" if one[0] != other[0] else "size_mismatch" if one[1] != other[1] else "dtype_mismatch" if one[2] != other[2] else "root_mismatch"
+    cause = (
+        "different_collective"
+        if one[0] != other[0]
+        else "size_mismatch"
+        if one[1] != other[1]
+        else "dtype_mismatch"
+        if one[2] != other[2]
+        else "root_mismatch"
+    )
     told = "; ".join(f"{ranks_words(sorted(side))}: {_words(here[side[0]][0])}" for side in sides[:4])
     return Finding(
         cause=cause,
@@ -118,7 +135,11 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
 
 def _words(asked: _Asked) -> str:
     op, count, datatype, root = asked
-    root_words = f", root {root}" if op.startswith(("Broadcast", "Reduce")) and "Scatter" not in op and root is not None else ""
+    root_words = (
+        f", root {root}"
+        if op.startswith(("Broadcast", "Reduce")) and "Scatter" not in op and root is not None
+        else ""
+    )
     return f"{op} of {count:,} (datatype {datatype}{root_words})" if count is not None else op
 
 

@@ -31,14 +31,23 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     first = stories[ranks[0]]
     everyone = len(ranks) > 1 and len(ranks) >= world_of(facts)
     told = "; ".join(
-        f"{ranks_words([rank])}: {story.doing.rstrip('.')}" for rank, story in list(stories.items())[:_MOST_TOLD]
+        f"{ranks_words([rank])}: {story.doing.rstrip('.')}"
+        for rank, story in list(stories.items())[:_MOST_TOLD]
     )
     more = f"; and {len(ranks) - _MOST_TOLD} more" if len(ranks) > _MOST_TOLD else ""
     lost = sorted((accounts.echoes.keys() | accounts.gave_up) - set(ranks))
-    after = f" {upper(ranks_words(lost))} only {verb(lost, 'waited or lost its peer', 'waited or lost their peers')}." if lost else ""
+    after = (
+        f" {upper(ranks_words(lost))} only {verb(lost, 'waited or lost its peer', 'waited or lost their peers')}."
+        if lost
+        else ""
+    )
     if len(ranks) == 1:
         told = first.doing.rstrip(".")
-    said = "Every rank of which anything is told failed by itself" if everyone else f"{upper(ranks_words(ranks))} failed by {verb(ranks, 'itself', 'themselves')}"
+    said = (
+        "Every rank of which anything is told failed by itself"
+        if everyone
+        else f"{upper(ranks_words(ranks))} failed by {verb(ranks, 'itself', 'themselves')}"
+    )
     return Finding(
         cause=first.cause,
         confidence="supported",

@@ -46,28 +46,38 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
     parts = sorted(sides.items(), key=lambda side: -len(side[1]))
     ids = tuple(dict.fromkeys(where.values()))[:4]
     told = ", and ".join(
-        f"{ranks_words(sorted(ranks))} {verb(ranks, 'runs', 'run')} {_words(what)}" for what, ranks in parts[:3]
+        f"{ranks_words(sorted(ranks))} {verb(ranks, 'runs', 'run')} {_words(what)}"
+        for what, ranks in parts[:3]
     )
     scope = "" if _of_job(rows) else " (ranks as their group counts them)"
     if len(parts) == 1:
         sentence = f"Torch compared the calls before they began, and they differ: {told}{scope}; what the other side ran, the line does not tell."
-        return Finding(cause="different_collective", confidence="supported", sentence=sentence, evidence=ids, location=_place(facts), missing=(_OTHER,))
+        return Finding(
+            cause="different_collective",
+            confidence="supported",
+            sentence=sentence,
+            evidence=ids,
+            location=_place(facts),
+            missing=(_OTHER,),
+        )
     few = sorted(rank for _, ranks in parts[1:] for rank in ranks)
     usual = parts[0][0]
-    clear = len(parts[0][1]) >= max(_FEWEST, _TIMES * len(few)) and _of_job(rows)
+    clear = len(parts[0][1]) >= max(_FEWEST, _TIMES * len(few))
+    named = tuple(few) if clear and _of_job(rows) and _are_ranks(facts, few, said, rows) else ()
     cause = _cause(usual, parts[1][0])
-    unsaid = "" if clear else " Who of them is out of line, this does not tell."
+    odd = f" {upper(ranks_words(few))} {verb(few, 'is', 'are')} out of line."
+    unsaid = odd if clear else " Who of them is out of line, this does not tell."
     return Finding(
         cause=cause,
         confidence="supported" if clear or cause not in _OF_NUMBERS else "hypothesis",
         sentence=f"Torch compared the calls before they began: {told}{scope}.{unsaid}",
-        culprits=tuple(few) if clear else (),
-        doing={rank: f"runs {_words(said[rank])}" for rank in few} if clear else {},
+        culprits=named,
+        doing={rank: f"runs {_words(said[rank])}" for rank in named},
         location=_place(facts),
         evidence=ids,
         contradicted_by="dumps in which these ranks made the same call",
         alternatives=()
-        if clear
+        if named
         else tuple(
             Alternative(
                 cause=cause,
@@ -76,9 +86,9 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
                 culprits=format_ranks(ranks),
                 decided_by="the calls of both before this one, or what the other ranks run",
             )
-            for what, ranks in parts[:2]
+            for what, ranks in parts[clear:2]
         ),
-        missing=() if clear else (_OTHER,),
+        missing=() if named else (_OTHER,),
     )
 
 
@@ -122,9 +132,19 @@ def _of_job(rows: list[Row]) -> bool:
     return all(row["rank"] is None or row["rank"] == row["group_rank"] for row in rows)
 
 
+def _are_ranks(facts: Facts, few: list[int], said: dict[int, _Print], rows: list[Row]) -> bool:
+    """Whether the group's numbers of these are the job's: the whole job is told of, or they say so themselves."""
+    world = facts.case.world_size
+    if world is not None:
+        return set(said) == set(range(world))
+    return set(few) <= {row["group_rank"] for row in rows}
+
+
 def _place(facts: Facts) -> Location | None:
     """Where a writer called it, if its traceback says."""
-    told = (pl.col("kind").cast(pl.String) == "traceback") & pl.col("text").str.contains("mismatch between collectives")
+    told = (pl.col("kind").cast(pl.String) == "traceback") & pl.col("text").str.contains(
+        "mismatch between collectives"
+    )
     for row in facts.case.events.filter(told).sort("log", "line").iter_rows(named=True):
         place = next((p for p in frames(fields_of(row)) if not is_library(p)), None)
         if place is not None:
@@ -144,4 +164,6 @@ def _cause(usual: _Print, other: _Print) -> str:
 def _words(what: _Print) -> str:
     seq, op, sizes, dtype = what
     of = f" of [{sizes}]" if sizes is not None else ""
-    return f"{(op or 'a call').lower()}{of}{f' {dtype}' if dtype else ''}" + (f" as number {seq}" if seq is not None else "")
+    return f"{(op or 'a call').lower()}{of}{f' {dtype}' if dtype else ''}" + (
+        f" as number {seq}" if seq is not None else ""
+    )

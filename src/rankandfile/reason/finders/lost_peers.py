@@ -29,18 +29,31 @@ def lost_peers(facts: Facts, _: WaitEnd) -> Finding | None:
     if not rows.height:
         return None
     wrote = sorted(set(rows["rank"].drop_nulls().to_list()))
-    peers = [peer for peer in rows["peer"].drop_nulls().unique(maintain_order=True).to_list() if "." in peer or ":" in peer or "<" in peer]
+    peers = [
+        peer
+        for peer in rows["peer"].drop_nulls().unique(maintain_order=True).to_list()
+        if "." in peer or ":" in peer or "<" in peer
+    ]
     world = facts.case.world_size or (world_of(facts) if wrote else 0)
     mute = sorted(set(range(world)) - set(wrote)) if wrote else []
     alone = mute if 0 < len(mute) * 2 < world else []
     who = upper(ranks_words(wrote)) if wrote else "A process"
     to = f" to {', '.join(peers[:_MOST_PEERS])}" if peers else ""
     store_only = set(rows["kind"].cast(pl.String).to_list()) <= set(_STORE)
-    what = "lost the store, which rank 0 or the launcher keeps" if store_only else f"lost {verb(wrote or [0], 'its connection', 'their connections')}{to}"
+    what = (
+        "lost the store, which rank 0 or the launcher keeps"
+        if store_only
+        else f"lost {verb(wrote or [0], 'its connection', 'their connections')}{to}"
+    )
     first = rows.sort("time_ns", nulls_last=True).row(0, named=True)
-    noted = f" {upper(ranks_words([first['rank']]))} noticed first, which accuses nobody." if first["rank"] is not None and first["time_ns"] is not None and len(wrote) > 1 else ""
+    noted = (
+        f" {upper(ranks_words([first['rank']]))} noticed first, which accuses nobody."
+        if first["rank"] is not None and first["time_ns"] is not None and len(wrote) > 1
+        else ""
+    )
     look = (
-        f" Of {ranks_words(alone)} there is no such line: look there first." if alone
+        f" Of {ranks_words(alone)} there is no such line: look there first."
+        if alone
         else " Which process was the first to end, these lines do not tell."
     )
     return Finding(

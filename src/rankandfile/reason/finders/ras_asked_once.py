@@ -17,7 +17,11 @@ from rankandfile.reason.words import ranks_words, upper
 def one_answer_of_ras(facts: Facts, _: WaitEnd) -> Finding | None:
     """One answer, or several that differ, of a job of which nothing says that it stands still: suspects, and no more."""
     counts = launches(facts.case, facts.accounts, world_of(facts))
-    moved = [one for one in counts if any(o.op == one.op and o.usual != one.usual and o.size == one.size for o in counts)]
+    moved = [
+        one
+        for one in counts
+        if any(o.op == one.op and o.usual != one.usual and o.size == one.size for o in counts)
+    ]
     if not counts or moved:
         return None
     count = counts[0]
@@ -44,6 +48,11 @@ def one_answer_of_ras(facts: Facts, _: WaitEnd) -> Finding | None:
                 decided_by="a second answer some seconds later: the same counts mean that it stands",
             ),
         ),
-        missing=(Missing(what="whether the job stands still", how="ask again after 30 s (ncclras -v), and keep both answers"),),
+        missing=(
+            Missing(
+                what="whether the job stands still",
+                how="ask again after 30 s (ncclras -v), and keep both answers",
+            ),
+        ),
         unadvised=("probes",),
     )

@@ -115,7 +115,10 @@ def _values(row: Row) -> dict[str, Any]:
     values["place"] = fields.get("place", "")
     values["processes"] = _processes(row, fields)
     place = _place(row)
-    what = ": ".join(str(fields[name]) for name in ("exception", "message") if fields.get(name)) or values["text"]
+    what = (
+        ": ".join(str(fields[name]) for name in ("exception", "message") if fields.get(name))
+        or values["text"]
+    )
     values["raised"] = what.rstrip(".") + (f" at {place.file}:{place.line}" if place else "")
     values["ended"] = _ended(row, fields)
     if "bus" not in fields:
@@ -142,7 +145,10 @@ def _who(row: Row, fields: dict[str, Any]) -> str:
 
 def _processes(row: Row, fields: dict[str, Any]) -> str:
     listed = [one for one in fields.get("processes") or () if isinstance(one, dict)]
-    words = [f"process {one.get('pid')} on {one.get('host')}" + (f" (GPU {one['gpu']})" if one.get("gpu") else "") for one in listed]
+    words = [
+        f"process {one.get('pid')} on {one.get('host')}" + (f" (GPU {one['gpu']})" if one.get("gpu") else "")
+        for one in listed
+    ]
     if not words and row["group_rank"] is not None:
         words = [f"rank {row['group_rank']} of a communicator, process {row['pid']} on {row['host']}"]
     return ", ".join(words[:_MOST]) or "a process"

@@ -54,7 +54,13 @@ def _answered(found: dict[tuple[int, str, int | None], Report]) -> Iterator[Repo
     stuck = {(rank, group) for rank, group, seq in found if seq is not None}
     for (rank, group, seq), report in found.items():
         last, done = report.enqueued, report.completed
-        if seq is None and (rank, group) not in stuck and last is not None and done is not None and last > done >= 0:
+        if (
+            seq is None
+            and (rank, group) not in stuck
+            and last is not None
+            and done is not None
+            and last > done >= 0
+        ):
             yield replace(report, seq=done + 1)
 
 
@@ -69,7 +75,9 @@ def transfer_reports(events: pl.DataFrame) -> list[Report]:
     return list(found.values())
 
 
-def gave_up_rows(events: pl.DataFrame, kinds: tuple[str, ...] = (TIMEOUT, PROGRESS, BLOCKING)) -> pl.DataFrame:
+def gave_up_rows(
+    events: pl.DataFrame, kinds: tuple[str, ...] = (TIMEOUT, PROGRESS, BLOCKING)
+) -> pl.DataFrame:
     """Lines of these kinds that a rank wrote of itself; what is told again counts where it is the only copy."""
     rows = events.filter(pl.col("kind").cast(pl.String).is_in(list(kinds)) & pl.col("rank").is_not_null())
     again = pl.col("role").cast(pl.String) == "echo"

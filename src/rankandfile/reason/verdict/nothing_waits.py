@@ -11,25 +11,14 @@ from rankandfile.reason.words import counted, ranks_words, upper
 
 from .contradiction import Contradiction
 from .finding import Finding
+from .nothing_recorded import nothing_recorded
 
 _MOST_TOLD = 3
 
 
 def nothing_waits(facts: Facts) -> Finding:
     if not facts.call_table.calls.height:
-        return Finding(
-            hang=False,
-            cause="undetermined",
-            confidence="hypothesis",
-            sentence="There is not a single recorded call to decide on.",
-            missing=(
-                Missing(
-                    what="flight-recorder dumps with calls",
-                    how="set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path",
-                ),
-            ),
-            unadvised=("anti_advice", "probes"),
-        )
+        return nothing_recorded(facts)
     last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
     ended_well = _ended_well(facts)

@@ -39,6 +39,8 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     else:
         what = f"{upper(ranks_words(wait_end.ranks))} never spoke of it"
     told = "; ".join(f"{ranks_words([rank])}: {story.doing}" for rank, story in stories.items())
+    if not stories:
+        what += _last_words(facts, wait_end.ranks)
     return _finding(
         facts,
         logged,
@@ -50,6 +52,13 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
         culprits=named,
         stories=stories,
     )
+
+
+def _last_words(facts: Facts, ranks: tuple[int, ...]) -> str:
+    """What a rank was saying when it fell silent is where to look first."""
+    last = {rank: facts.accounts.last_lines[rank] for rank in ranks if facts.accounts.last_lines.get(rank)}
+    told = "; ".join(f'of {ranks_words([rank])}: "{words}"' for rank, words in list(last.items())[:2])
+    return f". The last line {told}" if told and len(last) <= 2 else ""
 
 
 def _named(wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> tuple[int, ...]:

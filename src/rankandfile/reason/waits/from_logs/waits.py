@@ -15,7 +15,6 @@ from rankandfile.reason.ranks.watchdog_reports import DEFAULT, UNNAMED, gave_up_
 from rankandfile.reason.waits.graph import Pending, Waits, build
 
 
-
 @dataclass(frozen=True)
 class LoggedGroup:
     name: str
@@ -79,7 +78,9 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
         members = set(range(world)) if whole else {r.rank for r in all_of_it} | set(implied.get(name, ()))
         sure = name in told or ((whole or name in implied) and case.world_size is not None)
         listed = tuple(sorted(members))
-        groups.append(LoggedGroup(name, desc, listed, whole, sure and told.get(name, len(listed)) == len(listed)))
+        groups.append(
+            LoggedGroup(name, desc, listed, whole, sure and told.get(name, len(listed)) == len(listed))
+        )
         for report in reports:
             last = max((n for n in (report.enqueued, report.seq) if n is not None), default=None)
             if last is not None:
