@@ -1,8 +1,9 @@
 """The JSON that log collectors wrap around each line: what the line was, when, and whose output.
 
-Docker, stern, Loki, CloudWatch, Google Cloud, fluent-bit and journald each name the same few things in their own way. They are
-cut away before anything is read, so that the lines of one container stand below each other as they were written. An
-answer that is one document (Loki's query_range, CloudWatch's events, a list of Google's entries) becomes a line each.
+Docker, stern, Loki, CloudWatch, Google Cloud, fluent-bit and journald each name the same few things in their own way.
+They are cut away before anything is read, so that the lines of one container stand below each other as they were
+written. An answer that is one document (Loki's query_range, CloudWatch's events, a list of Google's entries) becomes a
+line each.
 """
 
 from __future__ import annotations

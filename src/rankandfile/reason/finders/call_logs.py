@@ -54,20 +54,26 @@ def call_logs(facts: Facts, _: WaitEnd) -> Finding | None:
 def _communicators(facts: Facts) -> list[list[_Stream]]:
     """Streams of one communicator together: by its id, which its setup printed, else by its size if all ranks fit."""
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String))
-    ids: dict[tuple[object, object], tuple[str, int]] = {}
+    ids: dict[tuple[object, object], tuple[str, int, int]] = {}
     for row in events.filter(pl.col("kind") == "nccl_init").iter_rows(named=True):
         fields = fields_of(row)
         if fields.get("comm_id"):
-            ids[row["pid"] or row["log"], fields.get("comm")] = (str(fields["comm_id"]), row["group_rank"])
+            size = int(fields.get("nranks") or 0)
+            ids[row["pid"] or row["log"], fields.get("comm")] = (
+                str(fields["comm_id"]),
+                row["group_rank"],
+                size,
+            )
+    largest = max((size for _, _, size in ids.values()), default=0)
+    calls = events.filter((pl.col("kind") == "nccl_call") & pl.col("seq").is_not_null()).sort("log", "line")
     found: dict[str, dict[int, _Stream]] = defaultdict(dict)
-    for row in (
-        events.filter((pl.col("kind") == "nccl_call") & pl.col("seq").is_not_null())
-        .sort("log", "line")
-        .iter_rows(named=True)
-    ):
+    for row in calls.iter_rows(named=True):
         fields = fields_of(row)
-        known = ids.get((row["pid"] or row["log"], fields.get("comm")))
-        name, rank = known if known else (f"of {fields.get('nranks')} ranks", row["rank"])
+        name, place, size = ids.get(
+            (row["pid"] or row["log"], fields.get("comm")), (f"of {fields.get('nranks')} ranks", None, 0)
+        )
+        # A place in a smaller communicator is no rank of the job.
+        rank = row["rank"] if row["rank"] is not None else place if size == largest else None
         if rank is None:
             continue
         asked = (str(row["op"]), row["size_in"], fields.get("datatype"), fields.get("root"))
@@ -117,7 +123,7 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
     return Finding(
         cause=cause,
         confidence="supported",
-        sentence=f"NCCL's log of calls: at opCount {number:x} of one communicator the ranks asked for different things: {told}."
+        sentence=f"NCCL's log of calls: at opCount {number:x} of one communicator not all asked for the same: {told}."
         + ("" if clear else " Who of them is out of line, this call alone does not tell."),
         culprits=tuple(few) if clear else (),
         doing={rank: f"asked for {_words(here[rank][0])}" for rank in few} if clear else {},
@@ -126,11 +132,16 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
         alternatives=()
         if clear
         else tuple(
-            Alternative(cause=cause, confidence="hypothesis", sentence=f"{upper(ranks_words(sorted(side)))} may be out of line.",
-                        culprits=format_ranks(side), decided_by="the source: which of these calls belongs there")
+            Alternative(
+                cause=cause,
+                confidence="hypothesis",
+                sentence=f"{upper(ranks_words(sorted(side)))} may be out of line.",
+                culprits=format_ranks(side),
+                decided_by="the source: which of these calls belongs there",
+            )
             for side in sides[:2]
         ),
-    )  # fmt: skip
+    )
 
 
 def _words(asked: _Asked) -> str:
@@ -157,17 +168,23 @@ def _behind(facts: Facts, streams: list[_Stream]) -> Finding | None:
         cause="undetermined",
         confidence="supported" if clear else "hypothesis",
         sentence=(
-            f"NCCL's log of calls: {counted(most, 'rank')} issued opCount {usual:x} ({_words(others.calls[usual][0])}), and the "
-            f"last of {ranks_words(late)} is {last.last:x} ({_words(last.calls[last.last][0])}). {upper(ranks_words(late))} "
-            f"{verb(late, 'is', 'are')} behind, if {verb(late, 'its log is', 'their logs are')} complete."
+            f"NCCL's log of calls: {counted(most, 'rank')} issued opCount {usual:x} "
+            f"({_words(others.calls[usual][0])}), and the last of {ranks_words(late)} is {last.last:x} ({_words(last.calls[last.last][0])}). "
+            f"{upper(ranks_words(late))} {verb(late, 'is', 'are')} behind, if "
+            f"{verb(late, 'its log is', 'their logs are')} complete."
         ),
         culprits=tuple(late) if clear else (),
         doing={rank: f"last issued opCount {by_rank[rank].last:x}" for rank in late} if clear else {},
         evidence=(last.calls[last.last][1], others.calls[usual][1]),
         contradicted_by="a later call of that rank, which its log has lost",
         alternatives=(
-            Alternative(cause="skipped_collective", confidence="hypothesis", sentence=f"{upper(ranks_words(late))} may have left out the call, or be held up before it.",
-                        culprits=format_ranks(late), decided_by="its stack (py-spy dump --pid PID)"),
+            Alternative(
+                cause="skipped_collective",
+                confidence="hypothesis",
+                sentence=f"{upper(ranks_words(late))} may have left out the call, or be held up before it.",
+                culprits=format_ranks(late),
+                decided_by="its stack (py-spy dump --pid PID)",
+            ),
         ),
         missing=(Missing(what="where that rank stands", how="its stack: py-spy dump --pid PID"),),
-    )  # fmt: skip
+    )

@@ -51,7 +51,10 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
     )
     scope = "" if _of_job(rows) else " (ranks as their group counts them)"
     if len(parts) == 1:
-        sentence = f"Torch compared the calls before they began, and they differ: {told}{scope}; what the other side ran, the line does not tell."
+        sentence = (
+            f"Torch compared the calls before they began, and they differ: {told}{scope}; what the other side ran, the "
+            "line does not tell."
+        )
         return Finding(
             cause="different_collective",
             confidence="supported",
@@ -99,7 +102,7 @@ _OTHER = Missing(
 
 
 def _said(rows: list[Row]) -> tuple[dict[int, _Print], dict[int, str]]:
-    """What each rank runs, by its own word, else by another's; those before the one that differs run what the writer does."""
+    """What each rank runs, by its own word or by another's. Those before the one that differs agree with the writer."""
     said: dict[int, _Print] = {}
     where: dict[int, str] = {}
 

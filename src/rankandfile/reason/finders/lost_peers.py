@@ -1,7 +1,7 @@
 """Ranks lost their connections to a peer: somebody ended first, and that is who does not say so.
 
-A line of a lost connection is an echo. Who wrote one was there when the other had gone; a rank of which there is no such
-line, where all others wrote one, is the first to look at.
+A line of a lost connection is an echo. Who wrote one was there when the other had gone; a rank of which there is no
+such line, where all others wrote one, is the first to look at.
 """
 
 from __future__ import annotations
@@ -62,11 +62,21 @@ def lost_peers(facts: Facts, _: WaitEnd) -> Finding | None:
         sentence=f"{who} {what}: another process ended before, or its host did.{noted}{look}",
         evidence=tuple(event_id(log, line) for log, line in rows.head(4).select("log", "line").iter_rows()),
         alternatives=(
-            (perhaps("killed", f"{upper(ranks_words(alone))} may have been killed, or have exited.", alone, decided_by="its exit code, the launcher's log, dmesg -T on its host"),)
+            (
+                perhaps(
+                    "killed",
+                    f"{upper(ranks_words(alone))} may have been killed, or have exited.",
+                    alone,
+                    decided_by="its exit code, the launcher's log, dmesg -T on its host",
+                ),
+            )
             if alone
             else ()
         ),
         missing=(
-            Missing(what="how the process on the other side ended", how="the launcher's log (exit codes), `dmesg -T` on that host, and the last lines of its own log"),
+            Missing(
+                what="how the process on the other side ended",
+                how="the launcher's log (exit codes), `dmesg -T` on that host, and the last lines of its own log",
+            ),
         ),
-    )  # fmt: skip
+    )

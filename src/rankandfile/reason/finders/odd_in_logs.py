@@ -24,16 +24,24 @@ def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
+        # That logs differ is no sign of a hang.
+        hang=facts.hung,
         sentence=f"No line tells of a failure or of a call. What the ranks' logs say differently: {told}.",
         evidence=tuple(one.evidence for one in said),
         alternatives=tuple(
-            perhaps(one.cause if one.cause != "undetermined" else "host_blocked", f"{upper(ranks_words([one.rank]))} {one.words}.", [one.rank],
-                    decided_by="its stack (py-spy dump --pid PID), or the code that prints that line")
+            perhaps(
+                one.cause if one.cause != "undetermined" else "host_blocked",
+                f"{upper(ranks_words([one.rank]))} {one.words}.",
+                [one.rank],
+                decided_by="its stack (py-spy dump --pid PID), or the code that prints that line",
+            )
             for one in {one.rank: one for one in reversed(said)}.values()
         ),
-        missing=(Missing(what="where each rank stands", how="stacks of all ranks: py-spy dump --pid PID, twice"),),
+        missing=(
+            Missing(what="where each rank stands", how="stacks of all ranks: py-spy dump --pid PID, twice"),
+        ),
         unadvised=("probes",),
-    )  # fmt: skip
+    )
 
 
 @teller(precedence=190)

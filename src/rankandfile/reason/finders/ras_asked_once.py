@@ -15,7 +15,7 @@ from rankandfile.reason.words import ranks_words, upper
 
 @finder(precedence=50, of="logs")
 def one_answer_of_ras(facts: Facts, _: WaitEnd) -> Finding | None:
-    """One answer, or several that differ, of a job of which nothing says that it stands still: suspects, and no more."""
+    """One answer of a job of which nothing says that it stands still gives suspects, and no more."""
     counts = launches(facts.case, facts.accounts, world_of(facts))
     moved = [
         one
@@ -28,15 +28,15 @@ def one_answer_of_ras(facts: Facts, _: WaitEnd) -> Finding | None:
     behind = sorted(number for number, n in count.numbers.items() if n < count.usual)
     if not behind:
         return None
-    whose = "rank" if count.of_rank else "number"
-    name = ranks_words(behind) if count.of_rank else f"{whose} {format_ranks(behind)} of the communicator"
+    name = ranks_words(behind) if count.of_rank else f"number {format_ranks(behind)} of the communicator"
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
         sentence=(
-            f"NCCL's RAS, asked once: {count.most} ranks have launched {count.usual:,} of {count.op or 'their collectives'}, and "
-            f"{name} fewer ({', '.join(f'{count.numbers[n]:,}' for n in behind[:4])}). A job that moves looks like this at any "
-            "moment; one that stands still, only if these are behind."
+            f"NCCL's RAS, asked once: {count.most} ranks have launched {count.usual:,} of "
+            f"{count.op or 'their collectives'}, and {name} fewer "
+            f"({', '.join(f'{count.numbers[n]:,}' for n in behind[:4])}). A job that moves looks like this at "
+            "any moment; one that stands still, only if these are behind."
         ),
         evidence=(count.evidence,),
         alternatives=(

@@ -65,7 +65,7 @@ def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
         confidence="supported" if meaning.sure else "hypothesis",
         sentence=f"{'. '.join(upper(words).rstrip('.') for words in said[:_MOST])}{more}.{open_}",
         culprits=named,
-        doing={rank: said[0] for rank in named},
+        doing=dict.fromkeys(named, said[0]),
         location=_place(rows[0]),
         evidence=tuple(event_id(row["log"], row["line"]) for row in rows[:_MOST]),
         contradicted_by="an earlier failure of another process",
@@ -120,6 +120,8 @@ def _values(row: Row) -> dict[str, Any]:
         or values["text"]
     )
     values["raised"] = what.rstrip(".") + (f" at {place.file}:{place.line}" if place else "")
+    values.setdefault("received", row["size_in"])
+    values.setdefault("expected", row["size_out"])
     values["ended"] = _ended(row, fields)
     if "bus" not in fields:
         values["bus"] = "that it names"

@@ -4,6 +4,8 @@ A line says less than a record of calls: that a process was killed, that a devic
 answer. Which rank it was, the line may leave open; then its host, process or device is said instead.
 """
 
+# ruff: noqa: E501 - a sentence that is cut in two cannot be read any more
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -77,7 +79,7 @@ MEANINGS: tuple[Meaning, ...] = (
     ),
     Meaning(
         kinds=("gloo_size_disagrees", "size_truncated", "size_disagrees", "bootstrap_truncated"), cause="size_mismatch",
-        words="{who} was sent another number of bytes than it expected ({text}); it or whoever sent them is out of line",
+        words="{who} was sent {received} bytes where it expected {expected}: it or whoever sent them is out of line",
         next_step="the call of both sides: what each asked for, and where (py-spy, or the traceback of each)",
     ),
     Meaning(
@@ -203,7 +205,7 @@ MEANINGS: tuple[Meaning, ...] = (
 class _Words(Formatter):
     """A name that the line does not tell is left out."""
 
-    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+    def get_value(self, key: int | str, _args: Any, kwargs: Any) -> Any:
         value = kwargs.get(key)
         return "?" if value is None else value
 

@@ -73,10 +73,15 @@ def launches(case: Case, accounts: Accounts, world: int) -> list[Launches]:
             again.append(event_id(row["log"], row["line"]))
         out.append(
             Launches(
-                row["op"] or "", usual, most, {n: one["count"] for n, one in others.items()}, _ranks(case, accounts, others, world if whole else 0),
-                event_id(row["log"], row["line"]), tuple(again),
+                row["op"] or "",
+                usual,
+                most,
+                {n: one["count"] for n, one in others.items()},
+                _ranks(case, accounts, others, world if whole else 0),
+                event_id(row["log"], row["line"]),
+                tuple(again),
             )
-        )  # fmt: skip
+        )
     return out
 
 

@@ -1,4 +1,4 @@
-"""What ranks' watchdogs say of calls and groups: one report per rank, group and call, however a release of torch words it.
+"""What ranks' watchdogs say of calls and groups, however a release of torch words it: one report per rank and call.
 
 A line names its group by a name that all members share (torch >= 2.5), by a description and a number that each process
 counts for itself (2.3, 2.4), or not at all (before). What is not told is not made up: a group without a shared name has

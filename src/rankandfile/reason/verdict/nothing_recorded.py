@@ -10,8 +10,8 @@ from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.accounts import fields_of
-from rankandfile.reason.ranks.ras_counts import launches
 from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.ranks.ras_counts import launches
 from rankandfile.reason.words import counted, ranks_words
 
 from .finding import Finding
@@ -23,14 +23,26 @@ _WORTH = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
 _UNREAD = "unread"
 
 #: Lines of setup and of bookkeeping, which say nothing of a fault.
-_PLAIN = ("nccl_call", "nccl_init", "nccl_version", "dump_started", "dump_written", "agent_finished", "thread_stack", "ras_summary",
-          "ras_communicator", "proxy_noise", "faulthandler_timer", "group_not_destroyed")  # fmt: skip
+_PLAIN = (
+    "nccl_call",
+    "nccl_init",
+    "nccl_version",
+    "dump_started",
+    "dump_written",
+    "agent_finished",
+    "thread_stack",
+    "ras_summary",
+    "ras_communicator",
+    "proxy_noise",
+    "faulthandler_timer",
+    "group_not_destroyed",
+)
 
 _STACKS = "stacks of all ranks, twice, some seconds apart: `py-spy dump --pid PID` for each"
 _RECORDER = "set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path"
 _NEXT = {
-    "JAX": "`py-spy dump --native --pid PID` of every process: in a program of several controllers all must run the same programs in "
-    "the same order",
+    "JAX": "`py-spy dump --native --pid PID` of every process: in a program of several controllers all must run the "
+    "same programs in the same order",
     "vLLM": "`py-spy dump --pid PID` of each VLLM::Worker and EngineCore process",
     "SGLang": "`py-spy dump --pid PID` of each sglang::scheduler process",
     "MPI": "`py-spy dump --native --pid PID` of every rank: the call of MPI in which each stands",
@@ -88,14 +100,19 @@ def _without_a_line(facts: Facts) -> str:
         )
         if number
     )
-    return f"There is not a single recorded call to decide on{f', and no line of a fault, in {files}' if files else ''}."
+    unsaid = f", and no line of a fault, in {files}" if files else ""
+    return f"There is not a single recorded call to decide on{unsaid}."
 
 
 def framework_of(events: pl.DataFrame) -> str:
     """Whose words the logs speak; empty where nothing tells."""
     kinds, shapes = set(events["kind"].to_list()), set(events["shape"].cast(pl.String).to_list())
-    for framework, signs in (("JAX", ("xla_rendezvous", "xla_leader_stuck", "jax_unhealthy_tasks", "jax_barrier")), ("vLLM", ("vllm_no_block", "executor_worker_died")),
-                             ("SGLang", ("sglang_watchdog",)), ("HCCL", ("hccl_notify", "hccl_lost"))):  # fmt: skip
+    for framework, signs in (
+        ("JAX", ("xla_rendezvous", "xla_leader_stuck", "jax_unhealthy_tasks", "jax_barrier")),
+        ("vLLM", ("vllm_no_block", "executor_worker_died")),
+        ("SGLang", ("sglang_watchdog",)),
+        ("HCCL", ("hccl_notify", "hccl_lost")),
+    ):
         if not kinds.isdisjoint(signs):
             return framework
     texts = events["text"].drop_nulls()

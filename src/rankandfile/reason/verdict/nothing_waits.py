@@ -21,13 +21,13 @@ def nothing_waits(facts: Facts) -> Finding:
         return nothing_recorded(facts)
     last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
-    ended_well = _ended_well(facts)
-    if facts.hidden and much_longer(facts, idle) and not ended_well:
+    well = ended_well(facts)
+    if facts.hidden and much_longer(facts, idle) and not well:
         return _hidden(facts, idle)
-    if (hung := calls_without_numbers(facts, idle)) is not None and not ended_well:
+    if (hung := calls_without_numbers(facts, idle)) is not None and not well:
         return hung
     impossible = [one for one in facts.contradictions if one.impossible]
-    if impossible and not ended_well:
+    if impossible and not well:
         return _contradicted(impossible)
     ranks = len(facts.case.ranks_seen)
     unseen = sorted(
@@ -40,8 +40,8 @@ def nothing_waits(facts: Facts) -> Finding:
         sentence += (
             f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
         )
-    stood = much_longer(facts, idle) and not ended_well
-    if ended_well:
+    stood = much_longer(facts, idle) and not well
+    if well:
         sentence += " Every rank exited with code 0 afterwards."
     if stood:
         sentence += (
@@ -57,7 +57,8 @@ def nothing_waits(facts: Facts) -> Finding:
     )
 
 
-def _ended_well(facts: Facts) -> bool:
+def ended_well(facts: Facts) -> bool:
+    """Every rank's process ended by itself, with code 0."""
     ends = [facts.accounts.ends.get(rank) for rank in range(facts.case.world_size or 0)]
     return bool(ends) and all(end is not None and end.kind == "finished" for end in ends)
 

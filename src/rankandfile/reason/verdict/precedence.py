@@ -24,7 +24,7 @@ from rankandfile.reason.waits.graph import NO_WAIT
 from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
 from .named_by_checks import checked
-from .nothing_waits import nothing_waits
+from .nothing_waits import ended_well, nothing_waits
 from .ras_agrees import said_by_ras
 
 Findings: TypeAlias = Mapping[str, tuple[Finding, ...]]
@@ -45,7 +45,9 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
     CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
-    SINGLE_LINES: lambda facts: [] if facts.call_table.calls.height else _asked("logs", facts),
+    SINGLE_LINES: lambda facts: (
+        [] if facts.call_table.calls.height or ended_well(facts) else _asked("logs", facts)
+    ),
     NOTHING_WAITS: lambda facts: [nothing_waits(facts)],
 }
 

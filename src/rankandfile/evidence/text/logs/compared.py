@@ -1,8 +1,8 @@
 """What ranks' logs say differently: the beginnings and ends of their logs, put side by side by the shape of each line.
 
-A line's shape is its text without its numbers. Three things are worth a word: a number that one rank has and all others
-agree on another ("loaded 1187 shards"), a line of consequence that one rank alone wrote ("got signal 15"), and a counter
-that all repeat and that is behind on one. What every rank says of itself alone, its time, its loss, its device, is none.
+A line's shape is its text without its numbers. Three things are worth a word: a number that one rank has where all
+others agree on another ("loaded 1187 shards"), a line of consequence that one rank alone wrote ("got signal 15"), and a
+counter that all repeat and that is behind on one. What each rank says of itself, its time, its loss, is none of them.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _MOST_FOUND = 12
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e-?\d+)?")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _OWN = re.compile(
-    r"(?i)\b(?:pid|port|seed|rank|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|eta|it/s|"
-    r"mem\w*|world|worker|thread|uuid|hash|id)\b"
+    r"(?i)\b(?:pid|port|seed|rank|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|"
+    r"eta|it/s|mem\w*|world|worker|thread|uuid|hash|id)\b"
 )
 _OF_TORCH = frozenset(("c10", "nccl", "kernel", "syslog", "journal"))
 _TELLS = re.compile(
-    r"(?i)\b(?:skip\w*|stop\w*|early|signal|sig(?:term|int|usr)\w*|preempt\w*|exhaust\w*|retry\w*|nan|non-finite|empty|missing|"
-    r"corrupt\w*|fallback|fall\w* back|resum\w*|evict\w*|drop\w*|ignor\w*|abort\w*|break\w*|interrupt\w*|no more|leaving|"
-    r"cannot|could not|unable|giving up)\b"
+    r"(?i)\b(?:skip\w*|stop\w*|early|signal|sig(?:term|int|usr)\w*|preempt\w*|exhaust\w*|retry\w*|nan|non-finite|empty|"
+    r"missing|corrupt\w*|fallback|fall\w* back|resum\w*|evict\w*|drop\w*|ignor\w*|abort\w*|break\w*|interrupt\w*|"
+    r"no more|leaving|cannot|could not|unable|giving up)\b"
 )
 
 
 def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whole: bool) -> list[Said]:
-    """Distinct lines at a file's beginning and end; of a shape that repeats, the last. `whole`: the head is all of it."""
+    """Distinct lines at a file's beginning and end, of a shape that repeats the last. `whole`: the head is the file."""
     numbered = [(number, bare) for number, bare in enumerate(head[:_LOOKED], start=1)]
     first_of_tail = lines - len(tail) + 1
     rest = [(first_of_tail + place, bare) for place, bare in enumerate(tail)][-_LOOKED:]

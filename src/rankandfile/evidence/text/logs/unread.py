@@ -1,4 +1,4 @@
-"""Lines at the end of a log that look like a failure, and that no shape knows: shown as they are where nothing else decides."""
+"""Lines at the end of a log that look like a failure and that no shape knows: shown where nothing else decides."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.event import Event, begin
 
 _LOOKS = re.compile(
-    r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|(?i:\b(?:fatal|panic|hung|hang|stuck|deadlock\w*|timed out|timeout|aborted|crashed|killed|lost "
-    r"connection|unreachable|not responding|failed|failure)\b)|\b\w+(?:Error|Exception)\b"
+    r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|(?i:\b(?:fatal|panic|hung|hang|stuck|deadlock\w*|timed out|timeout|aborted|"
+    r"crashed|killed|lost connection|unreachable|not responding|failed|failure)\b)|\b\w+(?:Error|Exception)\b"
 )
 _MOST = 4
 _LOOKED = 80
