@@ -169,8 +169,8 @@ def _behind(facts: Facts, streams: list[_Stream]) -> Finding | None:
         confidence="supported" if clear else "hypothesis",
         sentence=(
             f"NCCL's log of calls: {counted(most, 'rank')} issued opCount {usual:x} "
-            f"({_words(others.calls[usual][0])}), and the last of {ranks_words(late)} is {last.last:x} ({_words(last.calls[last.last][0])}). "
-            f"{upper(ranks_words(late))} {verb(late, 'is', 'are')} behind, if "
+            f"({_words(others.calls[usual][0])}), and the last of {ranks_words(late)} is {last.last:x} "
+            f"({_words(last.calls[last.last][0])}). {upper(ranks_words(late))} {verb(late, 'is', 'are')} behind, if "
             f"{verb(late, 'its log is', 'their logs are')} complete."
         ),
         culprits=tuple(late) if clear else (),

@@ -77,7 +77,8 @@ class Events:
         row.torch = torch_of(event.text for event in events)
         row.truncated = size > 0 and not _ends_line(file, size)
         row.partial = bool(self.notes)
-        unread = unread_in(tail, self.scan.lines, {event.line for event in events})
+        # Where something was understood, that is what is shown.
+        unread = [] if events else unread_in(tail, self.scan.lines)
         said = said_in(head, tail, self.scan.lines, size <= _EDGE)
         return RawLog(row, columns_of([*events, *unread]), self.notes, said)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.event import Event, begin
@@ -16,13 +16,13 @@ _MOST = 4
 _LOOKED = 80
 
 
-def unread_in(tail: Sequence[BareLine], lines: int, known: Collection[int]) -> list[Event]:
+def unread_in(tail: Sequence[BareLine], lines: int) -> list[Event]:
     """The last few of them, each of its own words."""
     found: dict[str, Event] = {}
     first = lines - len(tail) + 1
     for place in range(len(tail) - 1, max(-1, len(tail) - 1 - _LOOKED), -1):
         bare = tail[place]
-        if bare.body[:1].isspace() or first + place in known or not _LOOKS.search(bare.body[:400]):
+        if bare.body[:1].isspace() or not _LOOKS.search(bare.body[:400]):
             continue
         event = begin("unread", "P9", "fact", bare, first + place, 0)
         found.setdefault(re.sub(r"\d+", "#", event.text[:80]), event)

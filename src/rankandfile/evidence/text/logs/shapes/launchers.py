@@ -40,17 +40,18 @@ def _hydra(event: Event, context: Context) -> None:
             return
 
 
-def _ended(event: Event, _context: Context) -> None:
+def _ended(event: Event, context: Context) -> None:
     """A number that launchers print as a code or as a signal, whichever they mean."""
     if "rank_word" in event.fields and str(event.fields.pop("rank_word")).lower() != "rank":
         # A worker or a task is a rank in some launchers, and a thread of a pool in others.
-        event.fields["worker"], event.rank, event.rank_from = event.rank, None, None
+        event.fields["worker"] = event.rank
+        event.rank, event.rank_from = context.bare.rank, context.bare.rank_from
     number = event.fields.pop("number", None)
     if isinstance(number, int):
         is_signal = "signal" in str(event.fields.pop("what", "")).lower() and number > 0
         event.exit_code = -number if is_signal else number
     if event.exit_code is None:
-        _signalled(event, _context)
+        _signalled(event, context)
     if event.exit_code == 0:
         event.role = "fact"
 
