@@ -1,18 +1,68 @@
-"""Nothing else tells, and one rank's log says what no other's does: a suspect, cited."""
+"""One rank's log says what no other's does: no proof, and often what decides between two stories."""
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
+import polars as pl
+
+from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.events import event_id
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder, teller
+from rankandfile.reason.ranks.accounts import fields_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
-from rankandfile.reason.ranks.said_differently import said_differently
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import counted, ranks_words, upper
 
 _MOST = 4
+
+_KINDS = ("value_differs", "line_alone", "progress_differs")
+
+#: What a line that one rank alone wrote says that it did.
+_CAUSES = (
+    ("skipped_collective", re.compile(r"(?i)\b(?:skip\w*|drop\w*|ignor\w*)\b")),
+    ("uneven_inputs", re.compile(r"(?i)\b(?:exhaust\w*|no more (?:data|batch\w*|samples)|empty)\b")),
+    (
+        "early_exit",
+        re.compile(
+            r"(?i)\b(?:stop\w*|early|leaving|signal|sig(?:term|int|usr)\w*|preempt\w*|interrupt\w*)\b"
+        ),
+    ),
+)
+
+
+class _Said(NamedTuple):
+    rank: int
+    words: str
+    """`wrote, alone of 4 ranks: "got signal 15"`."""
+    cause: str
+    evidence: str
+
+
+def said_differently(case: Case) -> list[_Said]:
+    rows = case.events.filter(pl.col("kind").cast(pl.String).is_in(_KINDS) & pl.col("rank").is_not_null())
+    return [_said(row) for row in rows.sort("log", "line").iter_rows(named=True)]
+
+
+def _said(row: dict[str, object]) -> _Said:
+    fields = fields_of(row)
+    text, others, other = str(row["text"]), fields.get("others", 0), fields.get("other", "")
+    if row["kind"] == "line_alone":
+        words = f'wrote, as the only one of {others + 1} ranks: "{text}"'
+        cause = next((cause for cause, pattern in _CAUSES if pattern.search(text)), "undetermined")
+    elif row["kind"] == "value_differs":
+        words, cause = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"', "uneven_inputs"
+    else:
+        words, cause = (
+            f'came to "{text}" in its log, and {counted(others, "other")} to "{other}"',
+            "undetermined",
+        )
+    return _Said(int(str(row["rank"])), words, cause, event_id(int(str(row["log"])), int(str(row["line"]))))
 
 
 @finder(precedence=90, of="logs")

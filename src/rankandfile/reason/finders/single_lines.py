@@ -1,4 +1,4 @@
-"""One line that carries a finding alone: the surest of what was read, by `reason/ranks/line_meanings.py`."""
+"""One line that carries a finding alone: the surest of what was read, by `reason/verdict/line_meanings.py`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.accounts import fields_of
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
-from rankandfile.reason.ranks.line_meanings import MEANINGS, Meaning, say
 from rankandfile.reason.ranks.watchdog_reports import frames
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.verdict.line_meanings import MEANINGS, Meaning, say
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper
 
@@ -87,7 +87,9 @@ def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
 
 
 def _place(row: Row) -> Location | None:
-    return location_of(next((p for p in frames(fields_of(row)) if not is_library(p)), None))
+    """The innermost line of the program; what is compiled is none."""
+    own = (p for p in frames(fields_of(row)) if not is_library(p) and not p.file.endswith(".pyx"))
+    return location_of(next(own, None))
 
 
 def _accused(meaning: Meaning, row: Row) -> list[int]:
