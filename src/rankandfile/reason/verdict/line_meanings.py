@@ -110,7 +110,7 @@ MEANINGS: tuple[Meaning, ...] = (
         words="NCCL's setup failed: {text}", next_step="rank, local rank, world size and CUDA_VISIBLE_DEVICES of every process",
     ),
     Meaning(
-        kinds=("jax_barrier",), cause="init_stuck", where="about",
+        kinds=("jax_barrier",), cause="undetermined", where="about",
         words="{reached} of {expected} tasks came to JAX's barrier {key} in time; {abouts} did not",
         next_step="the stack of one of those tasks (py-spy dump --pid PID)",
     ),
