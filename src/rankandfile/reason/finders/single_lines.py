@@ -82,7 +82,7 @@ def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
         missing=(Missing(what="what this line leaves open", how=say(meaning.next_step, _values(rows[0]))),)
         if meaning.next_step
         else (),
-        unadvised=("probes",),
+        unadvised=("anti_advice", "probes"),
     )
 
 
