@@ -57,6 +57,20 @@ def one_compared_another_size() -> Case:
     return witnesses.case
 
 
+def one_raised() -> Case:
+    """No call, no stack: a traceback of rank 2."""
+    return (
+        Witnesses(Case(world_size=4))
+        .log(2, 2)
+        .event("traceback", "origin", 2, text="KeyError: 'bucket'")
+        .case
+    )
+
+
+def lost_connections() -> Case:
+    return Witnesses(Case(world_size=2)).event("gloo_peer_closed", "echo", None, peer="[10.0.0.2]:5000").case
+
+
 #: Per row of the table, a case in which it is the first that is believed.
 WINS: dict[str, Callable[[], Case]] = {
     "the job broke off": lambda: broken_off().exit(1, "SIGKILL").case,
@@ -66,7 +80,9 @@ WINS: dict[str, Callable[[], Case]] = {
         all_gave_up(besides=(1,)).answered(1, 8, group="default_pg").case
     ),
     "torch's own checks": one_compared_another_size,
+    "single lines of logs, with a name": one_raised,
     "the watchdogs' lines of all ranks together": lambda: all_gave_up().case,
+    "single lines of logs": lost_connections,
     "calls that wait": lambda: one_is_missing(waited_s=0.2),
     "nothing waits": all_done,
 }

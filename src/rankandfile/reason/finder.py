@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     Look = Callable[[Facts, WaitEnd], Finding | None]
     Tell = Callable[[Facts, AskedRank], Story | None]
 
-Question = Literal["wait", "open wait", "job", "ended job"]
+Question = Literal["wait", "open wait", "job", "ended job", "logs"]
 """What a finder is asked about: an end of waits; one that nobody else could say anything of; a job in which no
-recorded call hangs; a job of which every process is gone. Where no wait is in question, its end is one without ranks
+recorded call hangs; a job of which every process is gone; what single lines of logs say of a job without a recorded
+call. Where no wait is in question, its end is one without ranks
 or calls, of the kind `none`."""
 
 _FOLDERS = ("rankandfile.reason.causes", "rankandfile.reason.finders")

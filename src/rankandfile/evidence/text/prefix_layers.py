@@ -140,7 +140,7 @@ def _nothing(_peeled: BareLine, _match: Match) -> None:
 #: A word before a colon is a host only if it has a digit in it, and is none of these.
 _NO_HOST = (
     r"(?!(?:rank|step|epoch|iter|gpu|task|worker_?|frame|line|batch|loss|mlx5_|eth|nvme|sd)\d*:)"
-    r"(?!slurmstepd|[\w.]*(?:Error|Exception|Warning|Interrupt):)"
+    r"(?!slurmstepd|[A-Z]{2}\d{4}:|[\w.]*(?:Error|Exception|Warning|Interrupt):)"
 )
 
 #: first characters, name of the layer, pattern, what it gives
@@ -173,6 +173,12 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("digit", "time", rf"{CLOCK}(?:[.,](\d{{1,9}}))?:? +", _timed),
     (" digit", "task", r" *(\d{1,6}): ", _task),
     ("(", "ray", r"\(\w+(?:\([^)]{0,200}\))? pid=(\d{1,10})(?:, ip=([^)\s]{1,60}))?\) ?", _ray),
+    (
+        "word",
+        "stern",
+        r"((?:[a-z0-9]{1,60}-){2,8}(?=[a-z]{0,9}\d)[a-z0-9]{1,12}) [a-z][a-z0-9-]{2,40} (?=\S|  )",
+        _carried,
+    ),
     (
         "word",
         "nccl",

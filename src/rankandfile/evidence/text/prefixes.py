@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import msgspec
-
+from rankandfile.evidence.text.envelopes import opened
 from rankandfile.evidence.text.prefix_layers import CLOCK, DATE, LAYERS, Give, dated
 
 from .bare_line import BareLine
@@ -52,15 +51,17 @@ _BY_FIRST = _choices()
 _DEEPEST = 24
 
 
-#: A container's log as docker keeps it: one JSON object per line.
-_DOCKER = '{"log":"'
 _ISO = re.compile(rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
 
 
 def peel(line: str) -> BareLine:
     """A line's own text and what stood before it."""
-    if line.startswith(_DOCKER):
-        return _docker(line)
+    if line.startswith('{"') and line.rstrip().endswith("}") and (found := _unwrapped(line)) is not None:
+        return found
+    return _peeled(line)
+
+
+def _peeled(line: str) -> BareLine:
     bare = BareLine(line=line)
     position = 0
     for _ in range(_DEEPEST):
@@ -76,18 +77,17 @@ def peel(line: str) -> BareLine:
     return bare
 
 
-def _docker(line: str) -> BareLine:
-    try:
-        document = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return peel(line[len(_DOCKER) :])
-    text, time = document.get("log"), document.get("time")
-    bare = (
-        peel(text.rstrip("\n"))
-        if isinstance(text, str) and not text.startswith(_DOCKER)
-        else BareLine(body=line, line=line)
-    )
-    if isinstance(time, str) and (match := _ISO.match(time)):
+def _unwrapped(line: str) -> BareLine | None:
+    """A line out of the JSON that a collector wrapped around it, with its own prefixes peeled."""
+    envelope = opened(line)
+    if envelope is None:
+        return None
+    inner = envelope.text
+    bare = _peeled(inner) if not inner.startswith("{") else BareLine(body=inner, line=inner)
+    if envelope.time is not None and (match := _ISO.match(envelope.time)):
         dated(bare, match)
+    if bare.rank is None and envelope.rank is not None:
+        bare.rank, bare.rank_from = envelope.rank, "prefix"
+    bare.carrier = f"{envelope.carrier}:{bare.carrier}" if envelope.carrier else bare.carrier
     bare.layers.insert(0, "docker")
     return bare

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.text import envelopes
 from rankandfile.evidence.text.logs import ras_json
 from rankandfile.evidence.text.logs.needles import finder
 from rankandfile.evidence.text.logs.reading import Events
@@ -24,7 +26,14 @@ def read_log(path: Path, _name: str = "") -> Decoded:
         file.seek(0)
         if ras_json.is_one(head):
             return Decoded(log=ras_json.log(file.read(ras_json.MOST + 1), os.fstat(file.fileno()).st_size))
-        return _read(file, Collector(threads=bounds.LOG_THREADS), every=False)
+        if envelopes.is_document(head) and os.fstat(file.fileno()).st_size <= envelopes.MOST:
+            lines = envelopes.lines_of(file.read())
+            if lines is not None:
+                return _read(BytesIO(lines), Collector(threads=bounds.LOG_THREADS), len(lines), every=False)
+            file.seek(0)
+        return _read(
+            file, Collector(threads=bounds.LOG_THREADS), os.fstat(file.fileno()).st_size, every=False
+        )
 
 
 def read_stacks(path: Path, name: str) -> Decoded:
@@ -36,16 +45,15 @@ def read_stacks(path: Path, name: str) -> Decoded:
             pyspy_json.read_file(file, collector)
             return Decoded(stacks=collector.finish())
         file.seek(0)
-        found = _read(file, collector, every=True)
+        found = _read(file, collector, os.fstat(file.fileno()).st_size, every=True)
     if found.log is not None and not found.log.columns:
         found.log = None
     found.stacks = found.stacks or collector.finish()
     return found
 
 
-def _read(file: BinaryIO, collector: Collector, *, every: bool) -> Decoded:
+def _read(file: BinaryIO, collector: Collector, size: int, *, every: bool) -> Decoded:
     """With `every` line, whatever its words, as a part of some stack."""
-    size = os.fstat(file.fileno()).st_size
     scan = Scan(file, finder(size), every)
     events = Events(scan, size)
     reader = Reader(collector)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from rankandfile.evidence.text.envelopes import COLOURS
 from rankandfile.evidence.text.prefixes import peel
-
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
 
 #: Where a writer's line may begin: torch's rank or severity.
 _BEGINNING = re.compile(r"\[(?:rank\d{1,7}\[?\]:|[IWEFV]\d{3,4} \d\d:\d\d:\d\d\.)")
@@ -23,7 +22,10 @@ _MOST = 64
 def pieces(line: str) -> Sequence[str]:
     """The lines in a physical line, in order; usually the line itself."""
     if "\x1b" in line:
-        line = _ANSI.sub("", line)
+        line = COLOURS.sub("", line)
+    if line.startswith('{"'):
+        # In an envelope it is cut when that is opened.
+        return [line]
     if "\r" not in line:
         return _split(line)
     return [piece for part in line.split("\r") if part for piece in _split(part)]

@@ -82,14 +82,16 @@ def _mismatch(group: Group, ranks: dict[int, Counter[str]], layout: Layout) -> l
             continue
         lines.append(f"  Communicator ranks have different {name} operation counts")
         for value, how_many in common:
-            if how_many > max(1, group.size // 4) or how_many > 10:
-                lines.append(f"  {how_many} ranks have launched up to operation {value}")
+            launched = f"launched up to operation {value}" if value else "not launched any operations"
+            if how_many > 1:
+                lines.append(f"  {how_many} ranks have {launched}")
+            if how_many > 1 and (how_many > group.size // 4 or how_many > 10):
                 continue
             for rank in (r for r, v in values.items() if v == value):
-                inside, node = layout.inside(group, rank), address(layout.node(rank))
+                alone = f" has {launched}" if how_many == 1 else ""
                 lines.append(
-                    f"  Rank {inside} has launched up to operation {value} -- GPU {_gpu(rank, layout)} managed by "
-                    f"process {pid(rank)} on node {node}"
+                    f"  Rank {layout.inside(group, rank)}{alone} -- GPU {_gpu(rank, layout)} managed by process "
+                    f"{pid(rank)} on node {address(layout.node(rank))}"
                 )
     return lines
 

@@ -20,12 +20,15 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
         (pl.col("kind").cast(pl.String) == "monitored_barrier") & pl.col("about").is_not_null()
     )
     # The line counts ranks in its group. Only where that is the whole job are they the job's.
-    mine = rows.filter(pl.col("rank").is_not_null() & (pl.col("rank") == pl.col("group_rank")))
-    if not mine.height:
+    mine = rows.filter(
+        pl.col("group_rank").is_not_null()
+        & (pl.col("rank").is_null() | (pl.col("rank") == pl.col("group_rank")))
+    )
+    if not mine.height or mine.height < rows.height:
         return None
     named = tuple(sorted({rank for ranks in mine["about"].to_list() for rank in ranks}))
-    writers = set(mine["rank"].to_list())
-    if not named or writers & set(named) or (facts.case.world_size or 0) <= max(named):
+    writers = set(mine["group_rank"].to_list())
+    if not named or writers & set(named) or (facts.case.world_size or max(named) + 1) <= max(named):
         return None
     stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
     first = next(iter(stories.values()), None)

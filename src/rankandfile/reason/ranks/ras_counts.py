@@ -29,13 +29,17 @@ class Launches:
     usual: int
     most: int
     """How many ranks launched the usual number."""
-    listed: tuple[int, ...]
-    """The others, by their numbers in the communicator."""
+    numbers: dict[int, int]
+    """What the others launched, by their numbers in the communicator."""
     of_rank: dict[int, int]
     """The others as ranks of the job; empty if any of them is not sure."""
     evidence: str
     again: tuple[str, ...]
-    """Answers in other files that say the very same."""
+    """Other answers that say the very same."""
+
+    @property
+    def listed(self) -> tuple[int, ...]:
+        return tuple(self.numbers)
 
     @property
     def size(self) -> int:
@@ -60,17 +64,24 @@ def launches(case: Case, accounts: Accounts, world: int) -> list[Launches]:
     for row, counts in rows:
         usual, most, others = counts
         whole = most + len(others) == world == case.world_size and len(alike[most + len(others)]) == 1
-        again = (
+        again = [
             event_id(other["log"], other["line"])
             for other, theirs in rows
-            if other["log"] != row["log"] and _about(other) == _about(row) and theirs == counts
-        )
+            if other is not row and _about(other) == _about(row) and theirs == counts
+        ]
+        if (row["repeats"] or 1) > 1 and "last_line" in fields_of(row):
+            again.append(event_id(row["log"], row["line"]))
         out.append(
             Launches(
-                row["op"] or "", usual, most, tuple(others), _ranks(case, accounts, others, world if whole else 0),
-                event_id(row["log"], row["line"]), tuple(again),
+                row["op"] or "",
+                usual,
+                most,
+                {n: one["count"] for n, one in others.items()},
+                _ranks(case, accounts, others, world if whole else 0),
+                event_id(row["log"], row["line"]),
+                tuple(again),
             )
-        )  # fmt: skip
+        )
     return out
 
 

@@ -16,10 +16,9 @@ from .accounts import (
     End,
     EndKind,
     Error,
-    Report,
     fields_of,
 )
-from .activity import CodePlace, is_library
+from .activity import is_library
 from .core_files import PATTERN
 from .devices_and_processes import (
     links_down,
@@ -30,11 +29,14 @@ from .devices_and_processes import (
 from .in_flight import in_flight
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
+from .watchdog_reports import frames, gave_up_rows, read_reports
 
 Row = dict[str, Any]
 
 _SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3, "running": 4, "gone": 5}
 _RAISES = ("traceback", "loader_raised", "oom")
+_OF_OTHERS = "^(K|R|P3|P4|P6|P7|J2)"
+"""Shapes that are about another process than the one that writes them."""
 _DEVICE = (
     "watchdog_device_error",
     "cuda_error",
@@ -46,14 +48,9 @@ _DEVICE = (
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
-_REPORTS = ("watchdog_timeout", "watchdog_progress")
-_SIGNALLED = ("dump_signal",)
-_ISSUED = "failed_stack"
 #: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
 _OWN = "SIGABRT"
 _ABORTED = f"aborted itself ({_OWN})"
-_MERGED = ("group_rank", "op", "size_in", "size_out", "enqueued", "completed", "timeout_ms")
-_TRANSFERS = ("SEND", "RECV", "COALESCED")
 
 
 def read_accounts(case: Case) -> Accounts:
@@ -81,8 +78,9 @@ def read_accounts(case: Case) -> Accounts:
         misfits=_errors(mine, _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=_suspended(case.exits, ends),
-        reports=_reports(mine),
-        logged=frozenset(files["rank"].to_list()) | frozenset(mine["rank"].to_list()),
+        reports=read_reports(mine),
+        logged=frozenset(files["rank"].to_list())
+        | frozenset(mine.filter(~pl.col("shape").cast(pl.String).str.contains(_OF_OTHERS))["rank"].to_list()),
         last_lines=dict(
             files.filter(pl.col("last_line").is_not_null()).select("rank", "last_line").iter_rows()
         ),
@@ -193,18 +191,8 @@ def _error(row: Row) -> Error:
         words = f"{fields['exception']}: {message}" if message else str(fields["exception"])
     elif isinstance(fields.get("error"), str):
         words = fields["error"]
-    place = next((p for p in _frames(fields) if not is_library(p)), None)
+    place = next((p for p in frames(fields) if not is_library(p)), None)
     return Error(words, (event_id(row["log"], row["line"]),), fields.get("thread"), place)
-
-
-def _frames(fields: dict[str, Any]) -> list[CodePlace]:
-    frames = fields.get("frames")
-    out: list[CodePlace] = []
-    for frame in frames if isinstance(frames, list) else []:
-        match frame:
-            case [str(function), str(file), int(line)]:
-                out.append(CodePlace(function, file, line, "/torch/" in file))
-    return out
 
 
 def _device(
@@ -229,7 +217,7 @@ def _device(
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
     """Ranks whose watchdog stood still on its own account: not of those that had given up on a call before, for one
     that stops after that only waits for the abort to end; nor where others' had, long before."""
-    gave_up = mine.filter((pl.col("kind") == "watchdog_timeout") & (pl.col("role") != "echo"))
+    gave_up = gave_up_rows(mine, ("watchdog_timeout",))
     first = gave_up["time_ns"].min()
     out = _errors(
         mine.filter(~pl.col("rank").is_in(gave_up["rank"].implode())), ("heartbeat_stuck",), "messenger"
@@ -239,39 +227,6 @@ def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
         if isinstance(first, int) and at is not None and at - stood_ms * 1_000_000 > first:
             out.pop(row["rank"], None)
     return out
-
-
-def _reports(mine: pl.DataFrame) -> tuple[Report, ...]:
-    """One per rank, group and call: what the timeout's line says, and the lines that belong to it."""
-    rows = mine.filter(
-        pl.col("kind").is_in([*_REPORTS, *_SIGNALLED, _ISSUED])
-        & (pl.col("role") != "echo")
-        & pl.col("group_name").is_not_null()
-        & ~pl.col("op").cast(pl.String).is_in(list(_TRANSFERS)).fill_null(False)
-    )
-    found: dict[tuple[int, str, int | None], Report] = {}
-    for row in rows.sort("log", "line").iter_rows(named=True):
-        seq = None if row["kind"] in _SIGNALLED else row["seq"]
-        key = (row["rank"], row["group_name"], seq)
-        known = found.get(key)
-        if row["kind"] == _ISSUED:
-            site = next((p for p in _frames(fields_of(row)) if not is_library(p)), None)
-            if known is not None and site is not None:
-                found[key] = replace(known, site=site)
-            continue
-        report = Report(
-            row["rank"], row["group_name"], row["group_desc"] or "", row["group_rank"], seq, row["op"],
-            row["size_in"], row["size_out"], row["enqueued"], row["completed"], row["timeout_ms"],
-            event_id(row["log"], row["line"]),
-        )  # fmt: skip
-        found[key] = report if known is None else _merged(known, report)
-    return tuple(found.values())
-
-
-def _merged(one: Report, other: Report) -> Report:
-    """What the first line does not say, the other may."""
-    gaps = {name: getattr(other, name) for name in _MERGED if getattr(one, name) is None}
-    return replace(one, desc=one.desc or other.desc, **gaps)
 
 
 def _hosts(case: Case) -> dict[int, str]:

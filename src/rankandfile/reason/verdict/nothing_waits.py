@@ -4,43 +4,30 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.ledger import dump_id
-from rankandfile.model.recorder_names import BEFORE, RING
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
-from rankandfile.reason.words import counted, ranks_words, upper, verb
+from rankandfile.reason.words import counted, ranks_words, upper
 
 from .contradiction import Contradiction
 from .finding import Finding
+from .nothing_recorded import nothing_recorded
 
 _MOST_TOLD = 3
 
 
 def nothing_waits(facts: Facts) -> Finding:
     if not facts.call_table.calls.height:
-        return Finding(
-            hang=False,
-            cause="undetermined",
-            confidence="hypothesis",
-            sentence=f"There is not a single recorded call to decide on.{_by_stacks(facts)}",
-            evidence=tuple(i for stand in list(facts.hosts.values())[:_MOST_TOLD] for i in stand.evidence),
-            missing=(
-                Missing(
-                    what="flight-recorder dumps with calls",
-                    how=f"set {RING}=2000 ({BEFORE}) and a dump path",
-                ),
-            ),
-            unadvised=("anti_advice", "probes"),
-        )
+        return nothing_recorded(facts)
     last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
-    ended_well = _ended_well(facts)
-    if facts.hidden and much_longer(facts, idle) and not ended_well:
+    well = ended_well(facts)
+    if facts.hidden and much_longer(facts, idle) and not well:
         return _hidden(facts, idle)
-    if (hung := calls_without_numbers(facts, idle)) is not None and not ended_well:
+    if (hung := calls_without_numbers(facts, idle)) is not None and not well:
         return hung
     impossible = [one for one in facts.contradictions if one.impossible]
-    if impossible and not ended_well:
+    if impossible and not well:
         return _contradicted(impossible)
     ranks = len(facts.case.ranks_seen)
     unseen = sorted(
@@ -53,8 +40,8 @@ def nothing_waits(facts: Facts) -> Finding:
         sentence += (
             f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
         )
-    stood = much_longer(facts, idle) and not ended_well
-    if ended_well:
+    stood = much_longer(facts, idle) and not well
+    if well:
         sentence += " Every rank exited with code 0 afterwards."
     if stood:
         sentence += (
@@ -70,18 +57,8 @@ def nothing_waits(facts: Facts) -> Finding:
     )
 
 
-def _by_stacks(facts: Facts) -> str:
-    """Where the ranks stand, for as much as stacks tell."""
-    alike: dict[str, list[int]] = {}
-    for rank, stand in sorted(facts.hosts.items()):
-        alike.setdefault(stand.words, []).append(rank)
-    told = sorted(alike.items(), key=lambda one: -len(one[1]))[:_MOST_TOLD]
-    words = "; ".join(f"{ranks_words(ranks)} {verb(ranks, 'is', 'are')} {where}" for where, ranks in told)
-    more = f"; {counted(len(alike) - len(told), 'other place')}" if len(alike) > len(told) else ""
-    return f" By their stacks, {words}{more}." if told else ""
-
-
-def _ended_well(facts: Facts) -> bool:
+def ended_well(facts: Facts) -> bool:
+    """Every rank's process ended by itself, with code 0."""
     ends = [facts.accounts.ends.get(rank) for rank in range(facts.case.world_size or 0)]
     return bool(ends) and all(end is not None and end.kind == "finished" for end in ends)
 

@@ -28,7 +28,7 @@ from rankandfile.reason.waits.graph import NO_WAIT
 from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
 from .named_by_checks import checked
-from .nothing_waits import nothing_waits
+from .nothing_waits import ended_well, nothing_waits
 from .ras_agrees import said_by_ras
 from .silent_disagreement import silent_disagreements
 
@@ -40,6 +40,7 @@ CALLS_THAT_WAIT = "calls that wait"
 WITHOUT_CALLS = "what stacks, logs and exits alone say"
 WATCHDOGS = "the watchdogs' lines of all ranks together"
 CHECKS = "torch's own checks"
+SINGLE_LINES = "single lines of logs"
 NOTHING_WAITS = "nothing waits"
 
 #: What each source finds, whatever the others say.
@@ -49,6 +50,9 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
     CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
+    SINGLE_LINES: lambda facts: (
+        [] if facts.call_table.calls.height or ended_well(facts) else _asked("logs", facts)
+    ),
     NOTHING_WAITS: lambda facts: [nothing_waits(facts), *silent_disagreements(facts)],
 }
 
@@ -76,7 +80,9 @@ PRECEDENCE = (
     Precedence(WITHOUT_CALLS),
     Precedence(WATCHDOGS, only=_names_ranks, several=True),
     Precedence(CHECKS),
+    Precedence(SINGLE_LINES, only=_names_ranks),
     Precedence(WATCHDOGS),
+    Precedence(SINGLE_LINES),
     Precedence(CALLS_THAT_WAIT),
     Precedence(NOTHING_WAITS, several=True),
 )

@@ -13,6 +13,13 @@ EXAMPLES = [
     Example("P7", "ray_worker_exit", "Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some potential root causes.", {"exit_type": "SYSTEM_ERROR"}),
     Example("P7", "ray_oom", "Task was killed due to the node running low on memory.", {"role": "origin"}),
     Example("P7", "ray_sigterm", "The process receives a SIGTERM.", {"role": "echo"}),
+    Example("P7", "mpirun_exit", "prterun noticed that process rank 3 with PID 4242 on node node07 exited on signal 11 (Segmentation fault).", {"rank": 3, "host": "node07", "signal": "SIGSEGV"}),
+    Example("P7", "mpirun_exit", "=   RANK 3 PID 4242 RUNNING AT node07\n=   KILLED BY SIGNAL: 9 (Killed)", {"rank": 3, "pid": 4242, "host": "node07", "signal": "SIGKILL"}),
+    Example("P7", "process_ended", "launcher: rank 6 terminated with exit code 139 after 812 s", {"rank": 6, "signal": "SIGSEGV"}),
+    Example("P7", "process_ended", "supervisor: worker 3 exited (137)", {"worker": 3, "signal": "SIGKILL"}),
+    Example("P7", "process_ended", "Child process 12345 (local_rank=1) exited with signal 9", {"pid": 12345, "signal": "SIGKILL"}),
+    Example("P7", "executor_worker_died", "RayWorkerProc rank=[3] died unexpectedly, shutting down executor.", {"about": [3]}),
+    Example("K4", "pod_evicted", "Warning  Evicted  pod/train-worker-5  The node was low on resource: memory. Threshold quantity: 100Mi.", {"pod": "train-worker-5", "resource": "memory"}),
 ]  # fmt: skip
 
 

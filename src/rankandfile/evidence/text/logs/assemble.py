@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from rankandfile.evidence.text.logs import clock, identity
-from rankandfile.evidence.text.logs.raw import LogRow, RawLog
+from rankandfile.evidence.text.logs.compared import differences
+from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.model.events import log_schema
 from rankandfile.model.ledger import Note
 
@@ -38,6 +39,7 @@ def tables(parts: Sequence[LogPart]) -> LogTables:
     logs = pl.DataFrame(
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
+    _compare(parts)
     events = _events(parts)
     events = identity.tie(identity.own(events, logs))
     events = with_years(events, parts)
@@ -46,6 +48,16 @@ def tables(parts: Sequence[LogPart]) -> LogTables:
     ]
     notes += [Note(file=shift.source, where="", what=shift.sentence) for shift in clock.shifts(events, logs)]
     return LogTables(events, logs, notes)
+
+
+def _compare(parts: Sequence[LogPart]) -> None:
+    """Put what the logs say differently among their events."""
+    found = differences((number, part.rank, part.raw.said) for number, part in enumerate(parts))
+    for number, events in found.items():
+        raw = parts[number].raw
+        more = columns_of(events)
+        raw.columns = {name: [*raw.columns.get(name, ()), *values] for name, values in more.items()}
+        raw.said = []
 
 
 def _row(number: int, part: LogPart) -> list[Any]:

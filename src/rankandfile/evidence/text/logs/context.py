@@ -49,6 +49,7 @@ class Context:
             or _differ(mine.task, other.task)
             or _differ(mine.pid, other.pid)
             or _differ(mine.host, other.host)
+            or _differ(mine.carrier or None, other.carrier or None)
         )
 
 

@@ -61,7 +61,7 @@ class Event(msgspec.Struct, kw_only=True):
         """Tells processes of one file apart, as far as the line does."""
         if self.rank is not None:
             return (self.rank,)
-        return (self.host, self.pid, self.local_rank, self.fields.get("task"))
+        return (self.host, self.pid, self.local_rank, self.fields.get("task"), self.fields.get("pod"))
 
 
 #: Columns by the width of their integers: a number that does not fit is damage, not a fact.
@@ -92,6 +92,10 @@ def clean(text: str, limit: int = TEXT) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+#: Layers of carriers that write beside each other into one file what containers wrote.
+_OF_PODS = frozenset(("docker", "stern", "kubectl", "compose"))
+
+
 def begin(kind: str, shape: str, role: str, bare: BareLine, line: int, offset: int) -> Event:
     """An event with all that the line's prefixes say."""
     event = Event(line=line, offset=offset, kind=kind, shape=shape, role=role, fields={})
@@ -103,5 +107,7 @@ def begin(kind: str, shape: str, role: str, bare: BareLine, line: int, offset: i
         event.fields["task"] = bare.task
     if bare.device is not None:
         event.fields["device"] = bare.device
+    if bare.carrier and not _OF_PODS.isdisjoint(bare.layers):
+        event.fields["pod"] = clean(bare.carrier.strip(":"), 200)
     event.text = clean(bare.body)
     return event

@@ -12,6 +12,9 @@ _RAISED = re.compile(r"^([A-Za-z_][\w.]{0,200})(?:: ?(.*))?$")
 _CHAINED = re.compile(r"^(?:The above exception was the direct cause|During handling of the above exception)")
 _THREAD = re.compile(r"^(?:Exception in thread (.{1,100}?):?|Process (\S{1,100}):)$")
 
+#: Ray's suffix where it has taken out the same line of other ranks.
+_REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\].*$")
+
 FRAMES = 100
 
 #: Exceptions by which a process learns that others ended, or that nobody came: they began elsewhere.
@@ -44,7 +47,7 @@ def read(event: Event, context: Context) -> None:
         if match := _FRAME.match(body):
             frames.append([clean(match[3], 200), clean(match[1], 400), integer(match[2])])
         elif body[:1].strip() and not body.startswith("Traceback (most"):
-            raised = _RAISED.match(body)
+            raised = _RAISED.match(_REPEATED.sub("", body))
             break
     event.fields["frames"] = frames[-FRAMES:][::-1]
     if raised is not None:

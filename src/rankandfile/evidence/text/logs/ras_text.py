@@ -19,6 +19,8 @@ _ONE = re.compile(
     rf"^\s*Ranks? (\d[\d, -]*) {_DID}"
     r"(?: -- GPUs? (\S+) managed by process (\d{1,10}) on node (\S+))?"
 )
+_LISTED = re.compile(r"^\s*Rank (\d{1,9}) -- GPUs? (\S+) managed by process (\d{1,10}) on node (\S+)")
+_TOTAL = re.compile(r"^\s*\d{1,9}\s+[\d-]{1,20}\s+[\d-]{1,20}\s+\d{1,9}\s+(\d{1,9})\s*$")
 _PROCESS = re.compile(r"^\s*Process (\d{1,10}) on node (\S+) managing GPUs? ([\d,]+)")
 
 #: Rows kept of one answer. A 16k-rank job has thousands of communicators, in a few groups.
@@ -40,6 +42,10 @@ def rows(event: Event, context: Context) -> None:
                  "errors": match[8]}
             )  # fmt: skip
     event.fields["rows"] = found
+    total = next((match[1] for bare in context.preceding(12) if (match := _TOTAL.match(bare.body))), None)
+    if total is not None:
+        # One GPU per rank, unless a process manages several: either way the number of ranks.
+        event.fields["nranks"] = int(total)
 
 
 def counted(event: Event, context: Context) -> None:
@@ -58,9 +64,20 @@ def counted(event: Event, context: Context) -> None:
                     {"gpu": match[5], "pid": int(match[6]), "host": clean(match[7], 200)} if match[6] else {}
                 )
                 listed.append({"rank": rank, **_how_far(match[2], match[4]), **place})
+        elif (match := _LISTED.match(bare.body)) and majority:
+            # Members are listed below the line that counts them; only outliers are.
+            last = majority[-1]
+            ranks.append(int(match[1]))
+            far = {name: value for name, value in last.items() if name != "ranks"}
+            place = {"gpu": match[2], "pid": int(match[3]), "host": clean(match[4], 200)}
+            listed.append({"rank": int(match[1]), **far, **place})
         else:
             break
+    counts = {one.get("count") for one in listed}
+    majority = [one for one in majority if one.get("count") not in counts or "status" in one]
     event.fields["majority"], event.fields["listed"] = majority, listed
+    # Two answers with other counts are two answers, not one told twice.
+    event.fields["counts"] = " ".join(str(one.get("count")) for one in (*majority, *listed))
     event.about = ranks or None
     event.about_in = "group" if event.about else None
 

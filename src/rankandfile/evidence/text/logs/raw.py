@@ -28,11 +28,22 @@ class LogRow(msgspec.Struct, array_like=True):
     partial: bool = False
 
 
+class Said(msgspec.Struct, array_like=True, kw_only=True):
+    """A line at the beginning or the end of a log, to be compared with those of other ranks."""
+
+    line: int
+    rank: int | None
+    text: str
+    times: int = 1
+    """How often a line of its shape stands there; this is the last."""
+
+
 class RawLog(msgspec.Struct, array_like=True):
     row: LogRow
     columns: dict[str, list[Any]]
     """`COLUMNS`, of equal length; `fields` as JSON text. Nothing of a log without events."""
     notes: list[RawNote] = []
+    said: list[Said] = []
 
 
 def columns_of(events: list[Event]) -> dict[str, list[Any]]:

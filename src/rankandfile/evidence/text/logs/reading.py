@@ -10,9 +10,11 @@ from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.attribute import attribute
 from rankandfile.evidence.text.logs.collect import Collector
+from rankandfile.evidence.text.logs.compared import said_in
 from rankandfile.evidence.text.logs.event import Event, clean
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
+from rankandfile.evidence.text.logs.unread import unread_in
 from rankandfile.evidence.text.logs.versions import torch_of
 from rankandfile.evidence.text.logs.wrapping import unwrapped, whole
 from rankandfile.evidence.text.prefixes import peel
@@ -75,7 +77,10 @@ class Events:
         row.torch = torch_of(event.text for event in events)
         row.truncated = size > 0 and not _ends_line(file, size)
         row.partial = bool(self.notes)
-        return RawLog(row, columns_of(events), self.notes)
+        # Where something was understood, that is what is shown.
+        unread = [] if events else unread_in(tail, self.scan.lines)
+        said = said_in(head, tail, self.scan.lines, size <= _EDGE)
+        return RawLog(row, columns_of([*events, *unread]), self.notes, said)
 
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []
@@ -144,7 +149,7 @@ def _edges(file: BinaryIO, size: int) -> tuple[list[BareLine], list[BareLine]]:
 
 
 def _lines(data: bytes) -> Iterator[BareLine]:
-    for line in data.split(b"\n"):
+    for line in data.removesuffix(b"\n").split(b"\n"):
         for piece in pieces(line[:LINE].decode("utf-8", "replace"))[-1:]:
             yield peel(piece)
 

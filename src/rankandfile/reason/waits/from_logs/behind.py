@@ -35,10 +35,15 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     first = next(iter(stories.values()), None) if named else None
     if proved:
         far = logged.far.get((wait_end.ranks[0], call.group))
-        what = f"{upper(ranks_words(wait_end.ranks))} had come to seq {far} when asked, and not issued it"
+        come = (
+            "issued nothing there yet" if far is None or far < 0 else f"come to seq {far}, and not issued it,"
+        )
+        what = f"{upper(ranks_words(wait_end.ranks))} had {come} when asked"
     else:
         what = f"{upper(ranks_words(wait_end.ranks))} never spoke of it"
     told = "; ".join(f"{ranks_words([rank])}: {story.doing}" for rank, story in stories.items())
+    if not stories:
+        what += _last_words(facts, wait_end.ranks)
     return _finding(
         facts,
         logged,
@@ -50,6 +55,20 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
         culprits=named,
         stories=stories,
     )
+
+
+def _words(line: str | None) -> bool:
+    """Whether a last line is a word of the program, and no frame of a stack."""
+    return bool(line) and not str(line).startswith(("File ", "Thread ", "Current thread"))
+
+
+def _last_words(facts: Facts, ranks: tuple[int, ...]) -> str:
+    """What a rank was saying when it fell silent is where to look first."""
+    last = {
+        rank: facts.accounts.last_lines[rank] for rank in ranks if _words(facts.accounts.last_lines.get(rank))
+    }
+    told = "; ".join(f'of {ranks_words([rank])}: "{words}"' for rank, words in list(last.items())[:2])
+    return f". The last line {told}" if told and len(last) <= 2 else ""
 
 
 def _named(wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> tuple[int, ...]:
@@ -129,13 +148,13 @@ def _finding(
     return Finding(
         cause=cause,
         confidence=confidence,
-        sentence=f"{waiting(logged, call)}. {what}.",
+        sentence=f"{waiting(logged, call)}. {what.rstrip('.')}.",
         culprits=culprits,
         doing={rank: stories[rank].doing for rank in culprits if rank in stories},
         victims=tuple(sorted({*wait_end.victims} - set(culprits))),
         divergence=Divergence(
             group=logged.groups[call.group].words,
-            members=format_ranks(logged.groups[call.group].members),
+            members=logged.groups[call.group].listed,
             seq=call.slot,
             kind="absent",
             cohorts=[

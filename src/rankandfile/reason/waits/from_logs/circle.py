@@ -40,7 +40,7 @@ def circle(logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
         victims=tuple(sorted({*wait_end.victims, *wait_end.ranks} - set(named))),
         divergence=Divergence(
             group=logged.groups[first.group].words,
-            members=format_ranks(logged.groups[first.group].members),
+            members=logged.groups[first.group].listed,
             seq=first.slot,
             kind="cycle",
             cohorts=[*cohorts, Cohort(ranks=format_ranks(rest))] if rest else cohorts,

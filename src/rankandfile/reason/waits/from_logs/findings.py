@@ -20,8 +20,7 @@ from .circle import circle
 from .disagreement import disagreement
 from .in_words import wait_list, waiting
 from .settings import SETTINGS
-from .transfers import gave_up
-from .waits import LoggedWaits, logged_waits
+from .waits import LoggedWaits, gave_up, logged_waits
 
 _MOST_FINDINGS = 3
 

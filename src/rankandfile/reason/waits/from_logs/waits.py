@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from rankandfile.model.case import Case, group_label
+from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.logged_members import members_by_place
 from rankandfile.reason.ranks.accounts import Accounts, Report
+from rankandfile.reason.ranks.watchdog_reports import DEFAULT, UNNAMED, gave_up_rows, transfer_reports
 from rankandfile.reason.waits.graph import Pending, Waits, build
-
-from .transfers import gave_up, transfers
-
-_DEFAULT = "default_pg"
 
 
 @dataclass(frozen=True)
@@ -24,10 +22,17 @@ class LoggedGroup:
     members: tuple[int, ...]
     """Of the default group every rank; of any other those that its lines name or imply, which may be too few."""
     whole: bool
+    told: bool
+    """Whether its members are told, and not only some of them."""
 
     @property
     def words(self) -> str:
-        return group_label(self.name, self.desc, list(self.members))
+        label = group_label(self.name, self.desc, list(self.members) if self.told else None)
+        return label if self.told or self.whole or UNNAMED in label else f"{label}, members not told"
+
+    @property
+    def listed(self) -> str | None:
+        return format_ranks(self.members) if self.told else None
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,12 @@ def key_of(call: Pending) -> tuple[int, int]:
 def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
     """The graph of waits that the watchdogs' lines give: groups by name, pending calls by number."""
     names: dict[str, list[Report]] = defaultdict(list)
-    moving = [report for report in transfers(case) if report.rank not in accounts.gave_up]
+    moving = [report for report in transfer_reports(case.events) if report.rank not in accounts.gave_up]
     for report in (*accounts.reports, *moving):
         names[report.group].append(report)
     implied = members_by_place((*accounts.reports, *moving), world)
+    told = {name: size for name, reports in names.items() if (size := _size(reports)) is not None}
+    world = max([world, *(size for name, size in told.items() if DEFAULT in (name, _desc(names[name])))])
     # Whoever gave up on a send or a receive waits too, and is not silent.
     waits = accounts.gave_up | gave_up(case)
     silent = set(range(world)) - waits
@@ -67,9 +74,13 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
     for number, (name, all_of_it) in enumerate(sorted(names.items())):
         reports = [report for report in all_of_it if report not in moving]
         desc = _desc(all_of_it)
-        whole = _DEFAULT in (name, desc)
+        whole = DEFAULT in (name, desc) or told.get(name) == world
         members = set(range(world)) if whole else {r.rank for r in all_of_it} | set(implied.get(name, ()))
-        groups.append(LoggedGroup(name, desc, tuple(sorted(members)), whole))
+        sure = name in told or ((whole or name in implied) and case.world_size is not None)
+        listed = tuple(sorted(members))
+        groups.append(
+            LoggedGroup(name, desc, listed, whole, sure and told.get(name, len(listed)) == len(listed))
+        )
         for report in reports:
             last = max((n for n in (report.enqueued, report.seq) if n is not None), default=None)
             if last is not None:
@@ -94,6 +105,24 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
                 pending.append(Pending(number, None, (report.rank,), (), peers))
     reported = {key: tuple(r) for key, r in said.items()}
     return LoggedWaits(tuple(groups), build(pending), reported, far, _issued(case, pending, reported))
+
+
+def gave_up(case: Case) -> set[int]:
+    """Ranks whose watchdogs gave up on anything: who waits in a send or a receive is not silent either."""
+    return set(gave_up_rows(case.events)["rank"].to_list())
+
+
+def _size(reports: list[Report]) -> int | None:
+    """How many members a group has: a gather puts out as many parts as it has, a scatter takes in as many."""
+    for report in reports:
+        few, many = report.size_in, report.size_out
+        if report.op is not None and report.op.lower().lstrip("_").startswith("reduce_scatter"):
+            few, many = many, few
+        elif report.op is None or not report.op.lower().lstrip("_").startswith("allgather"):
+            continue
+        if few and many and many % few == 0 and many >= few:
+            return many // few
+    return None
 
 
 def _desc(reports: list[Report]) -> str:

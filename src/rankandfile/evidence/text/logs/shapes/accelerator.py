@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
@@ -17,11 +19,31 @@ def _process(event: Event, _context: Context) -> None:
     event.pid = process if isinstance(process, int) else None
 
 
+_BUS = re.compile(r"GPU (?P<bus>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F.]{2,4})")
+
+
+def _bus_above(event: Event, context: Context) -> None:
+    """The driver may say in the lines above which device it means."""
+    for bare in context.preceding(3) if "bus" not in event.fields else ():
+        if match := _BUS.search(bare.body):
+            event.fields["bus"] = match["bus"]
+            return
+
+
 SHAPES = (
     Shape(
         "xid", "K5", "origin", "NVRM: Xid",
         r"NVRM: Xid \((?:PCI:)?(?P<bus>[0-9a-fA-F:.]+)\): (?P<code>\d+)(?:, pid='?<?(?P<process>\w+)>?'?)?(?:, name=(?P<name>[^,]+))?,?\s*(?P<error>.*)",
         then=_process,
+    ),
+    Shape(
+        "gpu_lost", "K5", "origin", ("fallen off the bus",),
+        r"(?:GPU (?P<bus>[0-9a-fA-F]+:[0-9a-fA-F:.]+): )?.*?(?P<error>fallen off the bus)",
+        then=_bus_above,
+    ),
+    Shape(
+        "gpu_hang", "K7", "origin", ("HSA_STATUS_ERROR_", "Memory access fault by GPU"),
+        r"(?P<error>HSA_STATUS_ERROR_\w+(?:: [^.]*)?|Memory access fault by GPU node-\d+)",
     ),
     Shape(
         "gpu_hang", "K7", "origin", "HW Exception by GPU",

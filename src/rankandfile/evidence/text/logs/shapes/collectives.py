@@ -12,7 +12,7 @@ from rankandfile.evidence.text.logs.shape import Shape
 ORDER = 30
 
 _PRINT = (
-    r"CollectiveFingerPrint\(SequenceNumber=(?P<{p}seq>\d+)(?:, )?\s*OpType=(?P<{p}op>\w+)"
+    r"CollectiveFingerPrint\((?:SequenceNumber=(?P<{p}seq>\d+)(?:, )?)?\s*OpType=(?P<{p}op>\w+)"
     r"(?:, TensorShape=\[(?P<{p}sizes>.*?)\], TensorDtypes=(?P<{p}dtype>[^,)]*))?"
 )
 

@@ -29,6 +29,14 @@ SHAPES = (
         r"(?P<driver>mlx5_core|mlx4_core|bnxt_en|ice|i40e|ixgbe|ena|efa|irdma|hfi1)\b.*?(?P<what>[Ll]ink (?:is )?[Dd]own)",
     ),
     Shape(
+        "pcie_error", "K6", "origin", ": AER: ",
+        r"(?:pcieport|nvidia|amdgpu) (?P<bus>[0-9a-f:.]{5,12}): AER: (?P<error>(?:Uncorrect\w+|Multiple Uncorrect\w+).{0,80})",
+    ),
+    Shape(
+        "memory_fault", "K6", "origin", ("uncorrectable ECC", "Uncorrectable ECC", "uncorrectable error detected"),
+        r"(?P<error>[Uu]ncorrectable (?:ECC )?(?:memory )?error.{0,80})",
+    ),
+    Shape(
         "machine_check", "K6", "origin", ("mce: [Hardware Error]", "[Hardware Error]:"),
         r"\[Hardware Error\]: (?P<error>.*)",
     ),

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
@@ -15,6 +17,48 @@ def _signalled(event: Event, _context: Context) -> None:
     event.exit_code = -int(event.signal) if event.signal and len(event.signal) < 4 else None
 
 
+_POD = re.compile(r"^Name: +([\w.-]{1,200})$|pod/([\w.-]{1,200})")
+
+
+def _pod(event: Event, context: Context) -> None:
+    """`kubectl describe` names the pod far above."""
+    for bare in context.preceding(60):
+        if match := _POD.search(bare.body):
+            event.fields["pod"] = match[1] or match[2]
+            return
+
+
+_LATER = re.compile(r"(?P<how>EXIT CODE|KILLED BY SIGNAL): (?P<number>\d{1,3})")
+
+
+def _hydra(event: Event, context: Context) -> None:
+    """Hydra's box tells in the next line how the process ended."""
+    for _, bare in context.following(3):
+        if match := _LATER.search(bare.body):
+            number = int(match["number"])
+            event.exit_code = -number if match["how"] != "EXIT CODE" else number
+            return
+
+
+def _ended(event: Event, context: Context) -> None:
+    """A number that launchers print as a code or as a signal, whichever they mean."""
+    if "rank_word" in event.fields and str(event.fields.pop("rank_word")).lower() != "rank":
+        # A worker or a task is a rank in some launchers, and a thread of a pool in others.
+        event.fields["worker"] = event.rank
+        event.rank, event.rank_from = context.bare.rank, context.bare.rank_from
+    number = event.fields.pop("number", None)
+    if isinstance(number, int):
+        is_signal = "signal" in str(event.fields.pop("what", "")).lower() and number > 0
+        event.exit_code = -number if is_signal else number
+    if event.exit_code is None:
+        _signalled(event, context)
+    if event.exit_code == 0:
+        event.role = "fact"
+
+
+_WHO = r"(?<![\w])(?P<rank_word>[Rr]ank|[Ww]orker|[Tt]ask)\s*[#=:]?\s*(?P<rank>\d+)\b"
+_HOW = r"(?:exited|terminated|died|crashed|ended|was killed|killed)"
+
 SHAPES = (
     Shape("launcher_killing", "P6", "echo", "Killing subprocess", r"Killing subprocess (?P<pid>\d+)"),
     Shape(
@@ -22,9 +66,40 @@ SHAPES = (
         r"exits with return code = (?P<exit_code>-?\d+)",
     ),
     Shape(
-        "mpirun_exit", "P7", "fact", "mpirun noticed that",
+        "mpirun_exit", "P7", "fact", "noticed that process rank",
         r"noticed that process rank (?P<rank>\d+) with PID (?P<pid>\d+) on node (?P<host>\S+) exited on signal (?P<signal>\d+)",
         then=_signalled,
+    ),
+    Shape(
+        "mpirun_exit", "P7", "fact", " RUNNING AT ",
+        r"(?:RANK (?P<rank>\d+) )?PID (?P<pid>\d+) RUNNING AT (?P<host>\S+)",
+        then=_hydra,
+    ),
+    Shape(
+        "process_ended", "P7", "fact",
+        ("exited with", "exited (", "terminated with", "terminated by", "killed by signal", "died with",
+         "crashed with", "was killed by", "ended with"),
+        _WHO + r".{0,60}?\b" + _HOW + r"\b.{0,30}?(?P<what>code|status|signal|\()\s*[:=]?\s*(?P<number>-?\d+)",
+        then=_ended,
+    ),
+    Shape(
+        "process_ended", "P7", "fact", ("exited with", "terminated with", "killed by signal"),
+        r"[Pp]rocess (?P<pid>\d+)\b.{0,20}?(?:local_rank[=:]\s*(?P<local_rank>\d+))?\)?.{0,20}?" + _HOW
+        + r"\b.{0,30}?(?P<what>code|status|signal)\s*[:=]?\s*(?P<number>-?\d+)",
+        then=_ended,
+    ),
+    Shape(
+        "executor_worker_died", "P7", "fact", "died unexpectedly",
+        r"(?:Worker proc \S*?-(?P<worker>\d+)|RayWorkerProc rank=\[(?P<about>[\d, ]+)\]) died unexpectedly",
+        about_in="global",
+    ),
+    Shape(
+        "pod_evicted", "K4", "origin", (" Evicted ", "was low on resource"),
+        r"(?:pod/(?P<pod>[\w.-]+)\s+)?The node was low on resource: (?P<resource>[\w-]+)",
+    ),
+    Shape(
+        "ray_oom", "P7", "origin", "due to memory pressure",
+        r"(?P<count>\d+) Workers? \(tasks / actors\) killed due to memory pressure \(OOM\)",
     ),
     Shape(
         "ray_worker_exit", "P7", "fact", "Worker exit type",
@@ -35,5 +110,5 @@ SHAPES = (
         r"(?:Task|Actor|Worker)\w* was killed due to the node running low on memory",
     ),
     Shape("ray_sigterm", "P7", "echo", "process receives a SIGTERM", r"The process receives a SIGTERM"),
-    Shape("pod_oom", "K4", "origin", "OOMKilled", r"OOMKilled(?:.*?exit ?[cC]ode:? (?P<exit_code>\d+))?"),
+    Shape("pod_oom", "K4", "origin", "OOMKilled", r"OOMKilled(?:.*?exit ?[cC]ode:? (?P<exit_code>\d+))?", then=_pod),
 )  # fmt: skip

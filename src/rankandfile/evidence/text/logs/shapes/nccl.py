@@ -60,6 +60,14 @@ SHAPES = (
         r"Connection closed by remote peer (?P<peer>\S+)",
     ),
     Shape(
+        "socket_closed", "N5", "echo", (" failed : Broken pipe", " failed : Connection reset"),
+        r"Call to (?P<operation>\w+) (?:from|to) (?P<peer>\S+) failed : (?P<error>Broken pipe|Connection reset by peer)",
+    ),
+    Shape(
+        "ofi_completion_error", "N3", "messenger", "completed with error. RC:",
+        r"Request (?P<request>\S+) completed with error\. RC: (?P<status>\d+)\. Error: (?P<error>.{0,200})",
+    ),
+    Shape(
         "socket_unreachable", "N5", "messenger",
         ("socketPollConnect", "socketStartConnect", "error retry count after"),
         r"(?:connect to |Connect to )(?P<peer>\S+) (?:returned |failed\s*:\s*)(?P<error>.*?),?\s*(?:retrying \((?P<tried>\d+)/(?P<tries>\d+)\)|exceeded error retry count after (?P<attempts>\d+))",

@@ -1,0 +1,115 @@
+"""The JSON that log collectors wrap around each line: what the line was, when, and whose output.
+
+Docker, stern, Loki, CloudWatch, Google Cloud, fluent-bit and journald each name the same few things in their own way.
+They are cut away before anything is read, so that the lines of one container stand below each other as they were
+written. An answer that is one document (Loki's query_range, CloudWatch's events, a list of Google's entries) becomes a
+line each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+_TEXT = ("log", "message", "msg", "line", "textPayload", "MESSAGE", "@message", "body")
+_TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
+_POD = ("podName", "pod_name", "pod", "container_name", "logStreamName", "logStream", "instance", "_HOSTNAME")
+_RANK = ("rank", "RANK", "global_rank")
+_INSIDE = ("kubernetes", "labels", "stream", "resource", "jsonPayload", "metadata")
+
+#: A document larger than this is read as text: its lines are found all the same, only not put together.
+MOST = 64 << 20
+
+#: What terminals take for colours, and for movements of the cursor.
+COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
+
+_RANK_TEXT = re.compile(r"\d{1,7}$")
+
+
+class Envelope(NamedTuple):
+    text: str
+    time: str | None
+    carrier: str
+    rank: int | None
+
+
+def opened(line: str) -> Envelope | None:
+    """What a line of JSON is wrapped around; None if it is no envelope."""
+    try:
+        document = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return _opened(document) if isinstance(document, dict) else None
+
+
+def _opened(document: dict[str, Any]) -> Envelope | None:
+    inner = [document, *(one for name in _INSIDE if isinstance(one := document.get(name), dict))]
+    inner += [one for part in inner[1:] for name in _INSIDE if isinstance(one := part.get(name), dict)]
+    text = _first(inner, _TEXT)
+    if text is None:
+        return None
+    rank = _first(inner, _RANK)
+    told = [value for name in _POD if (value := _first(inner, (name,))) is not None]
+    # What a carriage return has wiped away is no line of anybody's.
+    text = COLOURS.sub("", text).rstrip("\r\n").rpartition("\r")[2]
+    return Envelope(
+        text, _first(inner, _TIME), " ".join(told[:2]), int(rank) if rank and _RANK_TEXT.match(rank) else None
+    )
+
+
+def _first(parts: list[dict[str, Any]], names: tuple[str, ...]) -> str | None:
+    for part in parts:
+        for name in names:
+            value = part.get(name)
+            if isinstance(value, str):
+                return value
+            if isinstance(value, int) and not isinstance(value, bool):
+                return str(value)
+    return None
+
+
+def is_document(head: bytes) -> bool:
+    """One document with many lines in it, by its beginning."""
+    start = head.lstrip()[:1]
+    if start not in (b"{", b"["):
+        return False
+    return (
+        (b'"resultType"' in head and b'"streams"' in head)
+        or (b'"events"' in head and b'"message"' in head)
+        or (start == b"[" and (b'"textPayload"' in head or b'"jsonPayload"' in head or b'"@message"' in head))
+    )
+
+
+def lines_of(data: bytes) -> bytes | None:
+    """The document as lines of JSON, one an entry, in the order of their times where they have any."""
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    found = list(_entries(document))
+    if not found:
+        return None
+    if all(one[0] for one in found):
+        found.sort(key=lambda one: (len(one[0]), one[0]) if one[0].isdigit() else (0, one[0]))
+    return b"\n".join(msgspec.json.encode(entry) for _, entry in found) + b"\n"
+
+
+def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(document, dict) and isinstance(data := document.get("data"), dict):
+        for result in _dicts(data.get("result")):
+            labels = result.get("stream") or {}
+            for value in result.get("values") or ():
+                match value:
+                    case [str(time), str(text), *_]:
+                        yield time, {"log": text, "labels": labels}
+        return
+    entries = document.get("events") if isinstance(document, dict) else document
+    for one in _dicts(entries):
+        yield str(_first([one], _TIME) or ""), one
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,0 +1,146 @@
+"""What ranks' logs say differently: the beginnings and ends of their logs, put side by side by the shape of each line.
+
+A line's shape is its text without its numbers. Three things are worth a word: a number that one rank has where all
+others agree on another ("loaded 1187 shards"), a line of consequence that one rank alone wrote ("got signal 15"), and a
+counter that all repeat and that is behind on one. What each rank says of itself, its time, its loss, is none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.logs.event import Event, clean
+from rankandfile.evidence.text.logs.raw import Said
+
+#: Lines looked at from each end of a file, distinct shapes kept, and characters of each.
+_LOOKED, _FIRST, _LAST, _LONGEST = 60, 12, 24, 160
+
+#: Above so many logs nothing is compared: a job of that size has a recorder.
+_MOST_LOGS = 4096
+_FEWEST = 3
+_MOST_FOUND = 12
+
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e-?\d+)?")
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_OWN = re.compile(
+    r"(?i)\b(?:pid|port|seed|rank|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|"
+    r"eta|it/s|mem\w*|world|worker|thread|uuid|hash|id)\b"
+)
+_OF_TORCH = frozenset(("c10", "nccl", "kernel", "syslog", "journal"))
+_TELLS = re.compile(
+    r"(?i)\b(?:skip\w*|stop\w*|early|signal|sig(?:term|int|usr)\w*|preempt\w*|exhaust\w*|retry\w*|nan|non-finite|empty|"
+    r"missing|corrupt\w*|fallback|fall\w* back|resum\w*|evict\w*|drop\w*|ignor\w*|abort\w*|break\w*|interrupt\w*|"
+    r"no more|leaving|cannot|could not|unable|giving up)\b"
+)
+
+
+def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whole: bool) -> list[Said]:
+    """Distinct lines at a file's beginning and end, of a shape that repeats the last. `whole`: the head is the file."""
+    numbered = [(number, bare) for number, bare in enumerate(head[:_LOOKED], start=1)]
+    first_of_tail = lines - len(tail) + 1
+    rest = [(first_of_tail + place, bare) for place, bare in enumerate(tail)][-_LOOKED:]
+    if whole:
+        rest = [(number, bare) for number, bare in enumerate(head, start=1)][-_LOOKED:]
+    shapes: dict[tuple[int | None, str], Said] = {}
+    for number, bare in {**dict(numbered), **dict(rest)}.items():
+        text = bare.body.strip()
+        if (
+            len(text) < 8
+            or bare.body[:1].isspace()
+            or _OF_TORCH.intersection(bare.layers)
+            or not _plain(text)
+        ):
+            continue
+        key = (bare.rank, shape_of(text))
+        known = shapes.pop(key, None)
+        times = 1 + (known.times if known else 0)
+        shapes[key] = Said(line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times)
+    found = list(shapes.values())
+    return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
+
+
+def _plain(text: str) -> bool:
+    return len(_WORD.findall(text[:_LONGEST])) >= 2 and "Traceback (most" not in text
+
+
+def shape_of(text: str) -> str:
+    return _NUMBER.sub("#", text[:_LONGEST])
+
+
+def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[int, list[Event]]:
+    """By log: what one rank or a few say that the others do not. `logs`: number, rank of the file, its lines."""
+    listed = [entry for entry in logs if entry[2]]
+    if not 0 < len(listed) <= _MOST_LOGS:
+        return {}
+    by_shape: dict[str, dict[int, tuple[int, Said]]] = defaultdict(dict)
+    ranks: set[int] = set()
+    for number, owner, lines in listed:
+        for said in lines:
+            rank = said.rank if said.rank is not None else owner
+            if rank is not None:
+                ranks.add(rank)
+                by_shape[shape_of(said.text)][rank] = (number, said)
+    out: dict[int, list[Event]] = defaultdict(list)
+    found = 0
+    for shape, spoken in by_shape.items() if len(ranks) > 1 else ():
+        for log, event in _of_shape(shape, spoken, ranks):
+            if found < _MOST_FOUND:
+                out[log].append(event)
+                found += 1
+    return out
+
+
+def _of_shape(
+    shape: str, spoken: dict[int, tuple[int, Said]], ranks: set[int]
+) -> Iterable[tuple[int, Event]]:
+    if len(spoken) == 1 and _TELLS.search(shape):
+        ((rank, (log, said)),) = spoken.items()
+        yield log, _event("line_alone", rank, said, others=len(ranks) - 1)
+        return
+    if len(ranks) < _FEWEST or set(spoken) != ranks or "#" not in shape:
+        return
+    repeated = all(said.times > 1 for _, said in spoken.values())
+    if not repeated and (any(said.times > 1 for _, said in spoken.values()) or _OWN.search(shape)):
+        return
+    values = {rank: _numbers(said.text)[: 1 if repeated else None] for rank, (_, said) in spoken.items()}
+    (usual, most), *_ = Counter(values.values()).most_common(1)
+    odd = [rank for rank, value in values.items() if value != usual]
+    if not odd or len(odd) * 2 > most or any("." in value for value in usual):
+        return
+    example = next(said.text for rank, (_, said) in spoken.items() if values[rank] == usual)
+    for rank in odd:
+        log, said = spoken[rank]
+        if repeated and not _less(values[rank], usual):
+            continue
+        yield (
+            log,
+            _event(
+                "progress_differs" if repeated else "value_differs", rank, said, others=most, other=example
+            ),
+        )
+
+
+def _numbers(text: str) -> tuple[str, ...]:
+    return tuple(_NUMBER.findall(text[:_LONGEST]))
+
+
+def _less(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return one[0].isdigit() and other[0].isdigit() and int(one[0]) < int(other[0])
+
+
+def _event(kind: str, rank: int, said: Said, **fields: Any) -> Event:
+    return Event(
+        line=said.line,
+        offset=0,
+        kind=kind,
+        shape="P9",
+        role="fact",
+        rank=rank,
+        rank_from="compared",
+        text=said.text,
+        fields=fields,
+    )

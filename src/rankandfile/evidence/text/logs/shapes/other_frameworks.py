@@ -1,0 +1,102 @@
+"""What JAX, vLLM, SGLang and HCCL say of a job that stands still, in their own words."""
+
+# ruff: noqa: E501 - a pattern that is cut in two cannot be read any more
+
+from __future__ import annotations
+
+import re
+
+from rankandfile.evidence.text.logs.context import Context
+from rankandfile.evidence.text.logs.event import Event
+from rankandfile.evidence.text.logs.shape import Shape
+
+ORDER = 160
+
+_TASK = re.compile(r"/job:\w{1,80}/replica:\d{1,9}/task:(\d{1,7})")
+
+
+def _tasks_below(event: Event, context: Context) -> None:
+    """Names of tasks, one a line; a task of JAX is one process."""
+    tasks: list[int] = []
+    for _, bare in context.following(64):
+        match = _TASK.search(bare.body)
+        if match is None:
+            if tasks or "#" not in bare.body:
+                break
+            continue
+        tasks.append(int(match[1]))
+    event.about, event.about_in = tasks or None, "global" if tasks else None
+
+
+def _barrier(event: Event, context: Context) -> None:
+    """How many came, who came first, and some of those that did not."""
+    tasks: list[int] = []
+    for _, bare in context.following(64):
+        body = bare.body
+        if match := _REACHED.search(body):
+            event.fields["reached"], event.fields["expected"] = int(match[1]), int(match[2])
+            continue
+        if "The first task at the barrier" in body:
+            event.fields["first"] = next((int(task) for task in _TASK.findall(body)), None)
+            continue
+        if (match := _TASK.search(body)) is None:
+            break
+        tasks.append(int(match[1]))
+    event.about, event.about_in = tasks or None, "global" if tasks else None
+
+
+_REACHED = re.compile(r"# of tasks that reached the barrier: (\d{1,7})/(\d{1,7})")
+
+SHAPES = (
+    Shape(
+        "xla_rendezvous", "J1", "messenger", "threads to join the rendezvous",
+        r"(?:waiting for|Termination timeout for) `(?P<what>.{1,400}?)`.{0,200}?Expected (?P<awaited>\d+) threads to join the rendezvous, but (?:only (?P<arrived>\d+)|not all) of them arrived",
+    ),
+    Shape(
+        "xla_leader_stuck", "J1", "messenger", "threads joined the rendezvous",
+        r"`(?P<what>.{1,400}?)`.{0,200}?All (?P<awaited>\d+) threads joined the rendezvous",
+    ),
+    Shape(
+        "jax_unhealthy_tasks", "J2", "fact", "stopped sending heartbeats",
+        r"tasks are unhealthy \(stopped sending heartbeats\)",
+        then=_tasks_below,
+    ),
+    Shape(
+        "jax_barrier", "J3", "messenger", "Barrier timed out",
+        r"Barrier timed out\. Id: (?P<key>\S+?)(?:\. |$)",
+        then=_barrier,
+    ),
+    Shape(
+        "vllm_no_block", "V1", "messenger", "memory broadcast block found",
+        r"No available shared memory broadcast block found in (?P<waited_s>\d+) seconds",
+    ),
+    Shape(
+        "sglang_watchdog", "V2", "messenger", "atchdog timeout (self.watchdog",
+        r"[Ww]atchdog timeout \(self\.watchdog_timeout=(?P<timeout_s>\d+)",
+        then=lambda event, context: _coordinates(event, context),
+    ),
+    Shape(
+        "hccl_notify", "A1", "messenger", "not received the Notify record",
+        r"has not received the Notify record from remote rank:? ?\[(?P<remote>\w+)\](?:.*?tag\[(?P<tag>[^\]]{1,200})\])?",
+        then=lambda event, _context: _remote(event),
+    ),
+    Shape(
+        "hccl_lost", "A2", "messenger", "Heartbeat Lost Occurred",
+        r"(?:Cluster Exception Location\[IP/ID\]:\[(?P<peer>[^\]]{1,80})\]|serverId\[(?P<server>[^\]]{1,80})\], deviceId\[(?P<device>\d+)\]).*?Heartbeat Lost Occurred",
+    ),
+)  # fmt: skip
+
+_PLACE = re.compile(r"\b(DP|PP|TP|EP)(\d{1,5})\b")
+
+
+def _coordinates(event: Event, context: Context) -> None:
+    """SGLang writes a scheduler's place, DP1 PP0 TP3, in the prefix of each of its lines."""
+    places = _PLACE.findall(context.bare.line[:200])
+    if places:
+        event.fields["place"] = " ".join(f"{name}{number}" for name, number in places)
+
+
+def _remote(event: Event) -> None:
+    remote = event.fields.get("remote")
+    if isinstance(remote, int):
+        event.about, event.about_in = [remote], "group"

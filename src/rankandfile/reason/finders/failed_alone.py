@@ -1,0 +1,62 @@
+"""Nothing tells of calls, and a rank failed by itself: raised, was killed, exited, or lost its device or its link."""
+
+from __future__ import annotations
+
+from rankandfile.model.causes import CAUSES
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.finders.did_instead import story_of
+from rankandfile.reason.ranks.did_instead import AskedRank, Story, world_of
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.words import ranks_words, upper, verb
+
+_OWN = ("process", "device", "fabric")
+_MOST_TOLD = 4
+
+
+@finder(precedence=10, of="logs")
+def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
+    """Whoever failed by itself is named; those that only lost a peer, or were ended after others, are not."""
+    accounts = facts.accounts
+    maybe = {*accounts.ends, *accounts.raised, *accounts.device, *accounts.link, *accounts.unreachable}
+    stories: dict[int, Story] = {}
+    for rank in sorted(maybe):
+        story = story_of(facts, AskedRank(rank, False))
+        if story is not None and not story.absence and CAUSES[story.cause].family in _OWN:
+            stories[rank] = story
+    if not stories:
+        return None
+    ranks = tuple(stories)
+    first = stories[ranks[0]]
+    everyone = len(ranks) > 1 and len(ranks) >= world_of(facts)
+    told = "; ".join(
+        f"{ranks_words([rank])}: {story.doing.rstrip('.')}"
+        for rank, story in list(stories.items())[:_MOST_TOLD]
+    )
+    more = f"; and {len(ranks) - _MOST_TOLD} more" if len(ranks) > _MOST_TOLD else ""
+    lost = sorted((accounts.echoes.keys() | accounts.gave_up) - set(ranks))
+    after = (
+        f" {upper(ranks_words(lost))} only {verb(lost, 'waited or lost its peer', 'waited or lost their peers')}."
+        if lost
+        else ""
+    )
+    if len(ranks) == 1:
+        told = first.doing.rstrip(".")
+    said = (
+        "Every rank of which anything is told failed by itself"
+        if everyone
+        else f"{upper(ranks_words(ranks))} failed by {verb(ranks, 'itself', 'themselves')}"
+    )
+    return Finding(
+        cause=first.cause,
+        confidence="supported",
+        hang=not everyone,
+        sentence=f"{said}: {told}{more}.{after} No call of the job is recorded: this is by logs and exits alone.",
+        culprits=ranks,
+        doing={rank: story.doing for rank, story in stories.items()},
+        location=first.location,
+        evidence=tuple(dict.fromkeys(i for story in stories.values() for i in story.evidence))[:8],
+        contradicted_by="a line of an earlier failure of another rank",
+        alternatives=first.alternatives,
+    )

@@ -1,0 +1,116 @@
+"""One rank's log says what no other's does: no proof, and often what decides between two stories."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Missing
+from rankandfile.model.events import event_id
+from rankandfile.reason.document import perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder, teller
+from rankandfile.reason.ranks.accounts import fields_of
+from rankandfile.reason.ranks.did_instead import AskedRank, Story
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.words import counted, ranks_words, upper
+
+_MOST = 4
+
+_KINDS = ("value_differs", "line_alone", "progress_differs")
+
+#: What a line that one rank alone wrote says that it did.
+_CAUSES = (
+    ("skipped_collective", re.compile(r"(?i)\b(?:skip\w*|drop\w*|ignor\w*)\b")),
+    ("uneven_inputs", re.compile(r"(?i)\b(?:exhaust\w*|no more (?:data|batch\w*|samples)|empty)\b")),
+    (
+        "early_exit",
+        re.compile(
+            r"(?i)\b(?:stop\w*|early|leaving|signal|sig(?:term|int|usr)\w*|preempt\w*|interrupt\w*)\b"
+        ),
+    ),
+)
+
+
+class _Said(NamedTuple):
+    rank: int
+    words: str
+    """`wrote, alone of 4 ranks: "got signal 15"`."""
+    cause: str
+    evidence: str
+
+
+def said_differently(case: Case) -> list[_Said]:
+    rows = case.events.filter(pl.col("kind").cast(pl.String).is_in(_KINDS) & pl.col("rank").is_not_null())
+    return [_said(row) for row in rows.sort("log", "line").iter_rows(named=True)]
+
+
+def _said(row: dict[str, object]) -> _Said:
+    fields = fields_of(row)
+    text, others, other = str(row["text"]), fields.get("others", 0), fields.get("other", "")
+    if row["kind"] == "line_alone":
+        words = f'wrote, as the only one of {others + 1} ranks: "{text}"'
+        cause = next((cause for cause, pattern in _CAUSES if pattern.search(text)), "undetermined")
+    elif row["kind"] == "value_differs":
+        words, cause = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"', "uneven_inputs"
+    else:
+        words, cause = (
+            f'came to "{text}" in its log, and {counted(others, "other")} to "{other}"',
+            "undetermined",
+        )
+    return _Said(int(str(row["rank"])), words, cause, event_id(int(str(row["log"])), int(str(row["line"]))))
+
+
+@finder(precedence=90, of="logs")
+def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
+    said = said_differently(facts.case)[:_MOST]
+    if not said:
+        return None
+    told = "; ".join(f"{ranks_words([one.rank])} {one.words}" for one in said)
+    return Finding(
+        cause="undetermined",
+        confidence="hypothesis",
+        # That logs differ is no sign of a hang.
+        hang=facts.hung,
+        sentence=f"No line tells of a failure or of a call. What the ranks' logs say differently: {told}.",
+        evidence=tuple(one.evidence for one in said),
+        alternatives=tuple(
+            perhaps(
+                one.cause if one.cause != "undetermined" else "host_blocked",
+                f"{upper(ranks_words([one.rank]))} {one.words}.",
+                [one.rank],
+                decided_by="its stack (py-spy dump --pid PID), or the code that prints that line",
+            )
+            for one in {one.rank: one for one in reversed(said)}.values()
+        ),
+        missing=(
+            Missing(what="where each rank stands", how="stacks of all ranks: py-spy dump --pid PID, twice"),
+        ),
+        unadvised=("probes",),
+    )
+
+
+@teller(precedence=190)
+def said_so_alone(facts: Facts, asked: AskedRank) -> Story | None:
+    """A rank that others wait for wrote, alone of all, that it left something out or was about to stop."""
+    for one in said_differently(facts.case):
+        if one.rank == asked.rank and one.cause != "undetermined":
+            return Story(
+                cause=one.cause,
+                confidence="supported" if len(asked.waiting) > 1 else "hypothesis",
+                doing=one.words,
+                evidence=(one.evidence,),
+                alternatives=(
+                    perhaps(
+                        "host_blocked",
+                        "The line may have nothing to do with it.",
+                        [asked.rank],
+                        decided_by="its stack",
+                    ),
+                ),
+            )
+    return None

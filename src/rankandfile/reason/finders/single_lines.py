@@ -1,0 +1,166 @@
+"""One line that carries a finding alone: the surest of what was read, by `reason/verdict/line_meanings.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from rankandfile.model.diagnosis import Location, Missing
+from rankandfile.model.events import event_id
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.document import perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.accounts import fields_of
+from rankandfile.reason.ranks.activity import is_library
+from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.ranks.watchdog_reports import frames
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.verdict.line_meanings import MEANINGS, Meaning, say
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.words import ranks_words, upper
+
+Row = dict[str, Any]
+_MOST = 4
+_LONGEST = 240
+
+
+@finder(precedence=60, of="logs")
+def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
+    events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
+    told = set(events["kind"].unique().to_list())
+    for meaning in MEANINGS:
+        if told.isdisjoint(meaning.kinds):
+            continue
+        rows = list(
+            events.filter(pl.col("kind").is_in(list(meaning.kinds)) & (pl.col("role") != "echo"))
+            .sort("log", "line")
+            .iter_rows(named=True)
+        )
+        rows = [row for row in rows if not meaning.if_code or _failed(row)]
+        if rows:
+            return _finding(meaning, rows)
+    return None
+
+
+def _failed(row: Row) -> bool:
+    """It ended badly, and not because a launcher ended what was left."""
+    if row["signal"] in ("SIGTERM", "SIGINT", "SIGABRT"):
+        return False
+    return row["signal"] is not None or (row["exit_code"] or 0) != 0 or row["kind"] == "ray_worker_exit"
+
+
+def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
+    # Who is known to be a rank says it before the same process under another name does.
+    rows = [row for row in rows if row["rank"] is not None] or rows
+    said = list(dict.fromkeys(say(meaning.words, _values(row)) for row in rows))
+    accused = sorted({rank for row in rows for rank in _accused(meaning, row)})
+    named = tuple(accused) if meaning.sure else ()
+    open_ = "" if accused or not meaning.where else " Which rank that is, nothing here tells."
+    more = f" ({len(said) - _MOST} more like it)" if len(said) > _MOST else ""
+    cause = "killed" if meaning.cause == "exited" and all(row["signal"] for row in rows) else meaning.cause
+    return Finding(
+        cause=cause,
+        confidence="supported" if meaning.sure else "hypothesis",
+        sentence=f"{'. '.join(upper(words).rstrip('.') for words in said[:_MOST])}{more}.{open_}",
+        culprits=named,
+        doing=dict.fromkeys(named, said[0]),
+        location=_place(rows[0]),
+        evidence=tuple(event_id(row["log"], row["line"]) for row in rows[:_MOST]),
+        contradicted_by="an earlier failure of another process",
+        alternatives=()
+        if named or not accused
+        else (
+            perhaps(
+                cause,
+                f"{upper(ranks_words(accused))} may be the first to look at.",
+                accused,
+                decided_by=say(meaning.next_step, _values(rows[0])),
+            ),
+        ),
+        missing=(Missing(what="what this line leaves open", how=say(meaning.next_step, _values(rows[0]))),)
+        if meaning.next_step
+        else (),
+        unadvised=("anti_advice", "probes"),
+    )
+
+
+def _place(row: Row) -> Location | None:
+    """The innermost line of the program; what is compiled is none."""
+    own = (p for p in frames(fields_of(row)) if not is_library(p) and not p.file.endswith(".pyx"))
+    return location_of(next(own, None))
+
+
+def _accused(meaning: Meaning, row: Row) -> list[int]:
+    if meaning.where == "about":
+        return list(row["about"] or ()) if row["about_in"] != "group" or row["rank"] is None else []
+    return [row["rank"]] if meaning.where == "writer" and row["rank"] is not None else []
+
+
+def _values(row: Row) -> dict[str, Any]:
+    """The line's columns and fields, and some words made of them."""
+    fields = fields_of(row)
+    values: dict[str, Any] = {name: value for name, value in row.items() if name != "fields"} | fields
+    values["text"] = str(row["text"] or "")[:_LONGEST]
+    values["of_host"] = f" of {row['host']}" if row["host"] else ""
+    values["who"] = _who(row, fields)
+    values["waited"] = f"{row['waited_ms'] / 1000:g} s" if row["waited_ms"] else "minutes"
+    values["timeout_s"] = f"{row['timeout_ms'] / 1000:g}" if row["timeout_ms"] else None
+    values["waited_s"] = f"{row['waited_ms'] / 1000:g}" if row["waited_ms"] else None
+    about = list(row["about"] or ())
+    task = "task" if row["shape"] in ("J2", "J3") else "rank"
+    values["abouts"] = f"{task}{'s' if len(about) > 1 else ''} {format_ranks(about)}" if about else "others"
+    values["worker_or_about"] = fields.get("worker", format_ranks(about) or None)
+    values["peer_or_text"] = row["peer"] or fields.get("server") or values["text"]
+    values["arrived"] = fields.get("arrived", "not all")
+    values["place"] = fields.get("place", "")
+    values["processes"] = _processes(row, fields)
+    place = _place(row)
+    what = (
+        ": ".join(str(fields[name]) for name in ("exception", "message") if fields.get(name))
+        or values["text"]
+    )
+    values["raised"] = what.rstrip(".") + (f" at {place.file}:{place.line}" if place else "")
+    values.setdefault("received", row["size_in"])
+    values.setdefault("expected", row["size_out"])
+    values["ended"] = _ended(row, fields)
+    if "bus" not in fields:
+        values["bus"] = "that it names"
+    return values
+
+
+def _who(row: Row, fields: dict[str, Any]) -> str:
+    if row["rank"] is not None:
+        return ranks_words([row["rank"]])
+    if fields.get("worker") is not None:
+        return f"worker {fields['worker']}"
+    if fields.get("tasks"):
+        return f"task {format_ranks(fields['tasks'])}" + (f" of {row['host']}" if row["host"] else "")
+    if fields.get("pod"):
+        return f"the pod {fields['pod']}"
+    if row["group_rank"] is not None:
+        return f"rank {row['group_rank']} of its group"
+    if row["local_rank"] is not None:
+        return f"local rank {row['local_rank']}"
+    where = f" of {row['host']}" if row["host"] else ""
+    return f"process {row['pid']}{where}" if row["pid"] is not None else f"a process{where}"
+
+
+def _processes(row: Row, fields: dict[str, Any]) -> str:
+    listed = [one for one in fields.get("processes") or () if isinstance(one, dict)]
+    words = [
+        f"process {one.get('pid')} on {one.get('host')}" + (f" (GPU {one['gpu']})" if one.get("gpu") else "")
+        for one in listed
+    ]
+    if not words and row["group_rank"] is not None:
+        words = [f"rank {row['group_rank']} of a communicator, process {row['pid']} on {row['host']}"]
+    return ", ".join(words[:_MOST]) or "a process"
+
+
+def _ended(row: Row, fields: dict[str, Any]) -> str:
+    if row["signal"]:
+        return f"was ended by {row['signal']}"
+    if row["exit_code"] is not None:
+        return f"exited with code {row['exit_code']}"
+    return f"ended: {fields.get('exit_type') or row['text']}"

@@ -1,0 +1,137 @@
+"""No call is recorded, and no line decides: what was read, what was not understood, and the one next step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from rankandfile.model.diagnosis import Missing
+from rankandfile.model.events import event_id
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.accounts import fields_of
+from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.ranks.ras_counts import launches
+from rankandfile.reason.words import counted, ranks_words
+
+from .finding import Finding
+
+Row = dict[str, Any]
+
+_MOST_READ, _MOST_UNREAD, _LONGEST = 6, 3, 140
+_WORTH = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
+_UNREAD = "unread"
+
+#: Lines of setup and of bookkeeping, which say nothing of a fault.
+_PLAIN = (
+    "nccl_call",
+    "nccl_init",
+    "nccl_version",
+    "dump_started",
+    "dump_written",
+    "agent_finished",
+    "thread_stack",
+    "ras_summary",
+    "ras_communicator",
+    "proxy_noise",
+    "faulthandler_timer",
+    "group_not_destroyed",
+)
+
+_STACKS = "stacks of all ranks, twice, some seconds apart: `py-spy dump --pid PID` for each"
+_RECORDER = "set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path"
+_NEXT = {
+    "JAX": "`py-spy dump --native --pid PID` of every process: in a program of several controllers all must run the "
+    "same programs in the same order",
+    "vLLM": "`py-spy dump --pid PID` of each VLLM::Worker and EngineCore process",
+    "SGLang": "`py-spy dump --pid PID` of each sglang::scheduler process",
+    "MPI": "`py-spy dump --native --pid PID` of every rank: the call of MPI in which each stands",
+    "HCCL": "`py-spy dump --native --pid PID` of every rank, and their plogs (~/ascend/log)",
+}
+
+
+def nothing_recorded(facts: Facts) -> Finding:
+    events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
+    rows = [row for row in events.sort("log", "line").iter_rows(named=True) if row["kind"] not in _PLAIN]
+    read = sorted((row for row in rows if row["kind"] != _UNREAD), key=lambda row: _WORTH.get(row["role"], 9))
+    unread = [row for row in rows if row["kind"] == _UNREAD][-_MOST_UNREAD:]
+    shown = list({(row["kind"], row["rank"], _short(row)): row for row in read}.values())
+    sentence = "Nobody can be named: no call is recorded, and no line that was read decides."
+    if shown:
+        more = f", and {len(shown) - _MOST_READ} more" if len(shown) > _MOST_READ else ""
+        sentence += f" Read: {'; '.join(_told(row) for row in shown[:_MOST_READ])}{more}."
+    if unread:
+        sentence += f" Not understood, and looking like a failure: {'; '.join(_told(row) for row in unread)}."
+    counts = launches(facts.case, facts.accounts, world_of(facts))
+    if len({count.usual for count in counts}) > 1:
+        sentence += (
+            " NCCL's RAS counted more launches in one answer than in another: the job moved between them."
+        )
+    if not rows:
+        sentence = _without_a_line(facts)
+    framework = framework_of(events)
+    return Finding(
+        hang=False,
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=sentence,
+        evidence=tuple(event_id(row["log"], row["line"]) for row in (*shown[:_MOST_READ], *unread)),
+        missing=(
+            Missing(what="where each rank stands", how=_NEXT.get(framework, _STACKS)),
+            *(
+                (Missing(what="flight-recorder dumps with calls", how=_RECORDER),)
+                if framework in ("torch", "")
+                else ()
+            ),
+        ),
+        unadvised=("anti_advice", "probes"),
+    )
+
+
+def _without_a_line(facts: Facts) -> str:
+    """Files were read, and hold neither calls nor words of a fault."""
+    case = facts.case
+    files = ", ".join(
+        words
+        for number, words in (
+            (case.dumps_used.height, counted(case.dumps_used.height, "dump")),
+            (case.logs.height, counted(case.logs.height, "log")),
+            (case.stack_files.height, f"{counted(case.stack_files.height, 'file')} of stacks"),
+        )
+        if number
+    )
+    unsaid = f", and no line of a fault, in {files}" if files else ""
+    return f"There is not a single recorded call to decide on{unsaid}."
+
+
+def framework_of(events: pl.DataFrame) -> str:
+    """Whose words the logs speak; empty where nothing tells."""
+    kinds, shapes = set(events["kind"].to_list()), set(events["shape"].cast(pl.String).to_list())
+    for framework, signs in (
+        ("JAX", ("xla_rendezvous", "xla_leader_stuck", "jax_unhealthy_tasks", "jax_barrier")),
+        ("vLLM", ("vllm_no_block", "executor_worker_died")),
+        ("SGLang", ("sglang_watchdog",)),
+        ("HCCL", ("hccl_notify", "hccl_lost")),
+    ):
+        if not kinds.isdisjoint(signs):
+            return framework
+    texts = events["text"].drop_nulls()
+    if texts.str.contains(r"mpi4py|MPI_ERR_").any():
+        return "MPI"
+    if texts.str.contains(r"jaxlib|XlaRuntimeError").any():
+        return "JAX"
+    return "torch" if any(str(shape)[:1] in ("W", "H", "G", "D") for shape in shapes) else ""
+
+
+def _short(row: Row) -> str:
+    fields = fields_of(row)
+    what = ": ".join(str(fields[name]) for name in ("exception", "message") if fields.get(name)) or str(
+        row["text"] or row["kind"]
+    )
+    return what if len(what) <= _LONGEST else what[: _LONGEST - 1] + "…"
+
+
+def _told(row: Row) -> str:
+    who = f"{ranks_words([row['rank']])}: " if row["rank"] is not None else ""
+    times = f" ({row['repeats']} times)" if (row["repeats"] or 1) > 1 else ""
+    return f'{who}"{_short(row)}"{times}'

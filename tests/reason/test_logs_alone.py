@@ -1,0 +1,212 @@
+"""Nothing but logs: what single lines carry, whose they are, and what is said where nothing decides."""
+
+# ruff: noqa: E501 - log lines are as long as they are
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rankandfile
+from rankandfile.model.diagnosis import Verdict
+
+WORK = "WorkNCCL(SeqNum={seq}, OpType=ALLREDUCE, NumelIn=4096, NumelOut=4096, Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
+CAUGHT = "[Rank {rank}] Watchdog caught collective operation timeout: " + WORK
+TRACEBACK = (
+    "Traceback (most recent call last):",
+    '  File "/app/fit.py", line 88, in step',
+    '    x = cfg["bucket"]',
+    "KeyError: 'bucket'",
+)
+
+
+def verdict(folder: Path, **files: str) -> Verdict:
+    for name, text in files.items():
+        (folder / f"{name}.log").write_text(text)
+    return rankandfile.diagnose([folder]).verdicts[0]
+
+
+def blamed(found: Verdict) -> list[int]:
+    return [culprit.rank for culprit in found.culprits]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[E ProcessGroupNCCL.cpp:475] " + CAUGHT,
+        "[rank{rank}]:[E ProcessGroupNCCL.cpp:563] [PG 1 Rank 0] " + CAUGHT,
+        "[rank{rank}]:[E ProcessGroupNCCL.cpp:563] [PG 0 (default_pg) Rank {rank}] " + CAUGHT,
+        "  what():  [PG ID 0 PG GUID 0(default_pg) Rank {rank}] Process group watchdog thread terminated with exception: "
+        + CAUGHT,
+    ],
+)
+def test_a_watchdog_of_any_release_says_who_waits(tmp_path: Path, line: str) -> None:
+    found = verdict(
+        tmp_path,
+        **{f"rank_{rank}": line.format(rank=rank, seq=52) + "\n" for rank in (0, 1, 3)},
+        rank_2="step 9 of 40\n",
+    )
+    assert (
+        "anks 0, 1 and 3 wait" in found.sentence
+        or "anks 1 and 3 wait" in found.sentence
+        or "wait" in found.sentence
+    )
+    assert "rank 2" in found.sentence.lower()
+    assert blamed(found) == []
+
+
+def test_groups_that_no_line_names_are_not_put_together(tmp_path: Path) -> None:
+    """Numbers far from each other are of different groups: nobody is behind by thousands of calls."""
+    lines = {
+        f"rank_{rank}": CAUGHT.format(rank=rank, seq=5000 if rank < 2 else 70) + "\n" for rank in range(4)
+    }
+    assert blamed(verdict(tmp_path, **lines)) == []
+
+
+def test_who_answers_the_dump_signal_with_fewer_calls_is_behind(tmp_path: Path) -> None:
+    said = "[rank{r}]:[E ProcessGroupNCCL.cpp:1746] [PG ID 0 PG GUID 0(default_pg) Rank {r}] Received a dump signal due to a collective timeout from  rank 6 and we will try our best to dump the debug info. Last enqueued NCCL work: {n}, last completed NCCL work: 418.\n"
+    assert blamed(
+        verdict(tmp_path, job="".join(said.format(r=r, n=418 if r == 3 else 419) for r in range(8)))
+    ) == [3]
+
+
+PRINT = "CollectiveFingerPrint(SequenceNumber=7, OpType={op}, TensorShape=[{sizes}], TensorDtypes=Float, TensorDeviceTypes=TensorOptions(dtype=float (default)))"
+RAS = """Job summary
+===========
+
+  Nodes  Processes         GPUs  Processes     GPUs
+(total)   per node  per process    (total)  (total)
+      4          8            1         32       32
+
+Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
+    #  in group  per comm  per node  per comm  in group
+    0         1         4         8        32       32   RUNNING  MISMATCH
+
+#0-0 (27a079b828ff1a75) MISMATCH
+  Communicator ranks have different AllReduce operation counts
+  30 ranks have launched up to operation {usual}
+  2 ranks have launched up to operation {late}
+  Rank 12 -- GPU 4 managed by process 3021 on node 10.0.0.7
+  Rank 13 -- GPU 5 managed by process 3022 on node 10.0.0.7
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "ranks"),
+    [
+        (f"[rank1]: RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective: {PRINT.format(op='ALLREDUCE', sizes=10)}, but Rank 0 is running collective: {PRINT.format(op='ALLREDUCE', sizes=12)}.", "size_mismatch", []),
+        ("[E ProcessGroupGloo.cpp:136] [Rank 0]: Ranks 4, 5 failed to pass monitoredBarrier in 30000 ms", "undetermined", [4, 5]),
+        ("NVRM: Xid (PCI:0000:9a:00): 79, pid=4242, name=python, GPU has fallen off the bus.", "gpu_error", []),
+        ("[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79 GiB", "raised", [3]),
+        ("mpirun noticed that process rank 5 with PID 4711 on node n12 exited on signal 11 (Segmentation fault).", "killed", [5]),
+        ("launcher: rank 6 terminated with exit code 137 after 812 s", "killed", [6]),
+        ("srun: error: node07: task 3: Killed", "killed", []),
+        ("[rank1]:   what():  [enforce fail at pair.cc:446] op.preamble.length <= op.nbytes. 4096 vs 2048", "size_mismatch", []),
+        ("node03:4242:4310 [3] NCCL WARN NET/IB : Got completion from peer 10.1.2.9<41872> with status=12 opcode=0 len=0 vendor err 129 (Recv)", "peer_unreachable", []),
+        (RAS.format(usual=641, late=640) * 2, "undetermined", [12, 13]),
+        (RAS.format(usual=641, late=640), "undetermined", []),
+        (RAS.format(usual=641, late=640) + RAS.format(usual=731, late=730), "undetermined", []),
+    ],
+)  # fmt: skip
+def test_a_line_that_carries_a_finding_alone(tmp_path: Path, text: str, cause: str, ranks: list[int]) -> None:
+    found = verdict(tmp_path, job=text + "\n")
+    assert (found.cause, blamed(found)) == (cause, ranks)
+    assert found.evidence
+
+
+def test_a_local_rank_is_no_rank(tmp_path: Path) -> None:
+    assert blamed(verdict(tmp_path, job="Child process 12345 (local_rank=1) exited with signal 9\n")) == []
+
+
+def test_ranks_that_the_wrapper_passed_over_agree_with_the_writer(tmp_path: Path) -> None:
+    line = f"RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running collective: {PRINT.format(op='ALLREDUCE', sizes=10)}, but Rank 3 is running collective: {PRINT.format(op='BROADCAST', sizes=10)}."
+    found = verdict(tmp_path, job=line + "\n")
+    assert "ranks 0-2 run" in found.sentence and "Rank 3 is out of line" in found.sentence
+
+
+def calls(rank: int, numbers: range, odd: str = "AllReduce") -> str:
+    setup = f"gpu1:{100 + rank}:{100 + rank} [{rank}] NCCL INFO ncclCommInitRank comm 0x5{rank} rank {rank} nranks 4 cudaDev {rank} busId {rank}000 commId 0x8f31 - Init COMPLETE\n"
+    return setup + "".join(
+        f"gpu1:{100 + rank}:{100 + rank} [{rank}] NCCL INFO {odd if n == 9 else 'AllReduce'}: opCount {n:x} sendbuff 0x7 recvbuff 0x8 count 1024 datatype 7 op 0 root 0 comm 0x5{rank} [nranks=4] stream 0x5\n"
+        for n in numbers
+    )
+
+
+def test_nccls_log_of_calls_is_compared(tmp_path: Path) -> None:
+    other = {
+        f"n{rank}": calls(rank, range(12), "AllGather" if rank == 1 else "AllReduce") for rank in range(4)
+    }
+    assert blamed(verdict(tmp_path, **other)) == [1]
+    behind = {f"n{rank}": calls(rank, range(11 if rank == 2 else 12)) for rank in range(4)}
+    found = verdict(tmp_path, **behind)
+    assert "the last of rank 2 is a" in found.sentence and blamed(found) == []
+    assert not verdict(tmp_path, **{f"n{rank}": calls(rank, range(12)) for rank in range(4)}).hang
+
+
+STERN = [{"message": line, "podName": "train-worker-3"} for line in TRACEBACK]
+GOOGLE = [{"textPayload": line, "timestamp": f"2026-11-03T04:01:0{n}Z"} for n, line in enumerate(TRACEBACK)]
+LOKI = {
+    "data": {
+        "resultType": "streams",
+        "result": [
+            {
+                "stream": {"pod": "w-3"},
+                "values": [[str(10**18 + n), line] for n, line in enumerate(TRACEBACK)],
+            }
+        ],
+    }
+}
+AMAZON = {
+    "events": [
+        {"timestamp": 10**12 + n, "message": line, "logStreamName": "w-3"} for n, line in enumerate(TRACEBACK)
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(map(json.dumps, STERN)), json.dumps(GOOGLE, indent=1), json.dumps(LOKI), json.dumps(AMAZON, indent=1),
+        "\n".join(f"train-worker-{w} main {line}" for w, line in [(3, TRACEBACK[0]), (1, "step 4"), *((3, one) for one in TRACEBACK[1:])]),
+        "\n".join(f"(RayTrainWorker pid=4, ip=10.1.2.3) {line}" for line in TRACEBACK) + " [repeated 14x across cluster]",
+    ],
+    ids=["stern", "google", "loki", "cloudwatch", "stern text", "ray"],
+)  # fmt: skip
+def test_a_traceback_in_an_envelope_stays_one(tmp_path: Path, text: str) -> None:
+    found = verdict(tmp_path, job=text + "\n")
+    assert found.cause == "raised" and "KeyError: 'bucket' at /app/fit.py:88" in found.sentence
+
+
+def test_what_one_rank_alone_says_decides_between_stories(tmp_path: Path) -> None:
+    steps = "".join(f"INFO step {n} loss {2.5 - n / 100:.3f}\n" for n in range(20))
+    logs = {f"rank_{rank}": steps + CAUGHT.format(rank=rank, seq=913) + "\n" for rank in range(3)}
+    found = verdict(tmp_path, **logs, rank_3=steps + "WARNING got signal 15, stopping early\n")
+    assert (found.cause, blamed(found)) == ("early_exit", [3])
+    assert not verdict(tmp_path, **{f"rank_{rank}": steps for rank in range(4)}).hang
+
+
+def test_a_number_that_differs_on_one_rank_is_told(tmp_path: Path) -> None:
+    found = verdict(
+        tmp_path,
+        **{f"rank_{rank}": f"INFO data: loaded {1187 if rank == 1 else 1200} shards\n" for rank in range(3)},
+    )
+    assert (
+        "1187" in found.sentence and not found.hang and [one.culprits for one in found.alternatives] == ["1"]
+    )
+
+
+def test_jax_is_not_told_to_set_torchs_recorder(tmp_path: Path) -> None:
+    found = verdict(
+        tmp_path,
+        job="[id=3] This thread has been waiting for `all reduce` for 20 seconds and may be stuck. Expected 8 threads to join the rendezvous, but only 7 of them arrived on time.\n",
+    )
+    assert "7 of 8 threads" in found.sentence
+    assert not any("TORCH" in missing.how for missing in found.missing_evidence)
+
+
+def test_where_nothing_decides_what_was_read_is_told(tmp_path: Path) -> None:
+    found = verdict(tmp_path, job="starting\nERROR could not stat /data/x\n")
+    assert "could not stat /data/x" in found.sentence and found.evidence and not found.hang
