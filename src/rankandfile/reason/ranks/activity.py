@@ -7,7 +7,7 @@ the program asked for. What lies further out is what it was part of.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -171,7 +171,7 @@ def activities(
     snapshots: pl.DataFrame,
     stacks: pl.DataFrame,
     frames: pl.DataFrame,
-    source: dict[tuple[str, int], str] | None = None,
+    source: Mapping[tuple[str, int], str] | None = None,
 ) -> pl.DataFrame:
     """What each distinct stack of these snapshots shows: one row per `stack`, whatever the number of ranks.
 

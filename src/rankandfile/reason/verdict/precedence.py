@@ -19,6 +19,7 @@ from rankandfile.reason.causes import finders
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
+from rankandfile.reason.waits.from_stacks.findings import by_stacks
 from rankandfile.reason.waits.graph import NO_WAIT
 
 from .calls_that_wait import calls_that_wait, of_whole_job
@@ -34,6 +35,7 @@ BROKE_OFF = "the job broke off"
 CALLS_THAT_WAIT = "calls that wait"
 WITHOUT_CALLS = "what stacks, logs and exits alone say"
 WATCHDOGS = "the watchdogs' lines of all ranks together"
+STACKS = "where the stacks of all ranks stand"
 CHECKS = "torch's own checks"
 NOTHING_WAITS = "nothing waits"
 
@@ -43,6 +45,7 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     CALLS_THAT_WAIT: calls_that_wait,
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
+    STACKS: by_stacks,
     CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
     NOTHING_WAITS: lambda facts: [nothing_waits(facts)],
 }
@@ -54,10 +57,18 @@ class Precedence(NamedTuple):
     """Which of its findings are believed; None: all."""
     several: bool = False
     """Each of them becomes a verdict; else the first alone."""
+    yields_to: str | None = None
+    """A source that is believed instead where these findings leave open who it was, and that one is sure of it."""
 
 
 def _hangs(finding: Finding) -> bool:
     return finding.hang
+
+
+def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
+    if row.yields_to is None or any(f.culprits or f.cause != "undetermined" for f in believed):
+        return False
+    return any(f.culprits and f.confidence != "hypothesis" for f in found[row.yields_to])
 
 
 def _names_ranks(finding: Finding) -> bool:
@@ -67,12 +78,16 @@ def _names_ranks(finding: Finding) -> bool:
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
     Precedence(BROKE_OFF),
-    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True),
+    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=STACKS),
     Precedence(WITHOUT_CALLS),
     Precedence(WATCHDOGS, only=_names_ranks, several=True),
     Precedence(CHECKS),
+    Precedence(STACKS, only=_names_ranks),
     Precedence(WATCHDOGS),
+    Precedence(STACKS, only=_hangs),
+    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True),
     Precedence(CALLS_THAT_WAIT),
+    Precedence(STACKS),
     Precedence(NOTHING_WAITS),
 )
 
@@ -85,7 +100,7 @@ def verdicts(facts: Facts, found: Findings) -> list[Verdict]:
     """Those of the first row that has any."""
     for row in PRECEDENCE:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
-        if believed:
+        if believed and not _yields(row, believed, found):
             return [_verdict(facts, finding) for finding in (believed if row.several else believed[:1])]
     return []
 
