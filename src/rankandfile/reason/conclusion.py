@@ -8,6 +8,7 @@ from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
 from rankandfile.model.ranks import format_ranks
 
 from .facts import Facts, OnStep, gather
+from .ranks.standings import standings
 from .verdict.precedence import Findings, findings, verdicts
 from .words import ranks_words
 
@@ -27,11 +28,18 @@ def conclude(facts: Facts) -> Diagnosis:
 def decide(facts: Facts, found: Findings) -> Diagnosis:
     """The document: the verdicts that the table of precedence chooses, with the evidence that they cite."""
     chosen = verdicts(facts, found)
+    where = standings(facts)
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
-    ids = dict.fromkeys([*(i for verdict in chosen for i in _cited(verdict)), *disagreeing])
+    ids = dict.fromkeys(
+        [
+            *(i for verdict in chosen for i in _cited(verdict)),
+            *disagreeing,
+            *(i for one in where for i in one.evidence),
+        ]
+    )
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
     notes = [*_contradictions(facts), *_unknown_operations(facts), *facts.case.notes, *_clock_notes(facts)]
-    return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes)
+    return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes, standings=where)
 
 
 def _contradictions(facts: Facts) -> list[Note]:

@@ -35,9 +35,7 @@ class Facts(WaitFacts):
     """The person says that the job hung: that files have lost their times proves nothing against it."""
 
 
-def gather(
-    case: Case, on_step: OnStep | None = None, hung: bool = False, code: CodeRead = NO_CODE
-) -> Facts:
+def gather(case: Case, on_step: OnStep | None = None, hung: bool = False, code: CodeRead = NO_CODE) -> Facts:
     """A case -> all that follows from its tables. Each step is told to `on_step` as it is made, in one line.
 
     `code`: what the source says on the lines that stacks stand on, where there is source.

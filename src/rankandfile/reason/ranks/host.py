@@ -62,7 +62,10 @@ def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
     if not rows.height:
         return {}
     last = last_of_each_rank(rows)
-    doings = {row["stack"]: row for row in activities(rows, case.stacks, case.frames, code.lines).iter_rows(named=True)}
+    doings = {
+        row["stack"]: row
+        for row in activities(rows, case.stacks, case.frames, code.lines).iter_rows(named=True)
+    }
     motion = {m.rank: m for m in motions(rows, case.stacks, case.frames) if m.rank is not None}
     workers = _busy_workers(rows, doings)
     frames = _frames(case, doings)

@@ -34,5 +34,7 @@ class Finding:
     """Ranks that only wait."""
     waits: tuple[Wait, ...] = ()
     """Who waits for whom, the first wait first."""
+    assumed: str = ""
+    """What is taken for true because nothing tells it."""
     unadvised: tuple[Literal["anti_advice", "probes"], ...] = ()
     """Advice on its cause that is not given with it: it does not know enough of the ranks for that."""

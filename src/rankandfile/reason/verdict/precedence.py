@@ -128,16 +128,19 @@ def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:
 def _verdict(facts: Facts, finding: Finding) -> Verdict:
     also, ids = said_by_ras(facts, finding)
     cause, unadvised = finding.cause, finding.unadvised
+    named = [
+        Culprit(rank=r, host=facts.accounts.hosts.get(r), doing=finding.doing.get(r))
+        for r in finding.culprits
+    ]
     return Verdict(
         hang=finding.hang,
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,
         sentence=f"{finding.sentence} {also}".rstrip(),
-        culprits=[
-            Culprit(rank=r, host=facts.accounts.hosts.get(r), doing=finding.doing.get(r))
-            for r in finding.culprits
-        ],
+        culprits=[] if finding.confidence == "hypothesis" else named,
+        suspects=named if finding.confidence == "hypothesis" else [],
+        assumed=finding.assumed or None,
         victims=format_ranks(finding.victims),
         divergence=finding.divergence,
         location=finding.location,
@@ -160,6 +163,7 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding) -> Verdict:
         verdict,
         confidence="supported",
         culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
+        suspects=[],
         victims=format_ranks([rank for rank in parse_ranks(verdict.victims) if rank not in named.ranks]),
         sentence=f"{verdict.sentence} {named.sentence}",
         alternatives=[other for other in verdict.alternatives if other.culprits != own],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rankandfile.model.diagnosis import Call, Cohort, Confidence, Divergence, Missing
+from rankandfile.model.diagnosis import Alternative, Call, Cohort, Confidence, Divergence, Missing
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.document import perhaps
@@ -51,7 +51,7 @@ def held_up(of: WhereAllStand) -> Finding | None:
     stories: dict[int, Story] = {}
     for rank, stand in of.elsewhere.items():
         story = story_of(of.facts, AskedRank(rank, True, tuple(of.waiting)))
-        if story is not None and not story.absence and _may_be_named(of, rank, stand):
+        if story is not None and not story.absence and _may_be_named(of, stand):
             stories[rank] = story
     if not stories:
         return None
@@ -72,7 +72,7 @@ def held_up(of: WhereAllStand) -> Finding | None:
     )
 
 
-def _may_be_named(of: WhereAllStand, rank: int, stand: Stand) -> bool:
+def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
     if stand.activity == "user_code":
         # It may wait in C for another rank, unless it runs or its line says what it does.
         busy = stand.running or stand.moving
@@ -116,6 +116,8 @@ def ended(of: WhereAllStand) -> Finding | None:
 def not_there(of: WhereAllStand) -> Finding | None:
     """All but a few were seen, and all of them wait: the few have not come, or are gone."""
     those = of.unseen
+    if set(those) & of.heard_of_it:
+        return None
     if not those or of.elsewhere or len(of.waiting) < 2 or len(those) * 2 >= len(of.waiting) + len(those):
         return None
     line = {r: of.facts.accounts.last_lines.get(r) for r in those}
@@ -127,7 +129,8 @@ def not_there(of: WhereAllStand) -> Finding | None:
         + (f"; its last line is '{last[:80]}'" if (last := line[rank]) else "")
         for rank in those
     }
-    sure = of.stays and len(those) == 1 and not of.transfers
+    # A rank that ended because others had failed left no stack either: its log must be here to tell.
+    sure = of.stays and len(those) == 1 and not of.transfers and those[0] in of.facts.accounts.logged
     return _finding(
         of,
         cause="raised" if len(raised) == len(those) else "undetermined",
@@ -187,9 +190,12 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         return None
     odd, usual = _ranks(parted.odd), _ranks(parted.usual)
     sure = bool(of.stays) and of.one_group and not of.unseen and _unlike(parted)
-    if of.transfers and not sure:
+    if (of.transfers or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
+        # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
-    doing = {r: f"{cohort.stand.phrase}, off the way of the others" for cohort in parted.odd for r in cohort.ranks}
+    doing = {
+        r: f"{cohort.stand.phrase}, off the way of the others" for cohort in parted.odd for r in cohort.ranks
+    }
     return _finding(
         of,
         cause=_cause(parted),
@@ -234,14 +240,19 @@ def _unlike(parted: Parting) -> bool:
 
 def undecided(of: WhereAllStand) -> Finding | None:
     """Nobody can be named: where each stands, the odd ones first, and the one thing to do next."""
-    if not of.waiting and not of.stays:
+    if not of.stands:
         return None
     parted = parting(of.cohorts)
     moving = tuple(sorted(r for r, s in of.stands.items() if s.running or s.moving))
     shown = sorted(of.cohorts, key=lambda cohort: (len(cohort.ranks), cohort.ranks))
     if moving and not of.stays:
         told = f"{upper(ranks_words(moving))} {verb(moving, 'moves', 'move')}: a job at work looks like this"
-    elif parted is None and of.waiting:
+    elif not of.waiting:
+        told = (
+            "None of them is seen to wait for another, and none is seen at work: a call into C leaves no frame, and "
+            "any of these lines may wait"
+        )
+    elif parted is None:
         told = "All that were seen stand in one place, so the stacks accuse nobody"
     else:
         told = "Who is out of line the stacks alone do not tell"
@@ -255,7 +266,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
         also=also,
         culprits=(),
         doing={},
-        hang=not moving or bool(of.stays),
+        hang=bool(of.waiting or of.stays) and not (moving and not of.stays),
         evidence=[i for cohort in shown[:_MOST_PLACES] for i in cohort.stand.evidence[:1]],
         divergence=_divergence(of, tuple(of.cohorts)) if parted is not None and of.waiting else None,
         missing=(_next_step(of),),
@@ -268,9 +279,15 @@ def _next_step(of: WhereAllStand) -> Missing:
             what="whether they move",
             how="py-spy dump --pid PID on each rank once more, some seconds later; --hung if you know that it hung",
         )
+    if not of.waiting:
+        return Missing(
+            what="what these lines do",
+            how="py-spy dump --native --pid PID on each rank, or --src DIR: the text of a line tells",
+        )
     if of.unseen:
         return Missing(
-            what=f"the {verb(of.unseen, 'stack', 'stacks')} of {ranks_words(of.unseen)}", how="py-spy dump --pid PID"
+            what=f"the {verb(of.unseen, 'stack', 'stacks')} of {ranks_words(of.unseen)}",
+            how="py-spy dump --pid PID",
         )
     if of.facts.code.makes_groups is None:
         return Missing(what="the program's source", how="--src DIR: which condition leads to each place")
@@ -290,20 +307,23 @@ def _finding(
     doing: dict[int, str],
     evidence: Iterable[str],
     location: Story | None = None,
-    alternatives: tuple = (),
+    alternatives: tuple[Alternative, ...] = (),
     missing: tuple[Missing, ...] = (),
     divergence: Divergence | None = None,
     hang: bool = True,
     also: str = "",
 ) -> Finding:
+    stays = f" {upper(of.stays)}." if of.stays and hang else ""
     unproved = (
-        "" if of.stays or not hang else " One look does not show that they stay there: this holds if the job hung."
+        ""
+        if of.stays or not hang
+        else " One look does not show that they stay there: this holds if the job hung."
     )
     seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
     return Finding(
         cause=cause,
         confidence=confidence,
-        sentence=f"{what}.{also}{unproved}",
+        sentence=f"{what}.{stays}{also}{unproved}",
         culprits=culprits,
         doing=doing,
         location=location.location if location is not None else None,
@@ -345,9 +365,13 @@ def _ranks(places: Iterable[Standing]) -> tuple[int, ...]:
 
 
 def _place(cohort: Standing) -> str:
-    how = "" if cohort.stand.waits == "ranks" else "stand " if len(cohort.ranks) > 1 else "stands "
-    wait = f"{verb(cohort.ranks, 'waits', 'wait')} " if cohort.stand.waits == "ranks" else how
-    return f"{ranks_words(cohort.ranks)} {wait}{cohort.stand.words}"
+    words = cohort.stand.phrase
+    how = verb(cohort.ranks, "is", "are")
+    if words.startswith("in ") and cohort.stand.waits == "ranks":
+        how = verb(cohort.ranks, "waits", "wait")
+    elif words.startswith("in "):
+        how = verb(cohort.ranks, "stands", "stand")
+    return f"{ranks_words(cohort.ranks)} {how} {words}"
 
 
 def _places(places: Iterable[Standing]) -> str:
@@ -365,7 +389,7 @@ def _waiting(of: WhereAllStand, ranks: Iterable[int], whom: str) -> str:
     those = set(ranks)
     places = [c for c in of.cohorts if set(c.ranks) <= those]
     words = "; ".join(
-        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom} ' if whom else ''}{c.stand.phrase}"
+        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom}, ' if whom else ''}{c.stand.phrase}"
         for c in places[:_MOST_PLACES]
     )
-    return f"{upper(words)}{f', {of.stays}' if of.stays else ''}"
+    return upper(words)

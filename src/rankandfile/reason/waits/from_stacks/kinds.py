@@ -29,6 +29,12 @@ def kind_of(stand: Stand) -> str:
     return next((kind for kind, names in _KINDS if names.search(stand.op)), stand.op or stand.activity)
 
 
+def known(stand: Stand) -> bool:
+    """It shows which collective it is, or which step of the setup or the end."""
+    told = stand.activity in ("backward", "init", "teardown")
+    return told or (stand.activity == "collective" and any(names.search(stand.op) for _, names in _KINDS))
+
+
 def rooted(stand: Stand) -> bool:
     """One rank gives or gets: others can be past it while it waits."""
     return kind_of(stand) in _ROOTED

@@ -1,4 +1,4 @@
-"""What the stacks of all ranks say together: who waits, who stands elsewhere, and how well it is known that they stay."""
+"""What the stacks of all ranks say together: who waits, who stands elsewhere, and what shows that they stay."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 
+from .kinds import known
 from .places import Cohort, cohorts
 
 #: Activities in which a rank that does not move waits for others, as far as its stack can tell.
@@ -22,7 +23,7 @@ _SEVERAL_GROUPS = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT = "default_pg"
-#: Libraries that make no group beside that of all ranks, or that need no other for what they do.
+#: So few ranks have nothing to make groups of.
 _FEW = 2
 
 
@@ -63,18 +64,24 @@ class WhereAllStand:
         return tuple(rank for rank in range(world_of(self.facts)) if rank not in known)
 
     @cached_property
+    def heard_of_it(self) -> frozenset[int]:
+        """Ranks that learned from others that something had failed, and ended upon that."""
+        return frozenset(self.facts.accounts.echoes)
+
+    @cached_property
     def cohorts(self) -> list[Cohort]:
         return cohorts(self.facts, self.stands)
 
     @cached_property
     def stays(self) -> str:
         """What shows that they do not move: a few words; empty if nothing does."""
-        looks = [stand.snapshots for stand in self.waiting.values() if stand.moving is False]
-        if looks and len(looks) == len(self.waiting):
-            return f"the same in {min(looks)} snapshots"
+        those = self.waiting or self.stands
+        looks = [stand.snapshots for stand in those.values() if stand.moving is False]
+        if looks and len(looks) == len(those):
+            return f"all of them stood there in each of {min(looks)} snapshots"
         if self.facts.accounts.gave_up:
-            return "and watchdogs gave up on it"
-        return "and the job hung, as was said" if self.facts.hung else ""
+            return "watchdogs gave up on it"
+        return "that the job hung was said" if self.facts.hung else ""
 
     @cached_property
     def one_group(self) -> bool:
@@ -89,17 +96,13 @@ class WhereAllStand:
             return not self.facts.code.makes_groups
         names = (step.at for cohort in self.cohorts for step in cohort.path)
         few = len(self.stands) + len(self.unseen) <= _FEW
-        return few or (self._asked_for_all and not any(_SEVERAL_GROUPS.search(name) for name in names))
-
-    @cached_property
-    def _asked_for_all(self) -> bool:
-        return False
+        return few and not any(_SEVERAL_GROUPS.search(name) for name in names)
 
     @cached_property
     def transfers(self) -> bool:
         """Somebody sends or receives: who stands where is a matter of roles then."""
         return any(
-            stand.activity == "p2p" or (stand.activity != "collective" and named_after_a_transfer(stand))
+            stand.activity == "p2p" or (not known(stand) and named_after_a_transfer(stand))
             for stand in self.stands.values()
         )
 
