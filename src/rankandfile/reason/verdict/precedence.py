@@ -71,6 +71,10 @@ def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
     return any(f.culprits and f.confidence != "hypothesis" for f in found[row.yields_to])
 
 
+def _says_what(finding: Finding) -> bool:
+    return bool(finding.culprits) or finding.cause != "undetermined"
+
+
 def _names_ranks(finding: Finding) -> bool:
     return bool(finding.culprits)
 
@@ -82,7 +86,7 @@ PRECEDENCE = (
     Precedence(WITHOUT_CALLS),
     Precedence(WATCHDOGS, only=_names_ranks, several=True),
     Precedence(CHECKS),
-    Precedence(STACKS, only=_names_ranks),
+    Precedence(STACKS, only=_says_what),
     Precedence(WATCHDOGS),
     Precedence(STACKS, only=_hangs),
     Precedence(CALLS_THAT_WAIT, only=_hangs, several=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rankandfile.model.diagnosis import Alternative, Call, Cohort, Confidence, Divergence, Missing
+from rankandfile.model.diagnosis import Alternative, Call, Cohort, Confidence, Divergence, Location, Missing
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.document import perhaps
@@ -13,10 +13,11 @@ from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.components import components
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .kinds import kind_of, rooted
+from .kinds import kind_of, known, rooted
 from .places import Cohort as Standing
 from .places import Parting, parting
 from .where_all_stand import WhereAllStand
@@ -36,6 +37,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
     looks: tuple[Callable[[WhereAllStand], Finding | None], ...] = (
         held_up,
         ended,
+        all_receive,
         not_there,
         left_running,
         went_another_way,
@@ -69,7 +71,13 @@ def held_up(of: WhereAllStand) -> Finding | None:
         evidence=[i for story in stories.values() for i in story.evidence],
         location=first,
         alternatives=first.alternatives,
+        also=_also_unseen(of),
     )
+
+
+def _also_unseen(of: WhereAllStand) -> str:
+    those = of.unseen
+    return f" {upper(ranks_words(those))} left no stack, and may be missing too." if those else ""
 
 
 def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
@@ -181,6 +189,45 @@ def left_running(of: WhereAllStand) -> Finding | None:
     )
 
 
+def all_receive(of: WhereAllStand) -> Finding | None:
+    """Ranks that receive from each other in a circle, as the arguments in their stacks show: none of them has sent."""
+    awaited = {r: s.asked.awaited for r, s in of.waiting.items() if s.asked.awaited is not None}
+    circles = [circle for circle in _circles(awaited) if len(circle) > 1]
+    if not circles:
+        return None
+    named = tuple(sorted(rank for circle in circles for rank in circle))
+    lines = {(of.stands[r].location.file, of.stands[r].location.line) for r in named}
+    sure = bool(of.stays) and len(lines) == 1 and set(named) == set(of.stands) and not of.unseen
+    doing = {rank: f"receives from rank {awaited[rank]} before it sends" for rank in named}
+    return _finding(
+        of,
+        cause="order_inversion" if len(lines) == 1 else "skipped_collective",
+        confidence="supported" if sure else "hypothesis",
+        what=f"{_told(doing)}: {upper(_waiting(of, named, ''))}",
+        culprits=named,
+        doing=doing,
+        evidence=[i for rank in named for i in of.stands[rank].evidence],
+        place=of.stands[named[0]].location if len(lines) == 1 else None,
+        alternatives=(
+            perhaps(
+                "skipped_collective" if len(lines) == 1 else "order_inversion",
+                "A send may have been left out before."
+                if len(lines) == 1
+                else "Both may receive before they send.",
+                named,
+                decided_by="the source at these lines: who sends to whom, and when",
+            ),
+        ),
+    )
+
+
+def _circles(awaited: dict[int, int]) -> list[list[int]]:
+    ranks = sorted({*awaited, *awaited.values()})
+    index = {rank: i for i, rank in enumerate(ranks)}
+    arrows = [[index[awaited[rank]]] if rank in awaited else [] for rank in ranks]
+    return [[ranks[i] for i in part] for part in components(arrows)]
+
+
 def went_another_way(of: WhereAllStand) -> Finding | None:
     """All wait for each other, and not in the same place: the few that left the way of the others are out of line."""
     if of.elsewhere or len(of.stands) < 2:
@@ -260,7 +307,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
     also = f" {upper(ranks_words(unseen))} left no stack." if unseen else ""
     return _finding(
         of,
-        cause="undetermined",
+        cause=_open_cause(of, parted),
         confidence="hypothesis",
         what=f"{upper('; '.join(_place(cohort) for cohort in shown[:_MOST_PLACES]))}. {told}",
         also=also,
@@ -271,6 +318,15 @@ def undecided(of: WhereAllStand) -> Finding | None:
         divergence=_divergence(of, tuple(of.cohorts)) if parted is not None and of.waiting else None,
         missing=(_next_step(of),),
     )
+
+
+def _open_cause(of: WhereAllStand, parted: Parting | None) -> str:
+    """Ranks of one group in calls of two kinds went two ways, whoever of them was to go which."""
+    if parted is None or of.elsewhere or of.unseen or not of.stays or not of.one_group:
+        return "undetermined"
+    kinds = {kind_of(cohort.stand) for cohort in (*parted.odd, *parted.usual)}
+    known_kinds = all(known(cohort.stand) for cohort in (*parted.odd, *parted.usual))
+    return "different_collective" if len(kinds) > 1 and known_kinds else "undetermined"
 
 
 def _next_step(of: WhereAllStand) -> Missing:
@@ -307,6 +363,7 @@ def _finding(
     doing: dict[int, str],
     evidence: Iterable[str],
     location: Story | None = None,
+    place: Location | None = None,
     alternatives: tuple[Alternative, ...] = (),
     missing: tuple[Missing, ...] = (),
     divergence: Divergence | None = None,
@@ -326,7 +383,7 @@ def _finding(
         sentence=f"{what}.{stays}{also}{unproved}",
         culprits=culprits,
         doing=doing,
-        location=location.location if location is not None else None,
+        location=location.location if location is not None else place,
         divergence=divergence,
         evidence=tuple(dict.fromkeys([*evidence, *seen])),
         alternatives=alternatives,
