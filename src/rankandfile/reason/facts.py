@@ -33,6 +33,8 @@ class Facts(WaitFacts):
     """The trail: one line per step, with its numbers."""
     hung: bool
     """The person says that the job hung: that files have lost their times proves nothing against it."""
+    supposed_hung: bool = False
+    """Nobody says so and nothing tells: it is taken for true, as the question was asked."""
 
 
 def gather(case: Case, on_step: OnStep | None = None, hung: bool = False, code: CodeRead = NO_CODE) -> Facts:

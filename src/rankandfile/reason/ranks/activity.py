@@ -68,7 +68,7 @@ def classify(stack: Stack, code: str | None = None) -> Doing | None:
     )
     index, activity, phrase = match
     # A context that is the very frame that decided says nothing more.
-    within = _within(frames[index + 1 :], activity) if activity != "idle" else None
+    within = _within(frames[index + 1 :], activity) if activity not in ("idle", "import") else None
     said = phrase.format(
         op=short_function(frames[index].function),
         function=short_function(frames[site].function),

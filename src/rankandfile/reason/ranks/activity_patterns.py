@@ -58,6 +58,11 @@ PATTERNS: tuple[Pattern, ...] = (
         "collecting garbage in {at}",
         (NATIVE, "Garbage-collecting gc_collect* PyGC_Collect* _PyGC_Collect* collect_with_callback"),
     ),
+    pattern(
+        "import",
+        "importing modules in {at}",
+        ("<frozen importlib*>", "_find_and_load* _load_unlocked exec_module"),
+    ),
     # Leaving
     pattern(
         "teardown",

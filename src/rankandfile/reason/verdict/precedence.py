@@ -88,10 +88,8 @@ PRECEDENCE = (
     Precedence(CHECKS),
     Precedence(STACKS, only=_says_what),
     Precedence(WATCHDOGS),
-    Precedence(STACKS, only=_hangs),
-    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True),
-    Precedence(CALLS_THAT_WAIT),
     Precedence(STACKS),
+    Precedence(CALLS_THAT_WAIT),
     Precedence(NOTHING_WAITS),
 )
 

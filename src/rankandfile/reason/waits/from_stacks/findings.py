@@ -24,6 +24,7 @@ from .where_all_stand import WhereAllStand
 
 _STACKS = Heuristic("where all stand", "the odd one out among stacks of equals is out of line")
 _MOST_PLACES = 6
+_ENOUGH_LOOKS = 3
 _DESTROYS = ("destroy_process_group", "_abort_process_group", "_shutdown_backend")
 #: What any running job does at times while others wait for it: one look proves nothing.
 _PASSES = ("data_loader", "file_io", "network_io", "compile", "gc", "checkpoint", "subprocess", "exception")
@@ -43,12 +44,14 @@ def by_stacks(facts: Facts) -> list[Finding]:
         went_another_way,
         undecided,
     )
-    return [found for look in looks if (found := look(all_of_them)) is not None][:1]
+    found = next((found for look in looks if (found := look(all_of_them)) is not None), None)
+    # That ranks move says nothing beside records of what they called.
+    return [found] if found is not None and (found.hang or not facts.call_table.calls.height) else []
 
 
 def held_up(of: WhereAllStand) -> Finding | None:
-    """Some wait for others, and those others wait for no rank: they stand in a lock, a queue, a file, their own code."""
-    if not of.waiting or not of.elsewhere:
+    """Some wait, and others wait for no rank: these stand in a lock, a queue, a file, or in their own code."""
+    if not of.waiting or not of.elsewhere or (of.moving and not of.stays):
         return None
     stories: dict[int, Story] = {}
     for rank, stand in of.elsewhere.items():
@@ -85,20 +88,25 @@ def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
         # It may wait in C for another rank, unless it runs or its line says what it does.
         busy = stand.running or stand.moving
         return bool(busy and of.stays) or (not busy and not named_after_a_transfer(stand) and not _most(of))
-    return bool(of.stays) or (not stand.running and stand.activity not in _PASSES)
+    return bool(of.stays) or (not stand.running and not stand.moving and stand.activity not in _PASSES)
 
 
 def _most(of: WhereAllStand) -> bool:
     """Whether most stand in the program's own code, as in a pipeline whose transfers leave no frame."""
     own = [stand for stand in of.elsewhere.values() if stand.activity == "user_code"]
-    return len(own) >= len(of.waiting)
+    return len(own) > len(of.waiting)
 
 
 def _sure(of: WhereAllStand, rank: int) -> bool:
     stand = of.elsewhere[rank]
+    passes = stand.activity in _PASSES or stand.within in _PASSES
+    if passes and stand.snapshots < _ENOUGH_LOOKS and not of.overdue:
+        return False
     if stand.activity != "user_code" or stand.running or stand.moving:
         return True
-    return (stand.location.file, stand.location.line) in of.facts.code.lines or not of.transfers
+    if (stand.location.file, stand.location.line) in of.facts.code.lines:
+        return True
+    return not of.transfers and len(of.elsewhere) < len(of.waiting)
 
 
 def ended(of: WhereAllStand) -> Finding | None:
@@ -236,8 +244,11 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     if parted is None or not parted.usual:
         return None
     odd, usual = _ranks(parted.odd), _ranks(parted.usual)
-    sure = bool(of.stays) and of.one_group and not of.unseen and _unlike(parted)
-    if (of.transfers or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
+    # To make a group takes every rank of the job, whatever groups there are.
+    makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
+    alike = of.one_group or (makes_group and not of.transfers)
+    sure = bool(of.stays) and alike and not of.unseen and _unlike(parted)
+    if (_by_role(of, parted) or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
     doing = {
@@ -267,8 +278,20 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     )
 
 
+def _by_role(of: WhereAllStand, parted: Parting) -> bool:
+    """Whether the odd ones may stand elsewhere by their role, as the stages of a pipeline do.
+
+    Not where all others wait in one and the same collective: no stage sends or receives then.
+    """
+    usual = parted.usual[0].stand
+    together = len(parted.usual) == 1 and usual.activity == "collective" and known(usual)
+    return of.transfers and not together
+
+
 def _cause(parted: Parting) -> str:
-    if all(cohort.stand.activity == "init" for cohort in parted.odd):
+    if all("group" in cohort.stand.op for cohort in parted.odd if cohort.stand.activity == "init") and all(
+        cohort.stand.activity == "init" for cohort in parted.odd
+    ):
         return "group_mismatch"
     if all(cohort.stand.activity == "teardown" for cohort in parted.odd):
         return "early_exit"
@@ -290,7 +313,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
     if not of.stands:
         return None
     parted = parting(of.cohorts)
-    moving = tuple(sorted(r for r, s in of.stands.items() if s.running or s.moving))
+    moving = of.moving
     shown = sorted(of.cohorts, key=lambda cohort: (len(cohort.ranks), cohort.ranks))
     if moving and not of.stays:
         told = f"{upper(ranks_words(moving))} {verb(moving, 'moves', 'move')}: a job at work looks like this"
@@ -372,9 +395,7 @@ def _finding(
 ) -> Finding:
     stays = f" {upper(of.stays)}." if of.stays and hang else ""
     unproved = (
-        ""
-        if of.stays or not hang
-        else " One look does not show that they stay there: this holds if the job hung."
+        "" if of.stays or not hang else " Nothing shows that they stay there: this holds if the job hung."
     )
     seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
     return Finding(

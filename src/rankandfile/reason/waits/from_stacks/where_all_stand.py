@@ -73,11 +73,20 @@ class WhereAllStand:
         return cohorts(self.facts, self.stands)
 
     @cached_property
+    def moving(self) -> tuple[int, ...]:
+        return tuple(sorted(r for r, stand in self.stands.items() if stand.running or stand.moving))
+
+    @property
+    def overdue(self) -> bool:
+        """Somebody has waited for too long: a watchdog, or the person."""
+        return bool(self.facts.accounts.gave_up) or self.facts.hung
+
+    @cached_property
     def stays(self) -> str:
         """What shows that they do not move: a few words; empty if nothing does."""
-        those = self.waiting or self.stands
-        looks = [stand.snapshots for stand in those.values() if stand.moving is False]
-        if looks and len(looks) == len(those):
+        # A job at work has ranks that wait in the same place whenever somebody looks: nobody at all may move.
+        looks = [stand.snapshots for stand in self.stands.values() if stand.moving is False]
+        if looks and len(looks) == len(self.stands):
             return f"all of them stood there in each of {min(looks)} snapshots"
         if self.facts.accounts.gave_up:
             return "watchdogs gave up on it"
