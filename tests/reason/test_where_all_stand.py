@@ -183,3 +183,13 @@ def test_dumps_that_were_copied_name_the_same_rank_if_it_hung() -> None:
     assert named(verdict)[0] == named(sure)[0] == [2]
     assert verdict.confidence != "established"
     assert parse_ranks(verdict.victims) == [0, 1, 3]
+
+
+def test_servers_of_models_tell_the_rank_in_the_title_of_the_process(tmp_path: Path) -> None:
+    told = ""
+    for rank, stack in {0: IN_SUM, 1: IN_LOCK, 2: IN_SUM}.items():
+        for _ in range(2):
+            told += f'Process 10{rank}: sglang::scheduler_TP{rank}\n\nThread 10{rank} (idle): "MainThread"\n{stack}\n'
+    (tmp_path / "node.txt").write_text(told)
+    verdict = best(diagnose(tmp_path))
+    assert (verdict.cause, named(verdict)) == ("host_blocked", ([1], []))

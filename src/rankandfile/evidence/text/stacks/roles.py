@@ -53,14 +53,10 @@ _THREAD_BOOT = re.compile(r"(^|\.)(_bootstrap|_bootstrap_inner|__bootstrap)$")
 _WAITS_FOR_ONE = re.compile(
     r"(^|[/\\])(threading|queue|selectors|socket|asyncio[/\\]\w+|concurrent[/\\]futures[/\\]\w+|ray[/\\][\w/\\]+|tornado[/\\]\w+)\.py$"
 )
-_JOINS = re.compile(r"(^|\.)(join|result|_wait_for_tstate_lock)$")
 _LEAVES = re.compile(r"(^|\.)(_shutdown|_python_exit|_exit_function|_run_exitfuncs)$")
 #: torch's own calls between ranks, and no server or launcher of it.
 _CALLS = re.compile(
     r"(^|[/\\])torch[/\\](distributed[/\\](distributed_c10d|_functional_collectives|fsdp[/\\].*)|nn[/\\]parallel[/\\]distributed)\.py$"
-)
-_LIBRARY = re.compile(
-    r"[/\\](site|dist)-packages[/\\]|^<|(^|[/\\])lib[/\\]python\d|(^|[/\\])(threading|queue|torch[/\\].*|selectors|socket|ray[/\\].*|concurrent[/\\].*)\.py$"
 )
 _INNERMOST = 6
 
@@ -105,7 +101,7 @@ def _main(threads: Sequence[View], pid: int | None) -> int | None:
 def _training(threads: Sequence[View], main: int | None) -> int | None:
     """The thread that trains, where the program's first one only waits for it: known by what it does.
 
-    It is in torch.distributed, or the only one of the program's own that the first thread has joined.
+    It is the only one in torch.distributed.
     """
     if main is None:
         return None
@@ -124,11 +120,7 @@ def _training(threads: Sequence[View], main: int | None) -> int | None:
     calls = [index for index in others if any(_CALLS.search(frame.file) for frame in threads[index].frames)]
     if len(calls) == 1:
         return calls[0]
-    own = [
-        index for index in others if any(not _LIBRARY.search(frame.file) for frame in threads[index].frames)
-    ]
-    joined = any(_JOINS.search(frame.function) for frame in inner)
-    return own[0] if joined and len(own) == 1 and not calls else main
+    return main
 
 
 def _is_booted(frames: Sequence[Frame]) -> bool:

@@ -338,7 +338,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
         doing={},
         hang=bool(of.waiting or of.stays) and not (moving and not of.stays),
         evidence=[i for cohort in shown[:_MOST_PLACES] for i in cohort.stand.evidence[:1]],
-        divergence=_divergence(of, tuple(of.cohorts)) if parted is not None and of.waiting else None,
+        divergence=_divergence(of, tuple(of.cohorts)) if parted and of.waiting and not of.transfers else None,
         missing=(_next_step(of),),
     )
 
