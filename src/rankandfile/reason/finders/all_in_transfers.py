@@ -14,9 +14,9 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_stacks.kinds import known
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.patience import latest_ns, much_longer
-from rankandfile.reason.waits.from_stacks.kinds import known
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, upper, verb
 
