@@ -30,16 +30,12 @@ class Diagnosis(document.Diagnosis):
     @property
     def culprits(self) -> tuple[int, ...]:
         """Ranks that a verdict names, where that is certain or likely."""
-        return self._named("established", "supported")
+        return tuple(sorted({one.rank for verdict in self.verdicts for one in verdict.culprits}))
 
     @property
     def suspects(self) -> tuple[int, ...]:
         """Ranks that would be the culprits if the best story is right, where it is not proved."""
-        return self._named("hypothesis")
-
-    def _named(self, *confidences: document.Confidence) -> tuple[int, ...]:
-        named = (v.culprits for v in self.verdicts if v.confidence in confidences)
-        return tuple(sorted({culprit.rank for culprits in named for culprit in culprits}))
+        return tuple(sorted({one.rank for verdict in self.verdicts for one in verdict.suspects}))
 
     def to_json(self) -> bytes:
         """The document, as `raf diagnose --format json` prints it."""

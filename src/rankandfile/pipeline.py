@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.errors import UserError
 
 if TYPE_CHECKING:
@@ -155,9 +156,9 @@ def _diagnosed(
     from rankandfile.reason import conclude, gather
 
     _say(on_progress, "reasoning")
-    facts = gather(case, on_step, options.hung)
-    diagnosis = conclude(facts)
     tree = _as_it_ran(tree, case, options)
+    facts = gather(case, on_step, options.hung, NO_CODE if tree is None else _code_read(case, tree))
+    diagnosis = conclude(facts)
     if tree is None:
         return Result(case=case, facts=facts, tree=None, diagnosis=diagnosis)
     from rankandfile.reason import with_source
@@ -168,6 +169,12 @@ def _diagnosed(
     found = source_findings(case, diagnosis.verdicts, tree)
     advised = advise(with_source(diagnosis, found), tree)
     return Result(case=case, facts=facts, tree=tree, diagnosis=advised, source_notes=found.notes)
+
+
+def _code_read(case: Case, tree: SourceTree) -> CodeRead:
+    from rankandfile.source.lines.code_read import code_read
+
+    return code_read(case, tree)
 
 
 def _source(options: Options) -> SourceTree | None:

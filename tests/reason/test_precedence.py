@@ -10,7 +10,7 @@ import pytest
 from support.reason.broke_off import broken_off
 from support.reason.building import Call, Job, Step, Stop, case_of
 from support.reason.no_dumps import all_gave_up
-from support.reason.witnesses import IN_INIT, Witnesses, at
+from support.reason.witnesses import IN_ALL_REDUCE, IN_BARRIER, IN_INIT, Frame, Witnesses, at
 
 import rankandfile
 from rankandfile.model.case import Case
@@ -41,6 +41,14 @@ def before_the_first_group() -> Case:
     """Rank 1 has not come to the setup that the others sit in."""
     witnesses = Witnesses(Case(world_size=3)).stack(0, IN_INIT).stack(2, IN_INIT)
     return witnesses.stack(1, at(17, "fetch", "/workspace/prepare.py")).case
+
+
+def in_calls(*stacks: list[Frame]) -> Case:
+    """Each rank was seen once, in this place."""
+    witnesses = Witnesses(Case(world_size=len(stacks)))
+    for rank, frames in enumerate(stacks):
+        witnesses.stack(rank, frames)
+    return witnesses.case
 
 
 def one_compared_another_size() -> Case:
@@ -80,8 +88,12 @@ WINS: dict[str, Callable[[], Case]] = {
         all_gave_up(besides=(1,)).answered(1, 8, group="default_pg").case
     ),
     "torch's own checks": one_compared_another_size,
+    "where the stacks of all ranks stand, with a name": lambda: in_calls(
+        IN_ALL_REDUCE, IN_ALL_REDUCE, IN_BARRIER
+    ),
     "single lines of logs, with a name": one_raised,
     "the watchdogs' lines of all ranks together": lambda: all_gave_up().case,
+    "where the stacks of all ranks stand": lambda: in_calls(IN_ALL_REDUCE, IN_BARRIER),
     "single lines of logs": lost_connections,
     "calls that wait": lambda: one_is_missing(waited_s=0.2),
     "nothing waits": all_done,

@@ -31,6 +31,7 @@ ACTIVITIES: dict[str, Kind] = {
     "sleep": Kind("sleeps", "no"),
     "file_io": Kind("reads or writes a file or a pipe", "no"),
     "network_io": Kind("reads or writes a socket, outside the job's own communication", "no"),
+    "import": Kind("imports modules", "no"),
     "compile": Kind("compiles", "no"),
     "gc": Kind("collects garbage", "no"),
     "checkpoint": Kind("saves or loads a checkpoint", "no"),

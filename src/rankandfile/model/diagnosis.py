@@ -144,6 +144,10 @@ class Verdict(Struct):
     confidence: Confidence
     sentence: str
     culprits: list[Culprit] = msgspec.field(default_factory=list)
+    suspects: list[Culprit] = msgspec.field(default_factory=list)
+    """Who would be the culprits if this story is right, where it is not proved."""
+    assumed: str | None = None
+    """What is taken for true because nothing tells it: 'it hung: the files do not tell when they were written'."""
     victims: str = ""
     divergence: Divergence | None = None
     location: Location | None = None
@@ -157,6 +161,25 @@ class Verdict(Struct):
     excerpts: list[Excerpt] = msgspec.field(default_factory=list)
     claims: list[Claim] = msgspec.field(default_factory=list)
     """What the verdict states, one checked statement each."""
+
+    @property
+    def named(self) -> list[Culprit]:
+        """Those whom it is about: the culprits or, where nothing is proved, the suspects."""
+        return self.culprits or self.suspects
+
+
+class Standing(Struct):
+    """Where ranks are, from the best that tells it."""
+
+    ranks: str
+    state: Literal["waits", "stands", "gone", "unknown"]
+    what: str
+    """Where or in what it is, how it went, or why nothing is known."""
+    moving: bool | None = None
+    """Other frames in another snapshot, or running. None: seen once, or never."""
+    told_by: Literal["calls", "stack", "log", "exit", "nothing"] = "nothing"
+    location: Location | None = None
+    evidence: list[str] = msgspec.field(default_factory=list)
 
 
 class GroupSummary(Struct):
@@ -183,6 +206,8 @@ class Diagnosis(Struct):
     verdicts: list[Verdict]
     evidence: list[Evidence]
     notes: list[Note]
+    standings: list[Standing] = msgspec.field(default_factory=list)
+    """Where every rank is, those in the same place together, the fewest first."""
     schema: str = SCHEMA
 
 

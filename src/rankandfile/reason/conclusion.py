@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
+
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
 from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
 from rankandfile.model.ranks import format_ranks
 
 from .facts import Facts, OnStep, gather
+from .ranks.dump_times import written_ns
+from .ranks.standings import standings
 from .verdict.precedence import Findings, findings, verdicts
 from .words import ranks_words
 
 _MOST_GROUPS = 12
+_ASSUMED = "it hung: the files do not tell when they were written"
 _WORTH_A_NOTE_NS = 10_000_000_000
 
 
@@ -21,14 +28,47 @@ def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
 
 
 def conclude(facts: Facts) -> Diagnosis:
-    return decide(facts, findings(facts))
+    """Where files have lost their times and that alone leaves it open, the answer is about a hang: it was asked for."""
+    diagnosis = decide(facts, findings(facts))
+    if facts.hung or _settled(diagnosis) or not _times_lost(facts):
+        return diagnosis
+    supposed = replace(facts, supposed_hung=True)
+    other = decide(supposed, findings(supposed))
+    return _supposing(other) if _settled(other) else diagnosis
+
+
+def _times_lost(facts: Facts) -> bool:
+    return bool(facts.call_table.calls.height) and written_ns(facts.case, facts.clocks) is None
+
+
+def _settled(diagnosis: Diagnosis) -> bool:
+    return any(verdict.named or verdict.cause != "undetermined" for verdict in diagnosis.verdicts)
+
+
+def _supposing(diagnosis: Diagnosis) -> Diagnosis:
+    verdicts = [
+        msgspec.structs.replace(
+            verdict,
+            assumed=_ASSUMED,
+            confidence="supported" if verdict.confidence == "established" else verdict.confidence,
+        )
+        for verdict in diagnosis.verdicts
+    ]
+    return msgspec.structs.replace(diagnosis, verdicts=verdicts)
 
 
 def decide(facts: Facts, found: Findings) -> Diagnosis:
     """The document: the verdicts that the table of precedence chooses, with the evidence that they cite."""
     chosen, unsaid = verdicts(facts, found)
+    where = standings(facts)
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
-    ids = dict.fromkeys([*(i for verdict in chosen for i in _cited(verdict)), *disagreeing])
+    ids = dict.fromkeys(
+        [
+            *(i for verdict in chosen for i in _cited(verdict)),
+            *disagreeing,
+            *(i for one in where for i in one.evidence),
+        ]
+    )
     evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
     notes = [
         *_contradictions(facts),
@@ -37,7 +77,7 @@ def decide(facts: Facts, found: Findings) -> Diagnosis:
         *_clock_notes(facts),
         *unsaid,
     ]
-    return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes)
+    return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes, standings=where)
 
 
 def _contradictions(facts: Facts) -> list[Note]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankandfile.model.case import Case
+from rankandfile.model.code_read import NO_CODE, CodeRead
 
 from .calls.facts import CallFacts, OnStep, call_facts
 from .divergence.divergence_point import DivergencePoint
@@ -32,10 +33,15 @@ class Facts(WaitFacts):
     """The trail: one line per step, with its numbers."""
     hung: bool
     """The person says that the job hung: that files have lost their times proves nothing against it."""
+    supposed_hung: bool = False
+    """Nobody says so and nothing tells: it is taken for true, as the question was asked."""
 
 
-def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Facts:
-    """A case -> all that follows from its tables. Each step is told to `on_step` as it is made, in one line."""
+def gather(case: Case, on_step: OnStep | None = None, hung: bool = False, code: CodeRead = NO_CODE) -> Facts:
+    """A case -> all that follows from its tables. Each step is told to `on_step` as it is made, in one line.
+
+    `code`: what the source says on the lines that stacks stand on, where there is source.
+    """
     steps: list[str] = []
 
     def step(line: str) -> None:
@@ -43,6 +49,6 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False) -> Fac
         if on_step is not None:
             on_step(line)
 
-    waits = wait_facts(rank_facts(call_facts(case, read_accounts(case), step)), step)
+    waits = wait_facts(rank_facts(call_facts(case, read_accounts(case), step), code), step)
     divergences = {end: divergence_of(waits, end) for end in waits.wait_ends[:MOST_WAIT_ENDS]}
     return Facts(**vars(waits), divergences=divergences, steps=tuple(steps), hung=hung)

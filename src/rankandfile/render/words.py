@@ -84,9 +84,13 @@ def headline(verdict: Verdict, signs: Signs = UNICODE) -> str:
         # Who is settled, what it did instead is not: say what is known first.
         who = short(culprit_ranks(verdict), signs)
         return f"{'RANKS' if len(verdict.culprits) > 1 else 'RANK'} {who} DID NOT JOIN, cause open"
+    if verdict.cause == "undetermined" and verdict.suspects:
+        return f"UNDETERMINED, suspect {ranks_named(culprit_ranks(verdict), signs)}"
     if verdict.cause == "undetermined":
         return "UNDETERMINED"
     words = cause_words(verdict.cause).upper()
+    if verdict.suspects:
+        words = f"PERHAPS {words}"
     return words if verdict.hang is not False else f"NO HANG, {words}"
 
 
@@ -118,15 +122,15 @@ def waiters(wait: Wait) -> str:
 
 
 def alike_culprits(verdict: Verdict) -> list[tuple[str, str, str]]:
-    """Ranks, host and what they did: those that did the same on one host together."""
+    """Ranks, host and what they did, of culprits or suspects: those that did the same on one host together."""
     alike: dict[tuple[str, str], list[int]] = {}
-    for one in verdict.culprits:
+    for one in verdict.named:
         alike.setdefault((one.host or "", one.doing or ""), []).append(one.rank)
     return [(format_ranks(ranks), host, doing) for (host, doing), ranks in alike.items()]
 
 
 def culprit_ranks(verdict: Verdict) -> str:
-    return format_ranks(culprit.rank for culprit in verdict.culprits)
+    return format_ranks(culprit.rank for culprit in verdict.named)
 
 
 def cited(diagnosis: Diagnosis, verdict: Verdict) -> list[Evidence]:

@@ -88,7 +88,7 @@ def marked(
 def _named(said: Diagnosis) -> tuple[set[int], set[int]]:
     """The ranks that are blamed for sure, and those that are merely suspected."""
     sure = {c.rank for verdict in said.verdicts if verdict.confidence in _SURE for c in verdict.culprits}
-    guessed = {c.rank for verdict in said.verdicts for c in verdict.culprits}
+    guessed = {c.rank for verdict in said.verdicts for c in (*verdict.culprits, *verdict.suspects)}
     others = (other.culprits for verdict in said.verdicts for other in verdict.alternatives)
     return sure, (guessed | {rank for ranks in others for rank in long_ranks(ranks)}) - sure
 

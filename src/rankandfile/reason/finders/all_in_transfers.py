@@ -14,6 +14,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_stacks.kinds import known
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
@@ -108,7 +109,9 @@ def _shown(stands: dict[int, Stand], circles: list[list[int]]) -> str:
 def _in_a_transfer(stand: Stand) -> bool:
     if stand.died or stand.running or stand.moving:
         return False
-    return stand.activity == "p2p" or (stand.activity == "user_code" and named_after_a_transfer(stand))
+    # What waits in C for a call to complete tells no collective by its frame: its place may be named after a transfer.
+    unnamed = stand.activity == "user_code" or (stand.activity == "collective" and not known(stand))
+    return stand.activity == "p2p" or (unnamed and named_after_a_transfer(stand))
 
 
 def _together(stands: dict[int, Stand]) -> list[list[int]]:

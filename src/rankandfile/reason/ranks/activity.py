@@ -7,7 +7,7 @@ the program asked for. What lies further out is what it was part of.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -68,7 +68,7 @@ def classify(stack: Stack, code: str | None = None) -> Doing | None:
     )
     index, activity, phrase = match
     # A context that is the very frame that decided says nothing more.
-    within = _within(frames[index + 1 :], activity) if activity != "idle" else None
+    within = _within(frames[index + 1 :], activity) if activity not in ("idle", "import") else None
     said = phrase.format(
         op=short_function(frames[index].function),
         function=short_function(frames[site].function),
@@ -171,7 +171,7 @@ def activities(
     snapshots: pl.DataFrame,
     stacks: pl.DataFrame,
     frames: pl.DataFrame,
-    source: dict[tuple[str, int], str] | None = None,
+    source: Mapping[tuple[str, int], str] | None = None,
 ) -> pl.DataFrame:
     """What each distinct stack of these snapshots shows: one row per `stack`, whatever the number of ranks.
 

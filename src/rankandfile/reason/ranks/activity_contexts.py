@@ -64,8 +64,22 @@ CODE = (
     code(
         "subprocess", "waiting for a process it started in {at}", r"\bos\.wait(pid|id)?\(", r"\.communicate\("
     ),
-    code("queue", "waiting for a queue in {at}", r"queue\w*\.(get|put)\(", r"\bq\.(get|put)\("),
-    code("thread", "waiting for another thread in {at}", r"thread\w*\.join\("),
+    code(
+        "queue",
+        "waiting for a queue in {at}",
+        r"queue\w*\.(get|put)\(",
+        r"\bq\.(get|put)\(",
+        # A dictionary's takes an argument.
+        r"\.get\((timeout=.*|block=.*|True.*)?\)",
+    ),
+    code(
+        "thread",
+        "waiting for another thread in {at}",
+        r"thread\w*\.join\(",
+        # A string's takes an argument.
+        r"\.join\((timeout=.*)?\)",
+        r"\.result\((timeout=.*)?\)",
+    ),
     code(
         "cuda_sync", "perhaps waiting for its device in {at}", r"\.(item|tolist|cpu)\(\)", r"\.synchronize\("
     ),

@@ -58,6 +58,18 @@ PATTERNS: tuple[Pattern, ...] = (
         "collecting garbage in {at}",
         (NATIVE, "Garbage-collecting gc_collect* PyGC_Collect* _PyGC_Collect* collect_with_callback"),
     ),
+    pattern(
+        "import",
+        "importing modules in {at}",
+        ("<frozen importlib*>", "_find_and_load* _load_unlocked exec_module"),
+    ),
+    # Servers of models: a worker without work.
+    pattern(
+        "idle",
+        "waiting for work from its engine",
+        ("vllm/distributed/device_communicators/shm_broadcast.py", "acquire_read dequeue"),
+        ("sglang/srt/managers/scheduler*.py", "recv_requests"),
+    ),
     # Leaving
     pattern(
         "teardown",

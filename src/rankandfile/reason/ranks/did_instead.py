@@ -45,5 +45,5 @@ def location_of(place: CodePlace | None) -> Location | None:
 def world_of(facts: Facts) -> int:
     """Number of ranks of the job: as it is told, or at least as many as anything tells of."""
     accounts = facts.accounts
-    seen = {*facts.case.ranks_seen, *accounts.logged, *accounts.ends, *accounts.of_rank}
+    seen = {*facts.case.ranks_seen, *accounts.logged, *accounts.ends, *accounts.of_rank, *facts.hosts}
     return max(facts.case.world_size or 0, max(seen, default=-1) + 1)

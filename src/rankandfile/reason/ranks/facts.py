@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.reason.calls.facts import CallFacts
 from rankandfile.reason.calls.falsely_open import without_unasked
 
@@ -19,9 +20,11 @@ class RankFacts(CallFacts):
     """Per group and member, also those without calls: what is known of them."""
     hosts: dict[int, Stand]
     """Where each rank's host is, by its stack."""
+    code: CodeRead
+    """What the source says on the lines that stacks stand on."""
 
 
-def rank_facts(calls: CallFacts) -> RankFacts:
-    hosts = stands(calls.case)
+def rank_facts(calls: CallFacts, code: CodeRead = NO_CODE) -> RankFacts:
+    hosts = stands(calls.case, code)
     told = stand_in(calls.standing_by_calls, calls.accounts, calls.case, calls.call_table, calls.membership)
-    return RankFacts(**vars(calls), standing=without_unasked(calls.case, told, hosts), hosts=hosts)
+    return RankFacts(**vars(calls), standing=without_unasked(calls.case, told, hosts), hosts=hosts, code=code)

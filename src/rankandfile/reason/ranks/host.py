@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.diagnosis import Location
 from rankandfile.model.snapshots import stack_id
 from rankandfile.reason.calls.peers_and_roots import NOTHING, Asked, asked
@@ -55,13 +56,16 @@ class Stand:
         return f"{self.phrase}, {how} {self.snapshots} snapshots"
 
 
-def stands(case: Case) -> dict[int, Stand]:
+def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
     """Rank -> where its host is, by the last stack that tells it."""
     rows = telling(case.snapshots, case.stacks, case.frames)
     if not rows.height:
         return {}
     last = last_of_each_rank(rows)
-    doings = {row["stack"]: row for row in activities(rows, case.stacks, case.frames).iter_rows(named=True)}
+    doings = {
+        row["stack"]: row
+        for row in activities(rows, case.stacks, case.frames, code.lines).iter_rows(named=True)
+    }
     motion = {m.rank: m for m in motions(rows, case.stacks, case.frames) if m.rank is not None}
     workers = _busy_workers(rows, doings)
     frames = _frames(case, doings)

@@ -38,5 +38,7 @@ class Finding:
     """Who waits for whom, the first wait first."""
     claims: tuple[Claim, ...] = ()
     """What its words rest on, beside its waits and its divergence."""
+    assumed: str = ""
+    """What is taken for true because nothing tells it."""
     unadvised: tuple[Literal["anti_advice", "probes"], ...] = ()
     """Advice on its cause that is not given with it: it does not know enough of the ranks for that."""

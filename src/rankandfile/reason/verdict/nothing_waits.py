@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.ledger import dump_id
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.dump_times import written_ns
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
 from rankandfile.reason.words import counted, ranks_words, upper
@@ -40,6 +41,12 @@ def nothing_waits(facts: Facts) -> Finding:
         sentence += (
             f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
         )
+    timeless = written_ns(facts.case, facts.clocks) is None and not well
+    if timeless and facts.hidden:
+        sentence += (
+            f" {upper(ranks_words(sorted(facts.hidden)))} also send and receive, which gloo does not record, and when "
+            "the dumps were written their files do not tell: one that still waits there would look like this."
+        )
     stood = much_longer(facts, idle) and not well
     if well:
         sentence += " Every rank exited with code 0 afterwards."
@@ -51,7 +58,7 @@ def nothing_waits(facts: Facts) -> Finding:
     return Finding(
         hang=False,
         cause="no_hang",
-        confidence="supported" if unseen or stood else "established",
+        confidence="supported" if unseen or stood or (timeless and facts.hidden) else "established",
         sentence=sentence,
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
     )

@@ -23,6 +23,7 @@ from rankandfile.reason.divergence.in_document import without_ways
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
+from rankandfile.reason.waits.from_stacks.findings import by_stacks
 from rankandfile.reason.waits.graph import NO_WAIT
 
 from .calls_that_wait import calls_that_wait, of_whole_job
@@ -39,6 +40,7 @@ BROKE_OFF = "the job broke off"
 CALLS_THAT_WAIT = "calls that wait"
 WITHOUT_CALLS = "what stacks, logs and exits alone say"
 WATCHDOGS = "the watchdogs' lines of all ranks together"
+STACKS = "where the stacks of all ranks stand"
 CHECKS = "torch's own checks"
 SINGLE_LINES = "single lines of logs"
 NOTHING_WAITS = "nothing waits"
@@ -49,6 +51,7 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     CALLS_THAT_WAIT: calls_that_wait,
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
+    STACKS: by_stacks,
     CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
     SINGLE_LINES: lambda facts: (
         [] if facts.call_table.calls.height or ended_well(facts) else _asked("logs", facts)
@@ -63,10 +66,22 @@ class Precedence(NamedTuple):
     """Which of its findings are believed; None: all."""
     several: bool = False
     """Each of them becomes a verdict; else the first alone."""
+    yields_to: str | None = None
+    """A source that is believed instead where these findings leave open who it was, and that one is sure of it."""
 
 
 def _hangs(finding: Finding) -> bool:
     return finding.hang
+
+
+def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
+    if row.yields_to is None or any(f.culprits or f.cause != "undetermined" for f in believed):
+        return False
+    return any(f.culprits and f.confidence != "hypothesis" for f in found[row.yields_to])
+
+
+def _says_what(finding: Finding) -> bool:
+    return bool(finding.culprits) or finding.cause != "undetermined"
 
 
 def _names_ranks(finding: Finding) -> bool:
@@ -76,12 +91,14 @@ def _names_ranks(finding: Finding) -> bool:
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
     Precedence(BROKE_OFF),
-    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True),
+    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=STACKS),
     Precedence(WITHOUT_CALLS),
     Precedence(WATCHDOGS, only=_names_ranks, several=True),
     Precedence(CHECKS),
+    Precedence(STACKS, only=_says_what),
     Precedence(SINGLE_LINES, only=_names_ranks),
     Precedence(WATCHDOGS),
+    Precedence(STACKS),
     Precedence(SINGLE_LINES),
     Precedence(CALLS_THAT_WAIT),
     Precedence(NOTHING_WAITS, several=True),
@@ -96,7 +113,7 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
     """Those of the first row that has any, with their claims checked, and notes on what is not said therefore."""
     for row in PRECEDENCE:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
-        if believed:
+        if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
             said = [may_be_said(raw, finding) for finding in (believed if row.several else believed[:1])]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
@@ -127,6 +144,10 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
     finding = said.finding
     also, ids = said_by_ras(facts, finding)
     cause, unadvised = finding.cause, finding.unadvised
+    named = [
+        Culprit(rank=r, host=facts.accounts.hosts.get(r), doing=finding.doing.get(r))
+        for r in finding.culprits
+    ]
     return Verdict(
         # That nobody can be named, and nothing is seen to wait, does not say that the job was well.
         hang=None if finding.cause == "undetermined" and not finding.hang else finding.hang,
@@ -134,10 +155,9 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         family=CAUSES[cause].family,
         confidence=finding.confidence,
         sentence=f"{finding.sentence} {also}".rstrip(),
-        culprits=[
-            Culprit(rank=r, host=facts.accounts.hosts.get(r), doing=finding.doing.get(r))
-            for r in finding.culprits
-        ],
+        culprits=[] if finding.confidence == "hypothesis" else named,
+        suspects=named if finding.confidence == "hypothesis" else [],
+        assumed=finding.assumed or None,
         victims=format_ranks(finding.victims),
         divergence=finding.divergence,
         location=finding.location,
@@ -161,6 +181,7 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding) -> Verdict:
         verdict,
         confidence="supported",
         culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
+        suspects=[],
         victims=format_ranks([rank for rank in parse_ranks(verdict.victims) if rank not in named.ranks]),
         sentence=f"{verdict.sentence} {named.sentence}",
         alternatives=[other for other in verdict.alternatives if other.culprits != own],

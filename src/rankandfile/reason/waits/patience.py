@@ -44,7 +44,7 @@ def patience(facts: Facts, call: Pending) -> Patience:
         return Patience.LATE
     if written_ns(facts.case, facts.clocks) is not None:
         return Patience.NOT_YET
-    return Patience.SAID if facts.hung else Patience.UNKNOWN
+    return Patience.SAID if facts.hung or facts.supposed_hung else Patience.UNKNOWN
 
 
 def _given_up(facts: Facts, row: Row) -> bool:

@@ -81,12 +81,14 @@ def _head(sheet: Sheet) -> Iterator[Text]:
     )
     sure = f"{verdict.confidence}: {_MEANS[verdict.confidence]} {sheet.signs.dot} {job_size(sheet.diagnosis)}"
     yield sheet.text(sure, style="dim")
+    if verdict.assumed:
+        yield sheet.text(f"if {verdict.assumed}", style="dim")
     yield sheet.text(verdict.sentence)
 
 
 def _who_and_where(sheet: Sheet) -> Iterator[str]:
     verdict, dot = sheet.verdict, f" {sheet.signs.dot} "
-    if verdict.culprits and verdict.cause != "undetermined":
+    if verdict.named and verdict.cause != "undetermined":
         yield dot + ranks_named(culprit_ranks(verdict), sheet.signs)
     where = verdict.location
     if where is not None and verdict.hang:

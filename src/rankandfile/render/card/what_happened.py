@@ -15,23 +15,41 @@ from .sheet import Part, Sheet
 
 #: Left of the code: the cohorts, the number, the mark.
 _MARGIN = 16
+_MOST_STANDINGS = 6
+_STATES = {"waits": "waits: ", "stands": "", "gone": "gone: ", "unknown": "not known: "}
 
 
 def parts(sheet: Sheet) -> Iterator[Part]:
     yield from _people(sheet)
     yield from _places(sheet)
     yield from _divergence(sheet)
+    if not sheet.verdict.culprits and sheet.verdict.cause != "no_hang":
+        yield from _standings(sheet)
+
+
+def _standings(sheet: Sheet) -> Iterator[Part]:
+    """Where everybody is, the odd ones first: what there is to go on with where nobody is to blame for sure."""
+    where = sheet.diagnosis.standings
+    lines = [
+        sheet.cut(f"{sheet.ranks(one.ranks)} {sheet.signs.then} {_STATES[one.state]}{one.what}", 2)
+        for one in where[:_MOST_STANDINGS]
+    ]
+    if lines:
+        yield "stands", [*lines, *sheet.more(len(where) - _MOST_STANDINGS, "place")]
 
 
 def _people(sheet: Sheet) -> Iterator[Part]:
     verdict = sheet.verdict
     if verdict.culprits:
         yield "culprit", _culprits(sheet)
-    if verdict.victims:
+    elif verdict.suspects:
+        yield "suspect", _culprits(sheet)
+    # Whoever waits is nobody's victim where nobody is to blame; and the waits say it once.
+    if verdict.victims and (verdict.culprits or not verdict.waits):
         many = len(parse_ranks(verdict.victims))
         count = f"  ({many:,} ranks)" if many > 1 else ""
         yield (
-            "victims" if verdict.culprits else "stuck",
+            "victims" if verdict.culprits else "waiting",
             [sheet.text(short(verdict.victims, sheet.signs), count)],
         )
 

@@ -33,10 +33,10 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
     yield f"## {text(headline(verdict))} ({verdict.confidence})"
     yield f"\n{text(verdict.sentence)}\n"
     yield f"| | |\n| --- | --- |\n| job | {job_size(diagnosis)} |"
-    if verdict.culprits:
-        yield f"| culprits | {cell(short(culprit_ranks(verdict)))} |"
+    if verdict.named:
+        yield f"| {'culprits' if verdict.culprits else 'suspects'} | {cell(short(culprit_ranks(verdict)))} |"
     if verdict.victims:
-        yield f"| {'victims' if verdict.culprits else 'stuck'} | {cell(short(verdict.victims))} |"
+        yield f"| {'victims' if verdict.culprits else 'waiting'} | {cell(short(verdict.victims))} |"
     where = verdict.location
     if where is not None:
         inside = f" in {cell(where.function)}" if where.function else ""
@@ -55,8 +55,8 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
         if len(divergence.cohorts) > MAX_COHORTS:
             yield f"| | and {len(divergence.cohorts) - MAX_COHORTS} more cohorts |"
     yield from _section(
-        "What the culprits did",
-        (f"rank {one.rank}: {code(one.doing)}" for one in verdict.culprits[:MAX_CULPRITS] if one.doing),
+        "What the culprits did" if verdict.culprits else "What the suspects did",
+        (f"rank {one.rank}: {code(one.doing)}" for one in verdict.named[:MAX_CULPRITS] if one.doing),
     )
     for excerpt in verdict.excerpts:
         marks = [f"{'>' if line.mark else ' '} {line.number:>5}  {line.text}" for line in excerpt.lines]

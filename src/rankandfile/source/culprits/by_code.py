@@ -48,7 +48,7 @@ _GROUPS = {"new_group", "new_subgroups", "init_device_mesh"}
 
 def named_by_code(verdict: Verdict, found: FoundLine, search: Search) -> NamedByCode | None:
     """None where the evidence names somebody already, or the code nobody."""
-    if not verdict.hang or verdict.culprits:
+    if not verdict.hang or verdict.named:
         return None
     if found.reason is None or found.reason.level != "varying":
         return None

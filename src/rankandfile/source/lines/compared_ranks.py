@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 
@@ -25,7 +26,7 @@ _MOST_SEEN = 1024
 
 def divergences(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
     """Where the evidence shows two call paths, the best founded first."""
-    culprits = [culprit.rank for culprit in verdict.culprits]
+    culprits = [culprit.rank for culprit in verdict.named]
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
     guilty = [cohort for cohort in cohorts if set(culprits) & set(ranks_of(cohort.ranks))]
     normal = [cohort for cohort in cohorts if cohort not in guilty]
@@ -92,6 +93,9 @@ def _pairs(
             found = compare(paths, one, other, settled)
             if found is not None and _comparable(paths, found):
                 yield found
+                if not paths.calls(found.normal.rank) and found.normal.path and not found.before:
+                    # Nothing was recorded: in a round before, whoever went another way was where the others are.
+                    yield replace(found, before=found.normal.path, exact=True)
 
 
 def _comparable(paths: CallPaths, found: CodeDivergence) -> bool:

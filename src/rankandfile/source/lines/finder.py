@@ -24,7 +24,7 @@ _NOT_IN_CODE = {"device", "fabric"}
 
 def find(search: Search, verdict: Verdict) -> FoundLine | None:
     """None where the code supports no answer."""
-    culprits = [culprit.rank for culprit in verdict.culprits]
+    culprits = [culprit.rank for culprit in verdict.named]
     if (
         (not verdict.hang and verdict.cause == "no_hang")
         or verdict.family in _NOT_IN_CODE

@@ -53,7 +53,7 @@ def said_upon(search: Search, verdict: Verdict) -> FoundLine | None:
 
 def _lines(search: Search, verdict: Verdict) -> list[str]:
     """What the culprits' logs say, of what the verdict rests on."""
-    culprits = [culprit.rank for culprit in verdict.culprits]
+    culprits = [culprit.rank for culprit in verdict.named]
     found: list[str] = []
     for word in verdict.evidence:
         if match := _EVENT.match(word):

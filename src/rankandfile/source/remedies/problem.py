@@ -66,7 +66,7 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         line=line,
         function=location.function or "",
         condition=location.condition or "",
-        culprits=tuple(culprit.rank for culprit in verdict.culprits),
+        culprits=tuple(culprit.rank for culprit in verdict.named),
         kind=divergence.kind if divergence else "",
         whole_job=len(members) == world_size if members and world_size else None,
         sites=tuple(sites),

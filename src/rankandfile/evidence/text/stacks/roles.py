@@ -50,12 +50,20 @@ _WORKER_FILE = re.compile(r"(^|[/\\])torch[/\\]utils[/\\]data[/\\]_utils[/\\]wor
 _LAUNCHER_FILE = re.compile(r"(^|[/\\])torch[/\\]distributed[/\\](elastic[/\\]agent|launcher|run\.py)")
 _STARTED_NAME = re.compile(r"Thread-\d|ThreadPool|Dummy-\d|.*\(")
 _THREAD_BOOT = re.compile(r"(^|\.)(_bootstrap|_bootstrap_inner|__bootstrap)$")
+_WAITS_FOR_ONE = re.compile(
+    r"(^|[/\\])(threading|queue|selectors|socket|asyncio[/\\]\w+|concurrent[/\\]futures[/\\]\w+|ray[/\\][\w/\\]+|tornado[/\\]\w+)\.py$"
+)
+_LEAVES = re.compile(r"(^|\.)(_shutdown|_python_exit|_exit_function|_run_exitfuncs)$")
+#: torch's own calls between ranks, and no server or launcher of it.
+_CALLS = re.compile(
+    r"(^|[/\\])torch[/\\](distributed[/\\](distributed_c10d|_functional_collectives|fsdp[/\\].*)|nn[/\\]parallel[/\\]distributed)\.py$"
+)
 _INNERMOST = 6
 
 
 def assign(threads: Sequence[View], pid: int | None, *, fatal: bool) -> list[str]:
     """The role of each thread of one process."""
-    main = _main(threads, pid)
+    main = _training(threads, _main(threads, pid))
     found: list[str] = []
     for index, thread in enumerate(threads):
         if index == main:
@@ -88,6 +96,31 @@ def _main(threads: Sequence[View], pid: int | None) -> int | None:
     ):
         return None
     return None if _is_autograd(last) or _STARTED_NAME.match(last.name) else len(threads) - 1
+
+
+def _training(threads: Sequence[View], main: int | None) -> int | None:
+    """The thread that trains, where the program's first one only waits for it: known by what it does.
+
+    It is the only one in torch.distributed.
+    """
+    if main is None:
+        return None
+    inner = [frame for frame in threads[main].frames if frame.file.endswith(".py")][:_INNERMOST]
+    if (
+        not inner
+        or not _WAITS_FOR_ONE.search(inner[0].file)
+        or any(_LEAVES.search(f.function) for f in inner)
+    ):
+        return main
+    others = [
+        index
+        for index, thread in enumerate(threads)
+        if index != main and _is_booted(thread.frames) and not _serves(thread, fatal=False)
+    ]
+    calls = [index for index in others if any(_CALLS.search(frame.file) for frame in threads[index].frames)]
+    if len(calls) == 1:
+        return calls[0]
+    return main
 
 
 def _is_booted(frames: Sequence[Frame]) -> bool:

@@ -19,10 +19,11 @@ from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+from rankandfile.evidence.text.stacks.titles import rank_in
 
 ORDER = 30
 
-_PROCESS = re.compile(r"^\s*Process (\d{1,10}): ")
+_PROCESS = re.compile(r"^\s*Process (\d{1,10}): (.*)")
 _PARENT = re.compile(r"^\s*Parent Process (\d{1,10}): ")
 _THREAD = re.compile(
     r'^\s*Thread (0x[0-9A-Fa-f]{1,16}|\d{1,20}) \((idle|active|active\+gil)\)(?:: "(.*)")?\s*$'
@@ -36,7 +37,10 @@ _NATIVE = re.compile(r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|rs)$|^\S*python3?[
 
 def _open(number: int, text: str, stream: Stream) -> Block | None:
     if match := _PROCESS.match(text):
-        stream.begin(pid=bounds.decimal(match[1]))
+        process = stream.collector.processes[stream.begin(pid=bounds.decimal(match[1]))]
+        told = rank_in(match[2]) if process.rank is None else None
+        if told is not None:
+            process.rank, process.rank_from = told, "content"
     elif match := _PARENT.match(text):
         if stream.process is not None:
             stream.collector.processes[stream.process].parent = bounds.decimal(match[1])

@@ -1,0 +1,19 @@
+"""What the program's source tells before anything is concluded: what stands on the lines that stacks stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeRead:
+    lines: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """The text of a line, by the file as the process saw it and its number: for a call into C leaves no frame."""
+    loops: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    """Of lines that a loop of their function goes over, the first line of the outermost such loop."""
+    makes_groups: bool | None = None
+    """The program makes groups beside that of all ranks; None: nobody read it."""
+
+
+NO_CODE = CodeRead()

@@ -1,0 +1,122 @@
+"""What the stacks of all ranks say together: who waits, who stands elsewhere, and what shows that they stay."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
+
+from .kinds import known
+from .places import Cohort, cohorts
+
+#: Activities in which a rank that does not move waits for others, as far as its stack can tell.
+_MAY_WAIT = ("backward", "cuda_sync", "nccl_call", "teardown")
+_SEVERAL_GROUPS = re.compile(
+    r"(?:^|[/\\_.])(?:device_mesh|mesh|pipelin\w*|pipe|stages?|parallel_state|mappings|tensor_parallel|tp|pp|ep|moe|experts?"
+    r"|shard\w*)(?:[/\\_.]|$)",
+    re.IGNORECASE,
+)
+_DEFAULT = "default_pg"
+#: So few ranks have nothing to make groups of.
+_FEW = 2
+
+
+@dataclass(frozen=True)
+class WhereAllStand:
+    facts: Facts
+
+    @cached_property
+    def stands(self) -> dict[int, Stand]:
+        """Ranks that were seen alive."""
+        gone = {rank for rank in self.facts.accounts.ends if self.facts.accounts.gone(rank)}
+        return {r: stand for r, stand in self.facts.hosts.items() if not stand.died and r not in gone}
+
+    @cached_property
+    def waiting(self) -> dict[int, Stand]:
+        """Those that wait for other ranks, or may, and do not move."""
+        return {rank: stand for rank, stand in self.stands.items() if waits(stand)}
+
+    @cached_property
+    def elsewhere(self) -> dict[int, Stand]:
+        """Those that wait for nobody: held by their own host, or busy."""
+        return {
+            rank: stand
+            for rank, stand in self.stands.items()
+            if rank not in self.waiting and stand.activity != "idle"
+        }
+
+    @cached_property
+    def gone(self) -> tuple[int, ...]:
+        """Ranks whose process ended first, and whose end is no echo of others'."""
+        accounts = self.facts.accounts
+        return tuple(sorted(r for r in accounts.ends if r not in self.stands and died_first(accounts, r)))
+
+    @cached_property
+    def unseen(self) -> tuple[int, ...]:
+        """Ranks of the job without a stack, that no line shows waiting."""
+        known = {*self.stands, *self.gone, *self.facts.accounts.gave_up}
+        return tuple(rank for rank in range(world_of(self.facts)) if rank not in known)
+
+    @cached_property
+    def heard_of_it(self) -> frozenset[int]:
+        """Ranks that learned from others that something had failed, and ended upon that."""
+        return frozenset(self.facts.accounts.echoes)
+
+    @cached_property
+    def cohorts(self) -> list[Cohort]:
+        return cohorts(self.facts, self.stands)
+
+    @cached_property
+    def moving(self) -> tuple[int, ...]:
+        return tuple(sorted(r for r, stand in self.stands.items() if stand.running or stand.moving))
+
+    @property
+    def overdue(self) -> bool:
+        """Somebody has waited for too long: a watchdog, or the person."""
+        return bool(self.facts.accounts.gave_up) or self.facts.hung
+
+    @cached_property
+    def stays(self) -> str:
+        """What shows that they do not move: a few words; empty if nothing does."""
+        # A job at work has ranks that wait in the same place whenever somebody looks: nobody at all may move.
+        looks = [stand.snapshots for stand in self.stands.values() if stand.moving is False]
+        if looks and len(looks) == len(self.stands):
+            return f"all of them stood there in each of {min(looks)} snapshots"
+        if self.facts.accounts.gave_up:
+            return "watchdogs gave up on it"
+        return "that the job hung was said" if self.facts.hung else ""
+
+    @cached_property
+    def one_group(self) -> bool:
+        """Whether all that they wait in is of the one group of all ranks: then the odd one out is out of line."""
+        reports = self.facts.accounts.reports
+        groups = {report.desc or report.group for report in reports}
+        if len(groups) > 1 or self.transfers:
+            return False
+        if groups and self.facts.accounts.gave_up >= set(self.waiting):
+            return all(_DEFAULT in (report.desc, report.group) for report in reports)
+        if self.facts.code.makes_groups is not None:
+            return not self.facts.code.makes_groups
+        names = (step.at for cohort in self.cohorts for step in cohort.path)
+        few = len(self.stands) + len(self.unseen) <= _FEW
+        return few and not any(_SEVERAL_GROUPS.search(name) for name in names)
+
+    @cached_property
+    def transfers(self) -> bool:
+        """Somebody sends or receives: who stands where is a matter of roles then."""
+        return any(
+            stand.activity == "p2p" or (not known(stand) and named_after_a_transfer(stand))
+            for stand in self.stands.values()
+        )
+
+
+def waits(stand: Stand) -> bool:
+    if stand.running or stand.moving:
+        return False
+    return stand.waits == "ranks" or stand.activity in _MAY_WAIT

@@ -1,0 +1,59 @@
+"""From the source and the stacks to what the lines say on which they stand."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.code_read import CodeRead
+from rankandfile.source.files.tree import SourceTree
+from rankandfile.source.program.modules import Program
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
+
+from .call_paths import Frame
+
+_MAKES_GROUPS = re.compile(
+    r"\b(new_group|new_subgroups\w*|split_group|init_device_mesh|DeviceMesh|initialize_model_parallel)\s*\("
+)
+_MOST = 4_000
+
+
+def code_read(case: Case, tree: SourceTree) -> CodeRead:
+    """Of the frames of every stack that somebody took; a line of a file that is not what ran says nothing."""
+    seen = case.snapshots.filter(pl.col("shows").is_in(["now", "died"]) & pl.col("stack").is_not_null())
+    frames = (
+        case.stacks.join(seen.select("stack").unique(), on="stack", how="semi")
+        .select(pl.col("frames").alias("frame"))
+        .explode("frame")
+        .unique()
+    )
+    rows = case.frames.join(frames, on="frame", how="semi").filter(~pl.col("is_torch")).sort("frame")
+    places = SourcePlaces(tree, Program(tree))
+    lines: dict[tuple[str, int], str] = {}
+    loops: dict[tuple[str, int], int] = {}
+    for function, file, line in rows.select("function", "file", "line").head(_MOST).iter_rows():
+        if not file or not line:
+            continue
+        place = places.find(Frame((function or "").rsplit(".", 1)[-1], file, line))
+        if place is not None and place.known:
+            lines[file, line] = place.module.lines[line - 1].strip()
+            if (loop := _loop_over(place)) is not None:
+                loops[file, line] = loop
+    return CodeRead(lines=lines, loops=loops, makes_groups=_makes_groups(tree))
+
+
+def _loop_over(place: SourcePlace) -> int | None:
+    around = (
+        node.lineno
+        for node in ast.walk(place.function.node)
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While))
+        and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
+    )
+    return min(around, default=None)
+
+
+def _makes_groups(tree: SourceTree) -> bool:
+    return any(_MAKES_GROUPS.search(tree.read(path) or "") for path in tree.paths())

@@ -1,0 +1,195 @@
+"""Nothing was recorded, and somebody took stacks: who waits, who is out of line, and when nobody may be named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.reason.building import Call, Job, Stop, case_of
+
+from rankandfile import diagnose
+from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.model.ranks import parse_ranks
+from rankandfile.pipeline import Options
+from rankandfile.pipeline import diagnose as conclude
+
+C10D = "torch/distributed/distributed_c10d.py"
+STEP = "    train_step (train.py:14)\n    main (train.py:22)\n    <module> (train.py:32)\n"
+IN_SUM = f"    all_reduce ({C10D}:3252)\n" + STEP
+IN_BARRIER = (
+    f"    barrier ({C10D}:5356)\n    finish (train.py:29)\n    main (train.py:25)\n"
+    "    <module> (train.py:32)\n"
+)
+IN_LOCK = "    update (train.py:9)\n    main (train.py:21)\n    <module> (train.py:32)\n"
+IN_GROUP = (
+    f"    new_group ({C10D}:5900)\n    evaluate (train.py:60)\n    main (train.py:24)\n"
+    "    <module> (train.py:32)\n"
+)
+AT_ROOT = f"    broadcast ({C10D}:3151)\n    resume (train.py:4)\n    main (train.py:28)\n    <module> (train.py:32)\n"
+COUNTS = "    crunch (train.py:6)\n    main (train.py:29)\n    <module> (train.py:32)\n"
+PROGRAM = """
+import torch.distributed as dist
+
+
+def update(metrics, lock):
+
+
+
+    lock.acquire()
+    metrics["n"] = 1
+
+
+def train_step(t):
+    dist.all_reduce(t)
+
+
+def main(lock):
+    dist.init_process_group("gloo")
+    patience = 0
+    for step in range(100):
+        update({}, lock)
+        train_step(step)
+        if step > patience and dist.get_rank() == 2:
+            break
+    finish()
+
+
+def finish():
+    dist.barrier()
+
+
+main(None)
+"""
+
+
+def dumped(folder: Path, stacks: dict[int, str], *, looks: int = 2, state: str = "idle") -> Path:
+    """What `py-spy dump` prints of each rank, as often as somebody looked."""
+    for rank, stack in stacks.items():
+        for look in range(looks):
+            told = f"Process {100 + rank}: python train.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
+            told += f'Thread {100 + rank} ({state if stack == COUNTS else "idle"}): "MainThread"\n{stack}'
+            (folder / f"stack_rank{rank}_{look}.txt").write_text(told)
+    return folder
+
+
+def best(diagnosis: Diagnosis) -> Verdict:
+    return diagnosis.verdicts[0]
+
+
+def named(verdict: Verdict) -> tuple[list[int], list[int]]:
+    return [one.rank for one in verdict.culprits], [one.rank for one in verdict.suspects]
+
+
+def test_the_odd_one_out_of_equals_is_suspected_where_groups_are_not_known(tmp_path: Path) -> None:
+    verdict = best(diagnose(dumped(tmp_path, {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM})))
+    assert verdict.hang
+    assert named(verdict) == ([], [2])
+    assert verdict.divergence is not None
+    assert [cohort.ranks for cohort in verdict.divergence.cohorts] == ["0,1,3", "2"]
+
+
+def test_the_source_says_that_there_is_one_group_and_which_condition_leads_there(tmp_path: Path) -> None:
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "train.py").write_text(PROGRAM)
+    stacks = dumped(tmp_path, {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM})
+    verdict = best(diagnose(stacks, src=src))
+    assert named(verdict) == ([2], [])
+    assert verdict.confidence == "supported"
+    assert verdict.location is not None
+    assert verdict.location.line == PROGRAM.splitlines().index("            break")
+
+
+def test_a_lock_shows_in_the_text_of_its_line_alone(tmp_path: Path) -> None:
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "train.py").write_text(PROGRAM)
+    stacks = dumped(tmp_path, {0: IN_SUM, 1: IN_LOCK})
+    assert named(best(diagnose(stacks))) == ([], [1])
+    verdict = best(diagnose(stacks, src=src))
+    assert (verdict.cause, named(verdict)) == ("host_blocked", ([1], []))
+    assert "lock" in (verdict.culprits[0].doing or "")
+
+
+def test_making_a_group_takes_every_rank(tmp_path: Path) -> None:
+    verdict = best(diagnose(dumped(tmp_path, {0: IN_GROUP, 1: IN_SUM, 2: IN_SUM})))
+    assert (verdict.cause, named(verdict)) == ("group_mismatch", ([0], []))
+
+
+def test_who_waits_as_a_root_may_wait_for_one_that_went_on_with_the_others(tmp_path: Path) -> None:
+    assert named(best(diagnose(dumped(tmp_path, {0: AT_ROOT, 1: IN_SUM, 2: IN_SUM})))) == ([], [])
+
+
+@pytest.mark.parametrize("looks", [1, 2])
+def test_a_job_at_work_names_nobody(tmp_path: Path, looks: int) -> None:
+    stacks = {0: IN_SUM, 1: COUNTS, 2: IN_SUM}
+    dumped(tmp_path, stacks, looks=looks, state="active+gil")
+    if looks == 2:
+        later = tmp_path / "stack_rank1_1.txt"
+        later.write_text(later.read_text().replace("train.py:6", "train.py:7"))
+    verdict = best(diagnose(tmp_path))
+    assert named(verdict) == ([], [])
+    assert not verdict.hang
+
+
+def test_one_look_is_never_more_than_a_suspicion(tmp_path: Path) -> None:
+    stacks = dumped(tmp_path, {0: IN_GROUP, 1: IN_SUM, 2: IN_SUM}, looks=1)
+    assert named(best(diagnose(stacks))) == ([], [0])
+    assert named(best(diagnose(stacks, hung=True))) == ([0], [])
+
+
+def test_two_and_two_accuse_nobody_and_say_where_each_stands(tmp_path: Path) -> None:
+    diagnosis = diagnose(dumped(tmp_path, {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_BARRIER}))
+    assert named(best(diagnosis)) == ([], [])
+    assert best(diagnosis).hang
+    assert {one.ranks: one.state for one in diagnosis.standings} == {"0,1": "waits", "2,3": "waits"}
+    assert "not a single recorded call" not in best(diagnosis).sentence
+
+
+def test_the_thread_that_trains_is_known_by_what_it_does(tmp_path: Path) -> None:
+    boot = "    Thread.run (threading.py:982)\n    Thread._bootstrap_inner (threading.py:1045)\n"
+    boot += "    Thread._bootstrap (threading.py:1002)\n"
+    waits = "    Thread.join (threading.py:1119)\n    <module> (train.py:50)\n"
+    for rank, stack in {0: IN_SUM, 1: IN_LOCK, 2: IN_SUM}.items():
+        fit = stack.replace("    <module> (train.py:32)\n", boot)
+        told = f'Process 10{rank}: python train.py\n\nThread 10{rank} (idle): "MainThread"\n{waits}'
+        told += f'Thread 9{rank} (idle): "Trainer"\n{fit}'
+        for look in range(2):
+            (tmp_path / f"stack_rank{rank}_{look}.txt").write_text(told)
+    verdict = best(diagnose(tmp_path))
+    assert (verdict.cause, named(verdict)) == ("host_blocked", ([1], []))
+
+
+def test_receives_in_a_circle_by_the_arguments_in_the_stacks(tmp_path: Path) -> None:
+    for rank, peer in {0: 1, 1: 0}.items():
+        stack = (
+            f"    recv ({C10D}:2799)\n        Arguments:\n            src: {peer}\n    swap (train.py:3)\n"
+        )
+        for look in range(2):
+            told = f'Process 10{rank}: python train.py\n\nThread 10{rank} (idle): "MainThread"\n{stack}'
+            (tmp_path / f"stack_rank{rank}_{look}.txt").write_text(told)
+    verdict = best(diagnose(tmp_path))
+    assert (verdict.cause, named(verdict)) == ("order_inversion", ([0, 1], []))
+
+
+def test_dumps_that_were_copied_name_the_same_rank_if_it_hung() -> None:
+    made = [Call("0", "all_reduce", 64, "train.py:9")] * 3
+    programs = {rank: [*made] for rank in range(4)}
+    case = case_of(Job({"0": [0, 1, 2, 3]}, {**programs, 2: [made[0], Stop()]}), waited_s=600)
+    sure = best(conclude(case).diagnosis)
+    copied = case.dumps.with_columns(written_ns=case.dumps["last_ns"] + 10**17)
+    verdict = best(conclude(replace(case, dumps=copied), Options()).diagnosis)
+    assert named(verdict)[0] == named(sure)[0] == [2]
+    assert verdict.confidence != "established"
+    assert parse_ranks(verdict.victims) == [0, 1, 3]
+
+
+def test_servers_of_models_tell_the_rank_in_the_title_of_the_process(tmp_path: Path) -> None:
+    told = ""
+    for rank, stack in {0: IN_SUM, 1: IN_LOCK, 2: IN_SUM}.items():
+        for _ in range(2):
+            told += f'Process 10{rank}: sglang::scheduler_TP{rank}\n\nThread 10{rank} (idle): "MainThread"\n{stack}\n'
+    (tmp_path / "node.txt").write_text(told)
+    verdict = best(diagnose(tmp_path))
+    assert (verdict.cause, named(verdict)) == ("host_blocked", ([1], []))
