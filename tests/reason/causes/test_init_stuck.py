@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from support.reason import no_dumps
-from support.reason.witnesses import IN_INIT, Witnesses, at, best, blamed
+from support.reason.witnesses import IN_INIT, Witnesses, at, best, blamed, suspected
 
 from rankandfile.model.case import Case
 from rankandfile.model.tables import schema
@@ -27,7 +27,7 @@ def test_setup_that_waits_for_a_rank_that_moves() -> None:
     witnesses = no_dumps.nothing(3).stack(0, IN_INIT).stack(2, IN_INIT)
     witnesses.stack(1, at(17, "fetch", "/workspace/prepare.py"), at(31, "unpack", "/workspace/prepare.py"))
     verdict = best(witnesses)
-    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("init_stuck", "hypothesis", [1])
+    assert (verdict.cause, verdict.confidence, suspected(verdict)) == ("init_stuck", "hypothesis", [1])
     assert [a.cause for a in verdict.alternatives] == ["host_slow"]
 
 

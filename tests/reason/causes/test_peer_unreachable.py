@@ -13,6 +13,7 @@ from support.reason.witnesses import (
     at,
     best,
     blamed,
+    suspected,
 )
 
 
@@ -42,7 +43,7 @@ def test_silence_in_all_sources_where_all_others_speak() -> None:
     for rank in (0, 1, 3):
         witnesses.stack(rank, at(63, "step", "/workspace/trainer.py"))
     verdict = best(witnesses)
-    assert (verdict.confidence, blamed(verdict)) == ("hypothesis", [2])
+    assert (verdict.confidence, suspected(verdict)) == ("hypothesis", [2])
     assert verdict.alternatives[0].cause == "peer_unreachable"
 
 

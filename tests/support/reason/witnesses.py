@@ -157,3 +157,7 @@ def best(told: Witnesses | Case) -> Verdict:
 
 def blamed(verdict: Verdict) -> list[int]:
     return [culprit.rank for culprit in verdict.culprits]
+
+
+def suspected(verdict: Verdict) -> list[int]:
+    return [suspect.rank for suspect in verdict.suspects]

@@ -6,6 +6,8 @@ made it less often than who made it there.
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 from rankandfile.model.claims import Differs, ExtraCall, LeftOut, OfCall, OtherCall, ranks_of
@@ -55,10 +57,22 @@ def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
     lines = raw.told(claim, everyone).filter((pl.col("seq") == claim.seq) & pl.col("op").is_not_null())
     told = dict(lines.select("rank", pl.col("op").cast(pl.String)).iter_rows())
     mine = {rank for rank in ranks & told.keys() if raw.names(claim, told[rank])}
-    recorded = (
-        raw.at(claim, None).filter(~pl.col("rank").is_in(list(mine)))["op"].cast(pl.String).unique().to_list()
-    )
+    there = raw.at(claim, None).filter(~pl.col("rank").is_in(list(mine)))
+    if mine and _other_size(raw, lines, there, mine):
+        return mine
+    recorded = there["op"].cast(pl.String).unique().to_list()
     return mine if any(not raw.names(claim, op) for op in (*told.values(), *recorded)) else set()
+
+
+def _other_size(raw: Raw, lines: pl.DataFrame, there: pl.DataFrame, mine: set[int]) -> bool:
+    """What these ranks' lines say they asked for is of another size than anything that the others asked for."""
+    sizes = dict(lines.filter(pl.col("size_in").is_not_null()).select("rank", "size_in").iter_rows())
+    asked = raw.case.shapes.filter(pl.col("shape").is_in(there["shape"].unique().implode()))[
+        "in_sizes"
+    ].to_list()
+    others = {size for rank, size in sizes.items() if rank not in mine}
+    others |= {sum(math.prod(tensor) for tensor in tensors) for tensors in asked}
+    return bool(others) and mine <= sizes.keys() and not {sizes[rank] for rank in mine} & others
 
 
 def differs(raw: Raw, claim: Differs) -> set[int]:
@@ -72,7 +86,10 @@ def differs(raw: Raw, claim: Differs) -> set[int]:
         own = there.filter(pl.col("rank").is_in(parse_ranks(side.ranks)))
         if not own.height:
             return set()
-        values.append(_value(raw, claim, own.row(0, named=True)))
+        # A batch has several records at one number: its value is that of all of them.
+        own = own.filter(pl.col("rank") == own["rank"][0]).sort("record")
+        parts = [_value(raw, claim, part) for part in own.iter_rows(named=True)]
+        values.append(None if None in parts else tuple(parts))
     known = [value for value in values if value is not None]
     return ranks if len(known) == len(values) and len(set(known)) > 1 else set()
 

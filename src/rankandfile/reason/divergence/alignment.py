@@ -47,17 +47,18 @@ def common_prefix(a: Tokens, b: Tokens) -> int:
     return length
 
 
-def align(a: Tokens, b: Tokens) -> list[Edit] | None:
+def align(a: Tokens, b: Tokens, known: int | None = None) -> list[Edit] | None:
     """The edits that make `b` out of a beginning of `a`; None if the two have nothing to do with each other.
 
     One stretch that was left out or put in and explains more than it takes is found first, however long it is and
     whatever comes after it; then the shortest script, of those the one that matches most calls. Sequences that are
-    further apart are told up to the second edit: the first is the one after which the longest stretch agrees.
+    further apart are told up to the second edit: the first is the one after which the longest stretch agrees. Of `a` so
+    many calls are `known`; what follows was predicted, and decides no tie.
     """
     agree = common_prefix(a, b)
     if agree == len(b):
         return []
-    whole = _one_stretch(a[agree:], b[agree:])
+    whole = _one_stretch(a[agree:], b[agree:], (len(a) if known is None else known) - agree)
     if whole is not None:
         length = whole.a_stop + whole.b_stop
         swapped = _shortest(a, b, min(_SMALL, length - 1))
@@ -73,11 +74,12 @@ def _moved(edit: Edit, by: int) -> Edit:
     return Edit(*(place + by for place in edit))
 
 
-def _one_stretch(a: Tokens, b: Tokens) -> Edit | None:
+def _one_stretch(a: Tokens, b: Tokens, known: int) -> Edit | None:
     """The shortest stretch of `a` without which it goes on as `b`, or of `b` without which it goes on as `a`."""
     dropped = _find(a, b)
     for added in _starts(b, a):
-        if dropped is not None and added >= dropped:
+        longest = None if dropped is None else dropped - (dropped + len(b) <= known)
+        if longest is not None and added > longest:
             break
         if common_prefix(a, b[added:]) == len(b) - added:
             return Edit(0, 0, 0, int(added))

@@ -76,6 +76,8 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
     start = starts[-1]
     if not differs[start:].any():
         return None
+    if (at := _other_arguments_once(normal.tokens, theirs, differs, hard, start)) is not None:
+        return TrackDifference("argument", low + at, True, 1, n - 1 - at)
     found = _align_from(normal.tokens, theirs, start, low)
     if found is not None and (found.confirmed or not hard.any()):
         return found if found.confirmed else None
@@ -89,6 +91,19 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
     if again is not None and again.confirmed:
         return again
     return TrackDifference("substituted", low + _first_alone(normal, other, at), True, 1, 0)
+
+
+def _other_arguments_once(
+    normal: Tokens, other: Tokens, differs: np.ndarray, hard: np.ndarray, start: int
+) -> int | None:
+    """The one call of all that differs, if both made it by the same path: nobody is a call ahead after it, though in a
+    loop it may look so."""
+    places = np.flatnonzero(differs[start:]) + start
+    if places.size != 1 or not hard[places[0]]:
+        return None
+    at = int(places[0])
+    path = normal[at] & _PATH
+    return at if path and path == other[at] & _PATH else None
 
 
 def _first_alone(normal: Track, other: Track, at: int) -> int:
@@ -189,7 +204,7 @@ def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDif
     a = np.concatenate([normal[begin:], future])
     b = other[begin:]
     skip = common_prefix(a, b)
-    edits = align(a[skip:], b[skip:])
+    edits = align(a[skip:], b[skip:], len(normal) - begin - skip)
     if not edits:
         return None
     return _name([Edit(*(v + begin + skip for v in e)) for e in edits], normal, other, low)
