@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import select
 import subprocess
-import sys
 
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.files.worker import READY, Request, read_message, write_message
 from rankandfile.evidence.raw import pack
+from rankandfile.own_python import own_python
 
 #: What a file may become, in bytes: columns and tables are smaller than the dump they come from, and only a
 #: file made for the purpose grows without end.
@@ -37,7 +37,7 @@ class Decoder:
         if read_message(self._stdout) != READY:
             self.end()
             raise BrokenDecoder(
-                "no decoding process starts; try: python -m rankandfile.evidence.files.worker 4000000000"
+                "no decoding process starts; try: cd / && python -m rankandfile.evidence.files.worker 4000000000"
             )
 
     def ask(self, request: Request, size: int, seconds: float) -> Decoded:
@@ -68,13 +68,8 @@ class Decoder:
 
 
 def _spawn(memory: int) -> subprocess.Popen[bytes]:
-    # Not `-m`: that would look for modules in the current folder first, which may hold a stranger's files.
-    # The process imports from where this one does, and from nowhere else.
-    start = (
-        f"import sys; sys.path[:] = {sys.path!r}; from rankandfile.evidence.files.worker import main; main()"
-    )
     return subprocess.Popen(
-        [sys.executable, "-c", start, str(memory)],
+        [*own_python("from rankandfile.evidence.files.worker import main; main()"), str(memory)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankandfile.own_python import own_python
 from rankandfile.runtime.debug import worker
 from rankandfile.runtime.recorder.current import ring_folder
 from rankandfile.runtime.recorder.start import start as start_recorder
 from rankandfile.runtime.switch import recorder_on
-
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from rankandfile.capture.debug.main import main; main()"
 
 
 @dataclass
@@ -115,7 +114,7 @@ def handlers() -> list[Any]:
 def _start_page(settings: dict[str, Any]) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     page = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
+        own_python("from rankandfile.capture.debug.main import main; main()"),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=environment,
