@@ -125,7 +125,7 @@ def test_limits_on_files_and_sizes_are_one_line(top: Path, spool: Path) -> None:
     assert [blob.source for blob in blobs] == [f"d/{n}" for n in range(10) if n != 3]
     assert [note.what for note in notes] == [
         "11 bytes long, more than 10 bytes; not read",
-        "more than 10 files; the rest was not looked at",
+        "more than 10 files (--limit-files allows more); the rest was not looked at",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import select
+import signal
 import subprocess
 
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
@@ -16,9 +17,16 @@ from rankandfile.own_python import own_python
 ANSWER_PER_BYTE = 4
 ANSWER = 64 << 20
 
+LONG = "refused: it took longer than any real file"
+
 
 class BrokenDecoder(Exception):
     """The process ended, or was ended; its text says why, for a note on the file."""
+
+    def __init__(self, why: str, seconds: float = 0.0) -> None:
+        super().__init__(why)
+        self.seconds = seconds
+        """Processor time that the file cost."""
 
 
 class Decoder:
@@ -46,13 +54,16 @@ class Decoder:
             write_message(self._stdin, pack(request))
             # The answer is written at once and whole: a process that has begun it has done with the file.
             if not self._answers.poll(seconds * 1000):
-                raise BrokenDecoder("refused: it took longer than any real file")
+                raise BrokenDecoder(LONG, request.seconds)
             answer = read_message(self._stdout, ANSWER + ANSWER_PER_BYTE * size)
         except OverflowError as error:
             raise BrokenDecoder(f"refused: it expands without end ({error})") from error
         except OSError:
             answer = None
         if answer is None:
+            self.kill()
+            if self._process.wait() == -signal.SIGPROF:
+                raise BrokenDecoder(LONG, request.seconds)
             raise BrokenDecoder("refused: it brought its decoding process down")
         return unpack_decoded(answer)
 

@@ -19,6 +19,7 @@ from rankandfile.evidence.files.archives import Expansion
 from rankandfile.evidence.files.blobs import Blob, natural, shown
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.members import is_junk
+from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.sniff import container
 from rankandfile.model.ledger import Note
 
@@ -42,19 +43,22 @@ _SPECIAL = {
 
 
 def walk(
-    paths: Iterable[str | Path], spool: Path, limits: Limits = _DEFAULTS
+    paths: Iterable[str | Path],
+    spool: Path,
+    limits: Limits = _DEFAULTS,
+    patience: Patience | None = None,
 ) -> tuple[list[Blob], list[Note]]:
     """All files behind the paths, in an order that depends on their names only, and what was not taken.
 
     Archives are opened into `spool`, an empty folder that outlives the blobs. Never raises for what it finds.
     """
-    return _Walk(spool, limits).run(paths)
+    return _Walk(spool, limits, patience).run(paths)
 
 
 class _Walk:
-    def __init__(self, spool: Path, limits: Limits) -> None:
+    def __init__(self, spool: Path, limits: Limits, patience: Patience | None) -> None:
         self._limits = limits
-        self._budget = ExpansionBudget(limits, spool)
+        self._budget = ExpansionBudget(limits, spool, patience)
         self._expansion = Expansion(self._budget, limits)
         # Files and what comes out of archives, in the order of their names.
         self._blobs, self._notes = self._expansion.blobs, self._expansion.notes

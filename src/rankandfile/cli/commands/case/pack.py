@@ -10,7 +10,7 @@ from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.loading import Paths, load_case, loading
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ _KINDS = {
 _SHOWN = 3
 
 
+@loading
 def pack(
+    options: Options,
     paths: Paths,
     output: Annotated[Path | None, Option("--output", "-o", help="The archive to write (a .zip).")] = None,
     redact: Annotated[
@@ -63,8 +65,6 @@ def pack(
         bool, Option("--dry-run", help="Write nothing; show what would be replaced, and by what.")
     ] = False,
     force: Annotated[bool, Option("--force", help="Replace an archive that exists.")] = False,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Make one archive for a support ticket: the case's tables and ledger, and the raw evidence where wanted.
 
@@ -75,7 +75,7 @@ def pack(
     Exit status: 0 written (or, with --dry-run, shown), 2 usage or unreadable input.
     """
     _check(output, redact=redact, hide=hide or [], raw=raw, dry_run=dry_run, force=force)
-    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
+    case = load_case(paths, options)
     pseudonyms = None
     if redact:
         from rankandfile.evidence.redact.tables import redact as redact_case
