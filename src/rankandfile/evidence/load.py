@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import UNREAD, Task, decode_all
 from rankandfile.evidence.files.walk import walk
-from rankandfile.evidence.reading import Reading
+from rankandfile.evidence.reading import NotACase, Reading
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
@@ -48,6 +49,7 @@ def load(
         from rankandfile.evidence.tables import case_dir
 
         if case_dir.is_case_dir(paths[0]):
+            _all_its_own(paths[0], limits or Limits())
             return case_dir.read(paths[0])
     if len(paths) == 1 and _may_be_pack(paths[0]):
         from rankandfile.evidence.pack import opening
@@ -66,10 +68,20 @@ def load(
     return case_of(files, notes, reading or Reading())
 
 
+def _all_its_own(folder: Path, limits: Limits) -> None:
+    """A case directory may be a stranger's, too: what it holds must be in it. Raises `NotACase`."""
+    links = Links([folder], limits.follow_links)
+    for path in (folder / "case.json", *sorted(folder.glob("*.parquet"))):
+        if not links.ordinary(path):
+            raise NotACase(f"{folder}: {path.name} is a link that leads out of it, or no ordinary file")
+
+
 def _may_be_pack(path: Path) -> bool:
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as file:
-            return path.is_file() and file.read(4) == b"PK\3\4"
+            return file.read(4) == b"PK\3\4"
     except OSError:
         return False
 

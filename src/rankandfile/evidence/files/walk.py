@@ -18,6 +18,7 @@ from pathlib import Path
 from rankandfile.evidence.files.archives import Expansion
 from rankandfile.evidence.files.blobs import Blob, natural, shown
 from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.members import is_junk
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.sniff import container
@@ -65,8 +66,11 @@ class _Walk:
         self._seen: dict[tuple[int, int], str] = {}
         self._families: Counter[str] = Counter()
         self._unopened: list[str] = []
+        self._links = Links([])
 
     def run(self, paths: Iterable[str | Path]) -> tuple[list[Blob], list[Note]]:
+        paths = list(paths)
+        self._links = Links(paths, self._limits.follow_links)
         try:
             for path in paths:
                 self._path(str(path))
@@ -76,6 +80,7 @@ class _Walk:
             first, more = self._unopened[0], len(self._unopened) - 1
             what = f"{self._budget.full}; not opened"
             self._say(first, what + (f", and {more:,} more archives" if more else ""))
+        self._notes += self._links.notes()
         return self._blobs, self._notes
 
     def _say(self, path: str, what: str) -> None:
@@ -102,6 +107,8 @@ class _Walk:
             folders = []
             for entry in self._entries(path):
                 self._budget.count()
+                if entry.is_symlink() and self._links.out(entry.path):
+                    continue
                 try:
                     status = entry.stat()
                 except OSError as error:

@@ -89,7 +89,9 @@ def pack(
 
     counts = {kind: len(values) for kind, values in pseudonyms.given().items()} if pseudonyms else None
     with told_as(f"{output}: cannot be written"):
-        write(case, output, redacted=counts, raw=paths if raw else ())
+        write(
+            case, output, redacted=counts, raw=paths if raw else (), follow_links=options.limits.follow_links
+        )
     _say_written(output, redacted=redact, raw=raw)
 
 
