@@ -18,6 +18,7 @@ from rankandfile.runtime.debug import worker
 from rankandfile.runtime.recorder.current import ring_folder
 from rankandfile.runtime.recorder.start import start as start_recorder
 from rankandfile.runtime.switch import recorder_on
+from rankandfile.wire.places import make_private
 
 
 @dataclass
@@ -131,9 +132,7 @@ def _private_folder() -> Path:
     base = Path(tempfile.gettempdir()) / f"raf-debug-{os.getuid()}"
     folder = base / f"{os.getppid()}-{_number('TORCHELASTIC_RESTART_COUNT')}-{_number('MASTER_PORT')}"
     for one in (base, folder):
-        one.mkdir(mode=0o700, exist_ok=True)
-        if one.lstat().st_uid != os.getuid() or one.is_symlink():
-            raise PermissionError(f"{one} belongs to another user")
+        make_private(one)
     return folder
 
 

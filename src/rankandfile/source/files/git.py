@@ -98,8 +98,8 @@ def refusal(path: Path, *words: str) -> str:
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return f"git cannot be run: {getattr(error, 'strerror', None) or type(error).__name__}"
     first = done.stderr.decode("utf-8", "replace").splitlines()[:1]
-    words = "".join(letter for letter in "".join(first)[:200] if letter.isprintable())
-    return "" if done.returncode == 0 else f"git says {words.removeprefix('fatal: ') or 'nothing'}"
+    said = "".join(letter for letter in "".join(first)[:200] if letter.isprintable())
+    return "" if done.returncode == 0 else f"git says {said.removeprefix('fatal: ') or 'nothing'}"
 
 
 def _environment() -> dict[str, str]:
