@@ -35,6 +35,8 @@ _KINDS = {
     "mac": "hardware addresses",
     "user": "users",
     "mail": "e-mail addresses",
+    "name": "names of namespaces, jobs, images and the like",
+    "id": "accounts and identifiers",
     "dir": "folders",
     "file": "file names",
     "text": "values of variables",
