@@ -27,7 +27,9 @@ from rankandfile.render.report import page
 
 pytestmark = pytest.mark.slow
 
-SHARED = ["src", "git", "hung", "attempt", "jobs"]
+SHARED = [
+    "src", "git", "hung", "attempt", "jobs", "limit_seconds", "limit_files", "follow_links",
+]  # fmt: skip
 DIAGNOSING = ["diagnose", "report", "fix", "explore", "investigate", "mcp"]
 SHOWING = ["source", "waits", "cohorts", "divergence", "timeline", "stacks", "evidence"]
 

@@ -17,8 +17,8 @@ PACKAGE = Path(rankandfile.__file__).parent
 ANALYSIS = {"model", "evidence", "reason", "source", "doctor", "render"}
 EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "cli"}
 
-#: What has no room because every room may import it: the listing of a folder's files.
-EVERYBODYS = {"listing"}
+#: What has no room because every room may import it: the listing of a folder's files, the way to start a Python.
+EVERYBODYS = {"listing", "own_python"}
 
 #: room -> the other rooms it may import
 MAY_IMPORT: dict[str, set[str]] = {

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankandfile.evidence.files.limits import Limits
 from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.errors import UserError
 
@@ -51,6 +52,8 @@ class Options:
     """Ranks per replica group (torchft), whose dumps count their members from 0."""
     jobs: int | None = None
     """Decoding processes. None: one per processor. It changes no answer."""
+    limits: Limits = Limits()
+    """What reading may cost; what is left out for it is in the notes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +110,7 @@ def _load(
             paths,
             Path(spool),
             jobs=options.jobs,
+            limits=options.limits,
             reading=reading,
             on_progress=None if on_progress is None else lambda done, of: on_progress("reading", done, of),
             meanwhile=meanwhile,

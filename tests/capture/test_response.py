@@ -62,6 +62,7 @@ class Case:
 class Roster:
     seen: list[Seen]
     told: dict[str, str] = field(default_factory=dict)
+    unreached: dict[int, str] = field(default_factory=dict)
 
     @property
     def calls(self) -> int:

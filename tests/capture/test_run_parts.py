@@ -193,3 +193,35 @@ def test_a_job_on_a_terminal_sees_a_terminal(tmp_path: Path) -> None:
     assert process.wait(60) == 0
     assert os.read(ours, 1000).strip() == b"True True False"
     os.close(ours)
+
+
+def test_where_the_recorder_cannot_come_in_that_is_said_and_the_job_runs(tmp_path: Path) -> None:
+    env = {**os.environ, "RANK": "0"}
+    # As long as it takes to be looked for.
+    code = "import time; print('ran'); time.sleep(3)"
+    python = [sys.executable, "-c", code]
+    expected = {
+        "started with -I, which": [sys.executable, "-I", "-c", code],
+        "started with -E, which": [sys.executable, "-BE", "-c", code],
+        "started without the variables": ["env", "-i", "RANK=0", *python],
+        "": python,
+    }
+    running = {
+        why: subprocess.Popen(
+            [*RAF, "--", *command],
+            env=env,
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for why, command in expected.items()
+    }
+    for why, process in running.items():
+        out, said = process.communicate(timeout=300)
+        assert (process.returncode, out) == (0, "ran\n")
+        assert (
+            ("nothing was recorded of rank 0: Python was " + why in said)
+            if why
+            else "was started" not in said
+        )

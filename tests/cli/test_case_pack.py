@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import zipfile
 from pathlib import Path
@@ -63,6 +65,41 @@ def test_raw_evidence_comes_back_as_it_was(raf: Raf, other_op: Path, tmp_path: P
     files = sorted(path.relative_to(other_op) for path in other_op.rglob("*") if path.is_file())
     assert files
     assert all((back / file).read_bytes() == (other_op / file).read_bytes() for file in files)
+
+
+def test_raw_evidence_takes_along_nothing_that_links_lead_to(
+    raf: Raf, other_op: Path, tmp_path: Path
+) -> None:
+    given, outside, ticket = tmp_path / "given", tmp_path / "outside", tmp_path / "ticket.zip"
+    shutil.copytree(other_op, given)
+    outside.mkdir()
+    (outside / "raf-1.ring").write_text("secret")
+    (given / "linked.txt").symlink_to(outside / "raf-1.ring")
+    (given / "raf-2.ring").symlink_to(outside / "raf-1.ring")
+    (given / "folder").symlink_to(outside)
+    (given / "zeros").symlink_to("/dev/zero")
+    os.mkfifo(given / "raf-3.ring")
+    assert raf("case", "pack", given, "-o", ticket, "--raw").status == 0
+    with zipfile.ZipFile(ticket) as packed:
+        held = {name for name in packed.namelist() if name.startswith("evidence/")}
+        assert b"secret" not in b"".join(map(packed.read, packed.namelist()))
+    assert {Path(name).name for name in held} == {file.name for file in other_op.iterdir()}
+    assert raf("show", "ring", given).status == 2
+    # Where the person says so, links are followed.
+    (given / "zeros").unlink()
+    assert raf("case", "pack", given, "-o", ticket, "--raw", "--force", "--follow-links").status == 0
+    with zipfile.ZipFile(ticket) as packed:
+        assert packed.read("evidence/given/linked.txt") == b"secret"
+
+
+def test_the_tables_of_a_case_directory_are_its_own(raf: Raf, packed: Path, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    assert raf("case", "open", packed, "-o", opened).status == 0
+    (opened / "calls.parquet").rename(tmp_path / "elsewhere.parquet")
+    (opened / "calls.parquet").symlink_to(tmp_path / "elsewhere.parquet")
+    done = raf("show", "groups", opened)
+    assert done.status == 2 and "a link that leads out" in done.err
+    assert raf("show", "groups", opened, "--follow-links").status == 0
 
 
 def test_a_dry_run_shows_and_writes_nothing(raf: Raf, other_op: Path, tmp_path: Path) -> None:

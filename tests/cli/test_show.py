@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 from support.cli.raf_runs import Raf
 
+from rankandfile.cli.output import Format, emit
+
 pytestmark = pytest.mark.slow
 
 
@@ -74,6 +76,15 @@ def test_csv_and_parquet_hold_the_same_calls(raf: Raf, other_op: Path, tmp_path:
         found = pl.read_csv(file) if format == "csv" else pl.read_parquet(file)
         assert found.height == wanted.height
         assert found["record"].to_list() == wanted["record"].to_list()
+
+
+def test_cells_of_csv_are_no_formulas(tmp_path: Path) -> None:
+    cells = ["=cmd|' /C calc'!A0", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1", "all_reduce", "a=b", None]
+    frame = pl.DataFrame({"=op": cells, "seq": [-1] * 8, "state": pl.Series(cells, dtype=pl.Categorical)})
+    emit(frame, Format.csv, tmp_path / "calls.csv")
+    found = pl.read_csv(tmp_path / "calls.csv")
+    inert = [f"'{cell}" for cell in cells[:5] if cell] + cells[5:]
+    assert found.to_dict(as_series=False) == {"'=op": inert, "seq": [-1] * 8, "state": inert}
 
 
 def test_text_says_how_much_it_left_out(raf: Raf, other_op: Path) -> None:

@@ -71,8 +71,51 @@ def test_nothing_special_is_opened(top: Path, spool: Path) -> None:
     assert {(note.file, note.what) for note in notes} == {
         ("d/7.pipe", "a FIFO; not opened"),
         ("d/socket", "a socket; not opened"),
-        ("d/zeros", "a device; not opened"),
+        ("d/zeros", OUT),
     }
+
+
+OUT = "a link that leads out of what was named; not followed (--follow-links follows)"
+
+
+@pytest.fixture
+def with_links(top: Path) -> Path:
+    """A folder with links to a file and a folder beside it, to all of the machine, and to what is in it."""
+    write("given/logs/nccl_trace_rank_0")
+    write("outside/nccl_trace_rank_1", b"secret")
+    write("outside/more/nccl_trace_rank_2", b"secret")
+    for name, target in {
+        "a_file": "../outside/nccl_trace_rank_1",
+        "logs/a_folder": "../../outside/more",
+        "machine": "/proc",
+        "root": "/",
+        "within": "logs/nccl_trace_rank_0",
+    }.items():
+        Path("given", name).symlink_to(target)
+    return Path("given")
+
+
+def test_links_lead_nowhere_outside_of_what_was_named(with_links: Path, spool: Path) -> None:
+    blobs, notes = walk([with_links], spool)
+    assert [blob.source for blob in blobs] == ["given/within"]
+    assert [(note.file, note.what) for note in notes if note.what.startswith("a link")] == [
+        ("given/a_file", f"{OUT}, and 3 more such links")
+    ]
+
+
+def test_a_link_is_followed_where_what_it_leads_to_was_named_or_links_are_asked_for(
+    with_links: Path, spool: Path
+) -> None:
+    for name in ("machine", "root"):
+        (with_links / name).unlink()
+    named, _ = walk([with_links, "outside"], spool)
+    followed, notes = walk([with_links], spool, Limits(follow_links=True))
+    assert {blob.path.resolve().name for blob in named} == {f"nccl_trace_rank_{n}" for n in range(3)}
+    assert {blob.path.resolve().name for blob in followed} == {f"nccl_trace_rank_{n}" for n in range(3)}
+    assert not [note for note in notes if note.what == OUT]
+    # A link that is itself what a person names leads where it leads.
+    Path("latest").symlink_to("outside")
+    assert len(walk(["latest"], spool)[0]) == 2
 
 
 def test_link_loops_end_and_each_file_is_read_once(top: Path, spool: Path) -> None:
@@ -125,7 +168,7 @@ def test_limits_on_files_and_sizes_are_one_line(top: Path, spool: Path) -> None:
     assert [blob.source for blob in blobs] == [f"d/{n}" for n in range(10) if n != 3]
     assert [note.what for note in notes] == [
         "11 bytes long, more than 10 bytes; not read",
-        "more than 10 files; the rest was not looked at",
+        "more than 10 files (--limit-files allows more); the rest was not looked at",
     ]
 
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import struct
 import sys
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from support.evidence.sample_dumps import one_rank, only, plain
 from rankandfile.evidence.files import decoder
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.pool import Task, decode_all
-from rankandfile.evidence.flight import as_pickle
+from rankandfile.evidence.flight import as_pickle, interning
 from rankandfile.lab.flight_writer import write_pickle
 
 pytestmark = pytest.mark.slow
@@ -206,6 +207,35 @@ def test_a_number_of_a_million_digits(decode: Decode) -> None:
     )
     assert sum(dump.calls for dump in decoded.dumps) == 0
     assert decoded.notes
+
+
+@pytest.mark.parametrize("what", ["MOST_IN_SIZES", "MOST_IN_STACKS", "MOST_FRAMES"])
+def test_more_variety_than_a_job_has_keeps_the_newest_calls(
+    decode: Decode, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call has a stack and sizes of its own: they would take many times the memory of the file."""
+    of_a_call = {"MOST_IN_SIZES": 6, "MOST_IN_STACKS": 2, "MOST_FRAMES": 2}
+    calls = [
+        {
+            **pickle.loads(write_pickle(one_rank(0, calls=1)))["entries"][0],
+            "record_id": n,
+            "collective_seq_id": n,
+            "input_sizes": [[n + 1]],
+            "output_sizes": [[n + 1]],
+            "input_dtypes": ["Float"],
+            "output_dtypes": ["Float"],
+            "frames": [{"name": f"f{n}_{k}", "filename": "a.py", "line": k} for k in range(2)],
+        }
+        for n in range(40)
+    ]
+    whole = only(decode(pickle.dumps({"version": "2.10", "entries": calls}, 2)).dumps)
+    assert (whole.calls, whole.left_out) == (40, 0)
+    monkeypatch.setattr(interning, what, of_a_call[what] * 10)
+    decoded = decode(pickle.dumps({"version": "2.10", "entries": calls}, 2))
+    dump = only(decoded.dumps)
+    assert 0 < dump.calls <= 11 and dump.calls + dump.left_out == 40
+    assert array("q", dump.integers[0])[-1] == 39
+    assert f"the newest {dump.calls} entries were kept" in only(decoded.notes).what
 
 
 class TestInAProcess:

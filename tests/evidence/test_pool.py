@@ -8,13 +8,18 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.cli.raf_runs import Raf
 from support.evidence.sample_dumps import one_rank, only
 
 from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task, decode_all, default_jobs
+from rankandfile.evidence.load import load
 from rankandfile.lab.flight_writer import write_pickle
 
 Answers = dict[int, Decoded]
@@ -163,3 +168,47 @@ def test_a_python_that_cannot_import_us_is_told_from_a_bad_file(
     monkeypatch.setattr(sys, "path", [])
     answers = run(tasks[:1], jobs=1)
     assert only(answers[0].notes).what.startswith("no decoding process starts")
+
+
+def hashes_for_ever(deep: int = 60) -> bytes:
+    """A pickle of a tuple within tuples, each there twice, as a key: small, and its hash takes 2**deep steps."""
+    steps = (b"h" + bytes([n]) + b"\x86q" + bytes([n + 1]) for n in range(deep))
+    return b"\x80\x02}K\x01\x85q\x00" + b"".join(steps) + b"K\x01s."
+
+
+def test_files_that_take_for_ever_get_less_time_and_then_none(tasks: list[Task], tmp_path: Path) -> None:
+    bombs = [tmp_path / f"bombs/nccl_trace_rank_{n}" for n in range(50)]
+    bombs[0].parent.mkdir()
+    for bomb in bombs:
+        bomb.write_bytes(hashes_for_ever())
+    answers: Answers = {}
+    patience = Patience(3600, of_a_file=0.4)
+    # As large as the others, by their own account, so that they come first.
+    hostile = [Task(bomb, str(bomb), 1 << 10) for bomb in bombs]
+    decode_all([*hostile, *tasks], answers.__setitem__, 1, patience=patience)
+    said = Counter(only(answers[n].notes).what for n in range(50))
+    tried = said.pop("refused: it took longer than any real file")
+    assert 3 <= tried <= 10
+    assert said == {"not read: too many files beside it took longer than any real file": 50 - tried}
+    # Files from elsewhere do not suffer from it.
+    assert [only(answers[50 + n].dumps).calls for n in range(6)] == [2, 3, 4, 5, 6, 7]
+
+
+def test_the_whole_load_has_a_limit_of_time_and_says_what_was_left_out(tmp_path: Path) -> None:
+    evidence, spool = tmp_path / "evidence", tmp_path / "spool"
+    spool.mkdir()
+    evidence.mkdir()
+    for n in range(9):
+        (evidence / f"nccl_trace_rank_{n}").write_bytes(hashes_for_ever())
+    began = time.monotonic()
+    case = load([evidence], spool, jobs=1, limits=Limits(seconds=1.0))
+    assert time.monotonic() - began < 60
+    what = "not read: the time for reading is over (--limit-seconds gives more); neither were 8 more files"
+    assert [note.what for note in case.notes] == [what]
+
+
+def test_more_files_than_the_limit_are_left_out_and_said(tmp_path: Path, raf: Raf) -> None:
+    for n in range(4):
+        (tmp_path / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n)))
+    done = raf("diagnose", tmp_path, "--limit-files", 3, "--format", "json")
+    assert "more than 3 files (--limit-files allows more); the rest was not looked at" in done.out

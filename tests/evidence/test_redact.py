@@ -267,3 +267,92 @@ def test_every_rule_is_of_a_column() -> None:
     columns = {f"{table}.{column.name}" for table, listed in TABLES.items() for column in listed}
     assert set(_OWN) | _RULES.keys() <= columns
     assert not set(_OWN) & _RULES.keys()
+
+
+#: How clouds, clusters, tools and people write who and where they are, and what of it must not be left.
+IDENTITIES = {
+    "unusual top-level domain": ("starting on mordor.black-gate.quest now", "black-gate"),
+    "unusual domain with a port": ("peer trn7.mirkwood.training:29500 closed", "mirkwood"),
+    "unresolved": ("could not resolve rivendell.zone: timeout", "rivendell"),
+    "unresolved by ssh": ("ssh: Could not resolve hostname bagend: Name or service not known", "bagend"),
+    "UNC host": (r"open \\isengard\share$\orthanc\x.bin failed", "isengard"),
+    "UNC folder": (r"open \\isengard\share$\orthanc\x.bin failed", "orthanc"),
+    "Azure storage": ("GET https://mirkstore.blob.core.windows.net/cont/x", "mirkstore"),
+    "Azure container": ("abfss://shireco@mirkstore.dfs.core.windows.net/a", "shireco"),
+    "Azure subscription": (
+        "/subscriptions/8d1c2f4e-11aa-4bbb-9ccc-0123456789ab/resourceGroups/shire-rg/x/y",
+        "8d1c2f4e",
+    ),
+    "Azure group": ('{"resourceGroupName":"shire-rg"}', "shire-rg"),
+    "Azure machine": ('{"vmName": "helmvm"}', "helmvm"),
+    "ARN": ("assume arn:aws:iam::123456789012:role/smaug-trainer failed", "smaug-trainer"),
+    "ARN account": ("assume arn:aws:iam::123456789012:role/smaug-trainer failed", "123456789012"),
+    "ARN bucket": ("get arn:aws:s3:::gondor-bucket/key", "gondor-bucket"),
+    "account id": ("aws_account_id=123456789012", "123456789012"),
+    "registry": ("image 123456789012.dkr.ecr.us-east-1.amazonaws.com/gondor-img:1.2", "123456789012"),
+    "image": ("image registry.shire.quest/ringproj:latest", "ringproj"),
+    "dashed address": ("on ip-10-77-3-14 now", "10-77-3-14"),
+    "dashed address of a pod": ("node 10-77-3-14.pod gone", "10-77-3-14"),
+    "address of a cloud": ("ec2-54-12-13-14.compute-1.amazonaws.com", "54-12-13-14"),
+    "scope of an interface": ("bind fe80::a00:27ff:fe4e:66a1%bilbonet0", "bilbonet0"),
+    "password in a sentence": ("the password is melon4friend ok", "melon4friend"),
+    "quoted password in a sentence": ("password was 'melon4friend'", "melon4friend"),
+    "namespace": ("namespace=erebor-prod pod=x", "erebor-prod"),
+    "namespace of a command": ("kubectl -n erebor-prod get pods", "erebor-prod"),
+    "namespace of a document": ('{"pod_namespace": "erebor-prod"}', "erebor-prod"),
+    "service": ("dial trainer-0.erebor-prod: no such host", "erebor-prod"),
+    "closed connection": ("Connection to bagend closed by remote host", "bagend"),
+    "unreachable host": ("host bagend is unreachable", "bagend"),
+    "ssh": ("ssh: connect to host bagend port 22: Connection refused", "bagend"),
+    "lost contact": ("lost contact with bagend", "bagend"),
+    "Open MPI": ("[bagend:1234] mca_base_component failed", "bagend"),
+    "syslog": ("Feb  7 08:31:09 bagend kernel: Out of memory", "bagend"),
+    "store": ("The client socket has failed to connect to [bagend]:29500", "bagend"),
+    "host and port": ("server at bagend:29500 timed out", "bagend"),
+    "Google project": ("projects/gondor-123/zones/us-c1/instances/helmvm", "gondor-123"),
+    "service account": ("svc@gondor-123.iam.gserviceaccount.com", "gondor-123"),
+    "bucket": ("s3://gondor-bucket/minas/ckpt.pt", "gondor-bucket"),
+    "Slurm account": ("account=fellowship partition=moria", "fellowship"),
+    "Slurm partition": ("account=fellowship partition=moria", "moria"),
+    "job name": ("SLURM_JOB_NAME=ringquest", "ringquest"),
+    "hardware address with dots": ("hwaddr a00b.27cd.4e66", "a00b.27cd"),
+    "GUID of a fabric": ("GUID 0x506b4b0300ca7d8e", "506b4b0300ca7d8e"),
+    "folder of Windows": (r"C:\Users\bilbob\proj\x.py", "bilbob"),
+    "directory": ("cn=Bilbo,ou=Burglars,dc=shire,dc=quest", "burglars"),
+}
+
+
+def test_an_identity_of_any_kind_is_left_in_no_kind_of_evidence(tmp_path: Path) -> None:
+    """Each stands in the last line of a log, in a traceback and in an error file."""
+    folder = tmp_path / "evidence"
+    folder.mkdir()
+    for number, (text, _) in enumerate(IDENTITIES.values()):
+        (folder / f"job_{number}.out").write_text(f"starting\n{text}\n")
+        error = {"message": {"message": f"RuntimeError: {text}", "extraInfo": {"py_callstack": text}}}
+        (folder / f"attempt_{number}").mkdir()
+        (folder / f"attempt_{number}" / "error.json").write_text(json.dumps(error))
+        (folder / f"rank_{number}.log").write_text(
+            f'[rank{number}]: Traceback (most recent call last):\n[rank{number}]:   File "/x/a.py", line 1, in f\n'
+            f"[rank{number}]: RuntimeError: {text}\n"
+        )
+    case = read(folder, tmp_path / "spool")
+    before = "\n".join(words(case)).lower().replace("\\\\", "\\")
+    assert {kind for kind, (_, secret) in IDENTITIES.items() if secret not in before} == set()
+    after = "\n".join(words(redact(case)[0])).lower()
+    assert {kind: after.count(secret) for kind, (_, secret) in IDENTITIES.items() if secret in after} == {}
+
+
+PLAIN = (
+    "ProcessGroupNCCL.cpp:607 torch.distributed.all_reduce os.environ x.item() self.model.layers.0.weight",
+    "loss.backward() trainer.fit(model) libc.so.6 v2.10.0 config.yaml torch.cuda.OutOfMemoryError a.b",
+    "2026-02-07T08:31:09Z INFO trainer: step 10 of epoch 3 to host memory, lookup table at step:10000",
+    "Connection to the peer lost; password is required; token is invalid; wait at iteration:12000",
+    "torch-2.10.0-cp312-manylinux.whl module.layer1.conv2.weight model-00001-of-00004 [rank3:4242] done",
+)
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_line_that_names_nobody_stays_as_it_is(text: str) -> None:
+    names = Names()
+    names.learn(text)
+    assert Redactor(names, Pseudonyms()).text(text) == text

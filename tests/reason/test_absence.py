@@ -136,8 +136,8 @@ def test_without_a_clock_a_job_that_stands_still_is_told(backend: str, waited_s:
 
 @pytest.mark.parametrize("backend", ["gloo", "nccl"])
 def test_without_a_clock_it_is_taken_for_a_hang_and_that_is_said(backend: str) -> None:
-    """All but one in a call: so it looks, too, while one of a healthy job is late. But somebody asks, and files that were
-    copied have lost their times."""
+    """All but one in a call: so it looks, too, while one of a healthy job is late. But somebody asks, and files that
+    were copied have lost their times."""
     programs: dict[int, list[Step]] = {rank: loop(BODY, 4) for rank in range(4)}
     programs[2] = [*loop(BODY, 3), BODY[0], Stop()]
     verdict = diagnose(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -134,6 +137,20 @@ def test_who_has_no_token_sees_nothing(page: Page) -> None:
     assert not any("rank" in text for _, text in refused)
     status, _ = page.get(f"/verdict?token={programs.TOKEN}", token=None)
     assert status == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/fr_trace", "/report", "/verdict"])
+def test_in_a_browser_only_what_the_page_brings_may_run(page: Page, path: str) -> None:
+    until(lambda: page.get("/report")[0] == 200)
+    asked = urllib.request.Request(page.address + path, headers={"Authorization": f"Bearer {programs.TOKEN}"})
+    with urllib.request.urlopen(asked, timeout=PATIENCE_S) as answer:
+        policy, text = answer.headers["Content-Security-Policy"], answer.read().decode()
+    assert policy.startswith("default-src 'none'") and "unsafe" not in policy
+    inline = re.findall(r"<(style|script)>(.*?)</\1>", text, re.DOTALL)
+    for kind, content in inline:
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert bool(inline) == (path != "/verdict")
 
 
 def test_a_browser_keeps_the_token_out_of_the_address(page: Page) -> None:

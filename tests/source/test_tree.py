@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.source.toy_runs import tree
 
-from rankandfile.source.files.git import NoSuchCommit
+from rankandfile.source.files.git import NoSuchCommit, refusal
+from rankandfile.source.files.git import git as safe_git
 from rankandfile.source.files.text import MAX_BYTES, decode, without_comment
 from rankandfile.source.files.tree import SourceTree, open_tree
 from rankandfile.source.lines.call_paths import Frame
@@ -190,6 +191,53 @@ def test_a_revision_that_is_none_is_one_line(tmp_path: Path, revision: str) -> N
     with pytest.raises(NoSuchCommit):
         open_tree([tmp_path], revision)
     assert not (tmp_path / "hacked").exists() and not (tmp_path / "x").exists()
+
+
+def test_what_a_repository_configures_runs_nothing_and_changes_no_answer(tmp_path: Path) -> None:
+    """A program for each thing that git may start, and a form that nobody who reads the answer expects."""
+    folder, ran = tmp_path / "job", tmp_path / "ran"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    (folder / "train.py").write_text("old = 1\n")
+    (folder / ".gitattributes").write_text("*.py diff=evil filter=evil\n")
+    git(folder, "add", "train.py")
+    git(folder, "-c", "user.name=Ann", "-c", "user.email=a@b", "commit", "-qm", "one")
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    plain = [safe_git(folder, *words) for words in QUESTIONS]
+    for name in ("core.fsmonitor", "core.pager", "diff.external", "gpg.program", "core.alternateRefsCommand"):
+        git(folder, "config", name, str(program))
+    for name in ("diff.evil.textconv", "filter.evil.smudge", "filter.evil.clean", "diff.evil.command"):
+        git(folder, "config", name, str(program))
+    git(folder, "config", "log.showSignature", "true")
+    git(folder, "config", "color.ui", "always")
+    git(folder, "config", "blame.coloring", "repeatedLines")
+    git(folder, "config", "blame.showEmail", "true")
+    git(folder, "config", "core.abbrev", "40")
+    assert [safe_git(folder, *words) for words in QUESTIONS] == plain
+    assert open_tree([folder], "HEAD").read("train.py") == "old = 1\n"
+    assert not ran.exists()
+    # What it can break is said.
+    git(folder, "config", "blame.ignoreRevsFile", "nowhere")
+    assert safe_git(folder, *QUESTIONS[0]) is None
+    assert "nowhere" in refusal(folder, *QUESTIONS[0])
+
+
+QUESTIONS = (
+    ("blame", "--no-textconv", "--date=short", "HEAD", "--", "train.py"),
+    ("log", "--no-show-signature", "--date=short", "--format=%h %ad %an: %s", "HEAD", "--", "train.py"),
+    ("rev-parse", "HEAD"),
+)
+
+
+def test_a_repository_that_git_refuses_is_not_called_one_without_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "-q")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoSuchCommit, match="git cannot be run"):
+        open_tree([tmp_path], "HEAD")
 
 
 def test_a_folder_without_a_repository_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

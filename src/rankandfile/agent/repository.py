@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from rankandfile.source.files.git import git
+from rankandfile.source.files.git import git, refusal
 
 from .bench import Bench
 from .tool import ToolError
@@ -24,6 +24,10 @@ def history(bench: Bench, path: str, *question: str) -> list[str] | None:
     for folder in bench.folders:
         for name in (path, path.partition("/")[2]):
             if name and git(folder, "cat-file", "-e", f"{revision}:./{name}") is not None:
-                printed = git(folder, *question, revision, "--", name, limit=1 << 20)
+                asked = (*question, revision, "--", name)
+                printed = git(folder, *asked, limit=1 << 20)
+                if printed is None and (why := refusal(folder, *asked)):
+                    raise ToolError(f"git has no answer about {path}: {why}")
                 return None if printed is None else printed.decode("utf-8", "replace").splitlines()
-    raise ToolError(f"{path} is in no git repository that was named with --src")
+    why = "; ".join(filter(None, map(refusal, bench.folders[:3])))
+    raise ToolError(f"{path} is in no git repository that was named with --src{f' ({why})' if why else ''}")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rankandfile.capture.case import Case, Wishes
 from rankandfile.capture.gather import debug_server
-from rankandfile.capture.launch.environment import home
 from rankandfile.capture.watch.processes import descendants, environment
 from rankandfile.capture.watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
+from rankandfile.wire.places import home
 
 
 def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> bool | None:

@@ -7,12 +7,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from rankandfile.own_python import own_python
 
 #: Long beyond any case of one node; a model's own limit, and what the playbook takes; an interrupted one's last words.
 DIAGNOSIS_S, INVESTIGATION_S, GRACE_S = 300.0, 1_200.0, 30.0
@@ -122,9 +123,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _start(command: list[str], **how: Any) -> subprocess.Popen[bytes]:
     """`raf` with these arguments, at lower priority: the job comes first."""
-    # Not from the current folder, which holds the job's files, nor with the job's settings.
-    begin = f"import sys; sys.path[:] = {sys.path!r}; from rankandfile.cli.main import main; main()"
-    process = subprocess.Popen([sys.executable, "-c", begin, *command], stdin=subprocess.DEVNULL, **how)
+    command = [*own_python("from rankandfile.cli.main import main; main()"), *command]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **how)
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, process.pid, 5)
     return process

@@ -13,8 +13,10 @@ from rankandfile.capture.diagnose import Answer
 from rankandfile.capture.launch.job import Job
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.together import Told, confer
+from rankandfile.capture.watch.rings import NO_RING
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
+from rankandfile.model.ranks import format_ranks
 
 Say = Callable[[str], None]
 
@@ -30,6 +32,7 @@ class Response:
         self._thread: threading.Thread | None = None
         self._told_calls: int | None = None
         """How many calls there were when the last verdict was given, until more are made."""
+        self._told_unreached = False
         self._stalled_calls: int | None = None
 
     @property
@@ -66,6 +69,7 @@ class Response:
             elif not idle:
                 still = self._stall.still(time.monotonic())
                 self._say(f"nothing has moved for {still:.0f} s: looking why")
+            self._tell_unreached()
             hang = self._look_why(idle)
             if hang:
                 self._told_calls = calls
@@ -115,8 +119,10 @@ class Response:
         stands = self._told_calls is not None and roster.calls <= self._told_calls
         bad = code != 0 and not interrupted and bool(roster.seen)
         try:
+            self._tell_unreached()
             if not roster.seen and not interrupted:
-                self._say("nothing was recorded: no Python of the job made a process group")
+                why = roster.unreached.get(-1, "no Python of the job made a process group")
+                self._say(f"nothing was recorded: {why}")
             elif stands and not interrupted:
                 self._say(f"the job ended with {code}; the verdict above stands")
             elif bad or (nodes is not None and not interrupted and nodes.others()):
@@ -124,6 +130,19 @@ class Response:
         finally:
             if nodes is not None:
                 nodes.leave(nothing_to_tell=code == 0)
+
+    def _tell_unreached(self) -> None:
+        """Once: which ranks record nothing because of how they were started."""
+        recorded = {one.rank for one in self._roster.seen if one.path != NO_RING}
+        missing = {
+            rank: why for rank, why in self._roster.unreached.items() if rank >= 0 and rank not in recorded
+        }
+        if self._told_unreached or not missing:
+            return
+        self._told_unreached = True
+        for why in sorted(set(missing.values())):
+            ranks = [rank for rank in sorted(missing) if missing[rank] == why]
+            self._say(f"nothing was recorded of rank{'s' * (len(ranks) > 1)} {format_ranks(ranks)}: {why}")
 
     def _tell_the_end(self, code: int) -> None:
         self._case.knows(self._roster.told)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rankandfile.capture.case import Case, Wishes
-from rankandfile.capture.launch.environment import cannot_inject, folder_for_rings, job_environment
+from rankandfile.capture.launch.environment import (
+    cannot_inject,
+    folder_for_rings,
+    job_environment,
+    work_folder,
+)
 from rankandfile.capture.launch.job import Job
 from rankandfile.capture.launch.output import Output
 from rankandfile.capture.meet.nodes import Nodes
@@ -48,7 +52,7 @@ def run(options: Options, say: Say) -> int:
     if not why:
         try:
             rings = folder_for_rings(os.environ)
-            work = Path(tempfile.mkdtemp(prefix="raf-run-"))
+            work = work_folder(os.environ)
             (work / "dumps").mkdir()
         except OSError as error:
             why = f"no place for it: {error}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from rankandfile import pipeline
+from rankandfile.evidence.files.limits import Limits
 from rankandfile.pipeline import OnStep, Options, Result
 
 from .progress import watching
@@ -54,16 +56,57 @@ Attempt = Annotated[
 Jobs = Annotated[int | None, Option("--jobs", min=1, help="Decoding processes. Default: one per processor.")]
 
 
-def _options(
-    src: Sources = None, git: Revision = None, hung: Hung = False, attempt: Attempt = None, jobs: Jobs = None
+LimitSeconds = Annotated[
+    float, Option("--limit-seconds", min=1, metavar="N", help="Longest that reading the evidence may take.")
+]
+LimitFiles = Annotated[
+    int,
+    Option("--limit-files", min=1, metavar="N", help="Most files that are looked at, those in archives too."),
+]
+FollowLinks = Annotated[
+    bool, Option("--follow-links", help="Follow links that lead out of the folders that were named, too.")
+]
+_LIMITS = Limits()
+
+
+def _to_load(
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+    limit_seconds: LimitSeconds = _LIMITS.seconds,
+    limit_files: LimitFiles = _LIMITS.files,
+    follow_links: FollowLinks = False,
 ) -> Options:
-    return Options(sources=tuple(src or ()), revision=git, hung=hung, attempt=attempt, jobs=jobs)
+    limits = Limits(seconds=limit_seconds, files=limit_files, follow_links=follow_links)
+    return Options(attempt=attempt, jobs=jobs, limits=limits)
+
+
+def _to_diagnose(
+    src: Sources = None,
+    git: Revision = None,
+    hung: Hung = False,
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+    limit_seconds: LimitSeconds = _LIMITS.seconds,
+    limit_files: LimitFiles = _LIMITS.files,
+    follow_links: FollowLinks = False,
+) -> Options:
+    loading = _to_load(attempt, jobs, limit_seconds, limit_files, follow_links)
+    return replace(loading, sources=tuple(src or ()), revision=git, hung=hung)
 
 
 def diagnosing(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with `--src`, `--git`, `--hung`, `--attempt` and `--jobs` in place of its parameter `options`."""
+    """The command with the options of a diagnosis, such as `--src`, in place of its parameter `options`."""
+    return _with(_to_diagnose, command)
+
+
+def loading(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of a case, such as `--jobs`, in place of its parameter `options`."""
+    return _with(_to_load, command)
+
+
+def _with(made: Callable[..., Options], command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(command, eval_str=True)
-    shared = inspect.signature(_options, eval_str=True).parameters
+    shared = inspect.signature(made, eval_str=True).parameters
     own = [one for name, one in signature.parameters.items() if name != "options"]
 
     whole = signature.replace(parameters=[*own, *shared.values()])
@@ -72,7 +115,7 @@ def diagnosing(command: Callable[..., None]) -> Callable[..., None]:
     def with_options(*args: Any, **kwargs: Any) -> None:
         given = whole.bind(*args, **kwargs)
         given.apply_defaults()
-        options = _options(**{name: given.arguments.pop(name) for name in shared})
+        options = made(**{name: given.arguments.pop(name) for name in shared})
         command(**given.arguments, options=options)
 
     with_options.__signature__ = whole  # type: ignore[attr-defined]

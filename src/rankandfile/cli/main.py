@@ -17,6 +17,7 @@ from typer import Exit, Option
 from rankandfile import __version__, listing
 
 from .console import complain
+from .ending import Ended, tidily
 from .errors import USAGE, UserError
 
 _COMMANDS = "rankandfile.cli.commands"
@@ -85,13 +86,17 @@ def main() -> None:
             # A name that the terminal cannot write is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
     try:
-        application(sys.argv[1] if len(sys.argv) > 1 else "")()
+        with tidily():
+            application(sys.argv[1] if len(sys.argv) > 1 else "")()
     except UserError as error:
         complain(str(error))
         sys.exit(USAGE)
     except KeyboardInterrupt:
         complain("interrupted")
         sys.exit(130)
+    except Ended as ended:
+        complain("ended")
+        sys.exit(ended.status)
     except BrokenPipeError:
         # The reader (`head`, a pager) has seen enough. Python would complain again while closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

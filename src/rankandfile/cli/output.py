@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import Enum
 from pathlib import Path
@@ -14,6 +15,10 @@ from .errors import UserError
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+#: What makes a spreadsheet run a cell; a number with its sign is none of them.
+_FORMULA = r"^[\t\r\n ]*[=+@-]"
 
 
 class Format(str, Enum):
@@ -58,9 +63,19 @@ def emit(
         return
     target = output if output is not None else sys.stdout.buffer
     if format is Format.csv:
-        frame.write_csv(target)
+        _inert(frame).write_csv(target)
     else:
         frame.write_parquet(target)
+
+
+def _inert(frame: pl.DataFrame) -> pl.DataFrame:
+    """Words that a spreadsheet would run as a formula begin with an apostrophe; numbers are numbers."""
+    import polars as pl
+
+    words = pl.col(pl.String, pl.Categorical).cast(pl.String)
+    made = pl.when(words.str.contains(_FORMULA)).then(pl.lit("'") + words).otherwise(words)
+    names = [f"'{name}" if re.match(_FORMULA, name) else name for name in frame.columns]
+    return frame.with_columns(made.name.keep()).rename(dict(zip(frame.columns, names, strict=True)))
 
 
 def _text(frame: pl.DataFrame, output: Path | None, brief: list[str], limit: int, what: str) -> None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
-from rankandfile.evidence.files.pool import Task, decode_all
+from rankandfile.evidence.files.links import Links
+from rankandfile.evidence.files.patience import Patience
+from rankandfile.evidence.files.pool import UNREAD, Task, decode_all
 from rankandfile.evidence.files.walk import walk
-from rankandfile.evidence.reading import Reading
+from rankandfile.evidence.reading import NotACase, Reading
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
@@ -47,6 +49,7 @@ def load(
         from rankandfile.evidence.tables import case_dir
 
         if case_dir.is_case_dir(paths[0]):
+            _all_its_own(paths[0], limits or Limits())
             return case_dir.read(paths[0])
     if len(paths) == 1 and _may_be_pack(paths[0]):
         from rankandfile.evidence.pack import opening
@@ -54,26 +57,41 @@ def load(
         if opening.is_pack(paths[0]):
             return opening.read(paths[0], spool, limits)
     limits = limits or Limits()
-    blobs, notes = walk(paths, spool, limits)
+    patience = Patience(limits.seconds)
+    blobs, notes = walk(paths, spool, limits, patience)
     warming = threading.Thread(target=lambda: (importlib.import_module(_HEAVY), meanwhile()), daemon=True)
     warming.start()
-    files = decode(blobs, limits, jobs, on_progress)
+    files = decode(blobs, limits, jobs, on_progress, patience)
     warming.join()
     from rankandfile.evidence.sorting import case_of
 
     return case_of(files, notes, reading or Reading())
 
 
+def _all_its_own(folder: Path, limits: Limits) -> None:
+    """A case directory may be a stranger's, too: what it holds must be in it. Raises `NotACase`."""
+    links = Links([folder], limits.follow_links)
+    for path in (folder / "case.json", *sorted(folder.glob("*.parquet"))):
+        if not links.ordinary(path):
+            raise NotACase(f"{folder}: {path.name} is a link that leads out of it, or no ordinary file")
+
+
 def _may_be_pack(path: Path) -> bool:
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as file:
-            return path.is_file() and file.read(4) == b"PK\3\4"
+            return file.read(4) == b"PK\3\4"
     except OSError:
         return False
 
 
 def decode(
-    blobs: Sequence[Blob], limits: Limits, jobs: int | None = None, on_progress: OnProgress | None = None
+    blobs: Sequence[Blob],
+    limits: Limits,
+    jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+    patience: Patience | None = None,
 ) -> list[tuple[Blob, Decoded]]:
     """What each of these files holds, in their order."""
     answers: dict[int, Decoded] = {}
@@ -83,5 +101,20 @@ def decode(
         if on_progress is not None:
             on_progress(len(answers), len(blobs))
 
-    decode_all([Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs], receive, jobs)
+    tasks = [Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs]
+    decode_all(tasks, receive, jobs, patience=patience)
+    _count_unread(answers)
     return [(blob, answers[index]) for index, blob in enumerate(blobs)]
+
+
+def _count_unread(answers: Mapping[int, Decoded]) -> None:
+    """One note for all files that were left out for the same reason: there may be a hundred thousand."""
+    alike: dict[str, list[Decoded]] = {}
+    for _, decoded in sorted(answers.items()):
+        if decoded.kind == UNREAD:
+            alike.setdefault(decoded.notes[0].what, []).append(decoded)
+    for first, *more in alike.values():
+        for decoded in more:
+            decoded.notes = []
+        if more:
+            first.notes[0].what += f"; neither were {len(more):,} more files"

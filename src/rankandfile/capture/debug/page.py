@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from collections.abc import Sequence
+from hashlib import sha256
 
 from jinja2 import Environment
+from markupsafe import Markup
 
 from rankandfile.capture.debug.job import Rank
 from rankandfile.capture.debug.verdict import Judged
@@ -20,10 +23,7 @@ LINKS = (
     ("/tcpstore", "TCPStore"),
 )
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{{ title }} - Rank &amp; File</title>
-<meta name="viewport" content="width=device-width">
-<style>
+_STYLE = """
 body { margin: 0; font: 15px/1.5 system-ui, sans-serif; color: #1c2024; background: #fff }
 nav { background: #eef0f2; padding: .7rem 1rem } nav a { margin-right: 1rem }
 main { max-width: 80rem; margin: 0 auto; padding: 1rem }
@@ -31,7 +31,14 @@ pre { overflow-x: auto; background: #f7f8f9; padding: .8rem; font-size: 13px }
 td, th { text-align: left; padding: .15rem 1rem .15rem 0 }
 @media (prefers-color-scheme: dark) { body { color: #e3e6e9; background: #16191c } nav, pre { background: #22272b }
   a { color: #7fb4ff } }
-</style></head><body>
+"""
+#: As a Content-Security-Policy names a style that may stand in a page.
+STYLE_HASH = "sha256-" + b64encode(sha256(_STYLE.encode()).digest()).decode()
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{{ title }} - Rank &amp; File</title>
+<meta name="viewport" content="width=device-width">
+<style>{{ style }}</style></head><body>
 <nav>{% for path, label in links %}<a href="{{ path }}">{{ label }}</a>{% endfor %}</nav>
 <main><h1>{{ title }}</h1>
 {% if said %}<p>{{ said }}</p>{% endif %}
@@ -46,7 +53,7 @@ _TEMPLATE = Environment(autoescape=True).from_string(_PAGE)
 
 
 def page(title: str, text: str, said: str = "", rows: Sequence[tuple[object, ...]] = ()) -> str:
-    return _TEMPLATE.render(title=title, text=text, said=said, rows=rows, links=LINKS)
+    return _TEMPLATE.render(title=title, text=text, said=said, rows=rows, links=LINKS, style=Markup(_STYLE))
 
 
 def front(verdict: Judged, found: Sequence[Rank], world: int) -> str:

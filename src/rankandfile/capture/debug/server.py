@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Callable, Mapping
+from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -12,15 +14,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from rankandfile.capture.debug import texts
 from rankandfile.capture.debug.access import COOKIE, is_loopback, refused
 from rankandfile.capture.debug.job import Settings, ask, dump, ranks
-from rankandfile.capture.debug.page import front, page
+from rankandfile.capture.debug.page import STYLE_HASH, front, page
 from rankandfile.capture.debug.verdict import Diagnosing
 from rankandfile.wire import flight
 
 _HTML, _TEXT, _JSON = "text/html; charset=utf-8", "text/plain; charset=utf-8", "application/json"
-#: The report is one page with its script inside; nothing is fetched from elsewhere.
-_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:"
-)
+#: What an answer may do in a browser: nothing at all, if it is no page.
+_NOTHING = "default-src 'none'"
+_OWN_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 MOST_PROFILE_S = 60.0
 
 
@@ -28,6 +29,7 @@ class Reply(NamedTuple):
     body: bytes
     kind: str = _HTML
     status: int = 200
+    policy: str = _NOTHING
 
 
 class Pages:
@@ -54,14 +56,18 @@ class Pages:
         }
 
     def _front(self, _: dict[str, str]) -> Reply:
-        return Reply(front(self._verdicts.now(), ranks(self._settings), self._settings.world).encode())
+        return _page(front(self._verdicts.now(), ranks(self._settings), self._settings.world))
 
     def _report(self, _: dict[str, str]) -> Reply:
         report = self._verdicts.now().report
-        return Reply(report.encode()) if report else Reply(b"no report", _TEXT, 404)
+        # It names the script and the style that it holds, before anything that comes from the job.
+        own = _OWN_POLICY.search(report, 0, 4096)
+        if not report or own is None:
+            return Reply(b"no report", _TEXT, 404)
+        return Reply(report.encode(), policy=unescape(own[1]))
 
     def _shown(self, query: dict[str, str], title: str, text: str) -> Reply:
-        return _text(text) if query.get("format") == "text" else Reply(page(title, text).encode())
+        return _text(text) if query.get("format") == "text" else _page(page(title, text))
 
     def _json(self, _: dict[str, str]) -> Reply:
         found = {one.seen.rank: dump(one) for one in ranks(self._settings)}
@@ -89,6 +95,10 @@ class Pages:
                 failed = found.startswith("Error:")
                 return Reply(found.encode(), _TEXT if failed else _JSON, 504 if failed else 200)
         return Reply(b"no such rank", _TEXT, 404)
+
+
+def _page(text: str) -> Reply:
+    return Reply(text.encode(), policy=f"{_NOTHING}; style-src '{STYLE_HASH}'")
 
 
 def _text(text: str) -> Reply:
@@ -146,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Type": reply.kind,
             "Content-Length": str(len(reply.body)),
             "Cache-Control": "no-store",
-            "Content-Security-Policy": _POLICY,
+            "Content-Security-Policy": reply.policy,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             **more,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from rankandfile.capture.debug import tables
 from rankandfile.capture.debug.job import Rank, Settings, ask
 from rankandfile.capture.gather import fr_trace, stacks
+from rankandfile.own_python import own_python
 
 
 def where_they_stand(settings: Settings, ranks: Sequence[Rank]) -> str:
@@ -77,7 +77,6 @@ def _heading(one: Rank) -> str:
 _PATIENCE_S = 60.0
 
 _PROGRAM = """
-import sys
 from datetime import timedelta
 import torch.distributed as dist
 host, _, port = sys.argv[1].rpartition(":")
@@ -96,7 +95,7 @@ def in_the_store(settings: Settings) -> str:
     """
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM, settings.store],
+            [*own_python(_PROGRAM), settings.store],
             capture_output=True,
             text=True,
             timeout=_PATIENCE_S,

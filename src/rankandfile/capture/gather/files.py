@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.capture.gather import worker_server
-from rankandfile.capture.launch.environment import home
 from rankandfile.capture.watch import processes
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.stall import AT_FIRST
+from rankandfile.wire.places import home
 
 #: Beginnings of the variables that matter to a diagnosis. Others may be secrets.
 TELLING = ("TORCH_", "NCCL_", "GLOO_", "OMP_", "CUDA_", "MASTER_", "WORLD_SIZE", "LOCAL_WORLD")
@@ -35,8 +36,15 @@ def rings(seen: Sequence[Seen], folder: Path) -> None:
             if lives:
                 os.utime(copy)
     for sources in {one.path.parent / "raf-sources" for one in seen}:
+        if sources.is_symlink():
+            continue
         with contextlib.suppress(OSError, shutil.Error):
-            shutil.copytree(sources, folder / sources.name, dirs_exist_ok=True)
+            shutil.copytree(sources, folder / sources.name, dirs_exist_ok=True, ignore=_no_files)
+
+
+def _no_files(folder: str, names: list[str]) -> list[str]:
+    """Links, pipes and the like: whoever looks from outside may read more than the job's user may."""
+    return [name for name in names if not stat.S_ISREG(Path(folder, name).lstat().st_mode)]
 
 
 def answers(seen: Sequence[Seen], folder: Path) -> None:

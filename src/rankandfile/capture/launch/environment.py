@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import rankandfile
 from rankandfile.capture.watch.processes import alive, status
 from rankandfile.capture.watch.rings import look
+from rankandfile.wire.places import home, made
 
 INJECT = Path(rankandfile.__file__).resolve().parent / "runtime" / "inject"
 
@@ -51,29 +54,38 @@ def cannot_inject(base: Mapping[str, str]) -> str:
 
 def folder_for_rings(environment: Mapping[str, str]) -> Path:
     """A new folder for this process's job, in `RAF_RING_DIR` or this user's part of shared memory. Raises OSError."""
-    whole = home(environment)
-    whole.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not environment.get("RAF_RING_DIR") and whole.stat().st_uid != os.getuid():
-        raise PermissionError(f"{whole} belongs to another user")
+    whole = made(environment)
     _sweep(whole)
-    own = status(os.getpid())
-    folder = whole / f"run-{os.getpid()}-{own.started if own else 0}"
+    folder = whole / _name()
     folder.mkdir(mode=0o700)
     return folder
 
 
-def home(environment: Mapping[str, str]) -> Path:
-    """Where a process of this user with this environment records."""
-    wanted = environment.get("RAF_RING_DIR")
-    shared = Path("/dev/shm")
-    return Path(wanted) if wanted else (shared if shared.is_dir() else Path("/tmp")) / f"raf-{os.getuid()}"
+def work_folder(environment: Mapping[str, str]) -> Path:
+    """A new folder for what this process keeps of its job until its end. Raises OSError."""
+    for old in Path(tempfile.gettempdir()).glob("raf-run-*-*-*"):
+        with contextlib.suppress(OSError):
+            rings = home(environment) / "-".join(old.name.split("-")[1:4])
+            if old.lstat().st_uid == os.getuid() and _is_left(rings):
+                shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"raf-{_name()}-"))
+
+
+def _name() -> str:
+    own = status(os.getpid())
+    return f"run-{os.getpid()}-{own.started if own else 0}"
 
 
 def _sweep(whole: Path) -> None:
     """Remove what runs have left whose watcher was killed, and whose ranks are gone too."""
     for old in whole.glob("run-*-*"):
-        words = old.name.split("-")
-        if not (words[1].isdigit() and words[2].isdigit()) or alive(int(words[1]), int(words[2])):
-            continue
-        if not any(one.lives for one in look(old)):
+        if _is_left(old):
             shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_left(rings: Path) -> bool:
+    """By its name, it is of a run whose watcher is gone, and nobody of its ranks lives."""
+    words = rings.name.split("-")
+    if not (words[1].isdigit() and words[2].isdigit()) or alive(int(words[1]), int(words[2])):
+        return False
+    return not any(one.lives for one in look(rings))

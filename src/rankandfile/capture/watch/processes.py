@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +45,26 @@ def environment(pid: int) -> dict[str, str]:
     except OSError:
         return {}
     return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def unreached(pid: int, environment: Mapping[str, str]) -> str:
+    """Why the recorder cannot have come into this process of a watched job; empty where nothing stands against it."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+    except OSError:
+        return ""
+    if not words[0].rpartition("/")[2].startswith("python"):
+        return ""
+    for word in words[1:]:
+        if not word.startswith("-") or word in ("-", "--") or word[:2] in ("-c", "-m"):
+            break
+        if not word.startswith("--") and (
+            found := set("IES") & set(word[1:].partition("W")[0].partition("X")[0])
+        ):
+            return f"Python was started with -{min(found)}, which keeps the recorder out"
+    if environment and "RAF_RUN" not in environment:
+        return "Python was started without the variables of the job's environment that bring the recorder in"
+    return ""
 
 
 def alive(pid: int, started: int) -> bool:

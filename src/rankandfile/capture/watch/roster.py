@@ -27,6 +27,8 @@ class Roster:
         """By process, of those that have ended and where it is known; negative for a signal."""
         self.told: dict[str, str] = {}
         """What a rank was started with."""
+        self.unreached: dict[int, str] = {}
+        """Why a rank cannot record, where that is seen; of what was launched itself, as that of rank -1."""
         self._without: list[Seen] = []
         self._searched = 0.0
 
@@ -84,6 +86,9 @@ class Roster:
         new = unrecorded(
             {pid: env for pid, env in ranks.items() if (rank_of(env), attempt_of(env)) not in known}, ()
         )
+        for rank, pid in [(one.rank, one.pid) for one in new] + [(-1, self._job)] * (not self.unreached):
+            if why := processes.unreached(pid, below.get(pid, {})):
+                self.unreached[rank] = why
         again = {one.rank for one in new}
         self._without = [one for one in without if one.rank not in again] + new
         if not self.local:

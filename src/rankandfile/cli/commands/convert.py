@@ -9,7 +9,7 @@ from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.loading import Paths, load_case, loading
 from rankandfile.pipeline import Options
 
 ORDER = 140
@@ -20,12 +20,12 @@ EXAMPLES = (
 )
 
 
+@loading
 def convert(
+    options: Options,
     paths: Paths,
     output: Annotated[Path, Option("--output", "-o", help="Directory to write the case to.")],
     force: Annotated[bool, Option("--force", help="Write into a directory that holds something.")] = False,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Write a case directory: Parquet tables and notes, readable by every command, DuckDB and pandas."""
     from rankandfile.evidence.tables.case_dir import write
@@ -34,7 +34,7 @@ def convert(
         raise UserError(f"{output}: not a directory")
     if output.is_dir() and any(output.iterdir()) and not force:
         raise UserError(f"{output}: not empty; use --force to write into it")
-    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
+    case = load_case(paths, options)
     with told_as(f"{output}: cannot be written"):
         write(case, output)
     out.print(

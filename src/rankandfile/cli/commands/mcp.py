@@ -15,6 +15,7 @@ from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.loading import diagnosing
 from rankandfile.cli.progress import watching
+from rankandfile.evidence.files.limits import Limits
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _cases(paths: list[Path], options: Options, root: list[Path] | None) -> Case
 
     if paths and root:
         raise UserError("--root is for a server without PATH: with one, clients open nothing else")
-    if not paths and options != Options(jobs=options.jobs):
+    if not paths and options != Options(jobs=options.jobs, limits=options.limits):
         raise UserError(
             "--src, --git, --hung and --attempt need PATH: without one, a client says so when it opens a case"
         )
@@ -126,14 +127,15 @@ def _cases(paths: list[Path], options: Options, root: list[Path] | None) -> Case
             raise UserError(f"{folder}: no such folder")
     if paths:
         return GivenCase(Asked(tuple(paths), options), _read)
-    return OpenCases(Roots(root or [Path.cwd()]), partial(_read, jobs=options.jobs))
+    return OpenCases(Roots(root or [Path.cwd()]), partial(_read, jobs=options.jobs, limits=options.limits))
 
 
-def _read(asked: Asked, jobs: int | None = None) -> Bench:
+def _read(asked: Asked, jobs: int | None = None, limits: Limits | None = None) -> Bench:
     from rankandfile.agent.bench import bench_of
     from rankandfile.agent.tool import ToolError
 
-    options = replace(asked.options, jobs=asked.options.jobs or jobs)
+    asked_for = asked.options
+    options = replace(asked_for, jobs=asked_for.jobs or jobs, limits=limits or asked_for.limits)
     try:
         with watching() as on_progress:
             return bench_of(asked.paths, options, on_progress=on_progress)

@@ -24,6 +24,8 @@ class Decoded(msgspec.Struct, array_like=True):
     """Source files that ran, and the hash of each."""
     ends: list[End] = []
     """How processes ended, as lists of them and what the system left behind tell."""
+    seconds: float = 0.0
+    """Processor time that it took."""
 
 
 unpack_decoded = msgspec.msgpack.Decoder(Decoded).decode

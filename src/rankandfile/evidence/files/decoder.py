@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import select
+import signal
 import subprocess
-import sys
 
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.files.worker import READY, Request, read_message, write_message
 from rankandfile.evidence.raw import pack
+from rankandfile.own_python import own_python
 
 #: What a file may become, in bytes: columns and tables are smaller than the dump they come from, and only a
 #: file made for the purpose grows without end.
 ANSWER_PER_BYTE = 4
 ANSWER = 64 << 20
 
+LONG = "refused: it took longer than any real file"
+
 
 class BrokenDecoder(Exception):
     """The process ended, or was ended; its text says why, for a note on the file."""
+
+    def __init__(self, why: str, seconds: float = 0.0) -> None:
+        super().__init__(why)
+        self.seconds = seconds
+        """Processor time that the file cost."""
 
 
 class Decoder:
@@ -37,7 +45,7 @@ class Decoder:
         if read_message(self._stdout) != READY:
             self.end()
             raise BrokenDecoder(
-                "no decoding process starts; try: python -m rankandfile.evidence.files.worker 4000000000"
+                "no decoding process starts; try: cd / && python -m rankandfile.evidence.files.worker 4000000000"
             )
 
     def ask(self, request: Request, size: int, seconds: float) -> Decoded:
@@ -46,13 +54,16 @@ class Decoder:
             write_message(self._stdin, pack(request))
             # The answer is written at once and whole: a process that has begun it has done with the file.
             if not self._answers.poll(seconds * 1000):
-                raise BrokenDecoder("refused: it took longer than any real file")
+                raise BrokenDecoder(LONG, request.seconds)
             answer = read_message(self._stdout, ANSWER + ANSWER_PER_BYTE * size)
         except OverflowError as error:
             raise BrokenDecoder(f"refused: it expands without end ({error})") from error
         except OSError:
             answer = None
         if answer is None:
+            self.kill()
+            if self._process.wait() == -signal.SIGPROF:
+                raise BrokenDecoder(LONG, request.seconds)
             raise BrokenDecoder("refused: it brought its decoding process down")
         return unpack_decoded(answer)
 
@@ -68,13 +79,8 @@ class Decoder:
 
 
 def _spawn(memory: int) -> subprocess.Popen[bytes]:
-    # Not `-m`: that would look for modules in the current folder first, which may hold a stranger's files.
-    # The process imports from where this one does, and from nowhere else.
-    start = (
-        f"import sys; sys.path[:] = {sys.path!r}; from rankandfile.evidence.files.worker import main; main()"
-    )
     return subprocess.Popen(
-        [sys.executable, "-c", start, str(memory)],
+        [*own_python("from rankandfile.evidence.files.worker import main; main()"), str(memory)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

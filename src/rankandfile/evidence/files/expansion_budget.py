@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rankandfile.evidence.files.limits import MIB, Limits
+from rankandfile.evidence.files.patience import OVER, Patience
 
 _LOOK = 64 * MIB
 """How many bytes are written between two looks at the free disk space."""
@@ -38,8 +39,9 @@ def amount(size: int) -> str:
 class ExpansionBudget:
     """What all archives of one loading may still cost, and where their contents are put."""
 
-    def __init__(self, limits: Limits, spool: Path) -> None:
+    def __init__(self, limits: Limits, spool: Path, patience: Patience | None = None) -> None:
         self.limits = limits
+        self._patience = patience or Patience(limits.seconds)
         self.full: str | None = None
         self._spool = spool
         self._spent = 0
@@ -54,7 +56,8 @@ class ExpansionBudget:
         """One more file, folder or member."""
         self._files += 1
         if self._files > self.limits.files:
-            raise self._exhausted(f"more than {self.limits.files:,} files")
+            raise self._exhausted(f"more than {self.limits.files:,} files (--limit-files allows more)")
+        self._in_time()
 
     def open_root(self, size: int) -> None:
         """An archive on disk begins: all that comes out of it, however deep, is set against its size."""
@@ -65,7 +68,12 @@ class ExpansionBudget:
         """What so many compressed bytes may expand to."""
         return self.limits.expansion_slack + self.limits.expansion_ratio * size
 
+    def _in_time(self) -> None:
+        if self._patience.left() <= 0:
+            raise self._exhausted(OVER)
+
     def spend(self, size: int) -> None:
+        self._in_time()
         self._root_spent += size
         self._spent += size
         # A file may hold several members that are too large, and good ones after them.

@@ -16,8 +16,15 @@ GIB = 1 << 30
 class Limits:
     """Bounds for one loading. Reaching one is a note, never an error."""
 
+    seconds: float = 3600.0
+    """How long reading may take in all; 1024 ranks take seconds."""
+
     files: int = 1_000_000
     """Files, folders and archive members that are looked at; 16k ranks with ten files each need 160k."""
+
+    follow_links: bool = False
+    """Whether links are followed out of the files and folders that were named: a stranger's folder may have some
+    that lead anywhere on this machine."""
 
     file_bytes: int = 8 * GIB
     """Largest plain file that is handed on: handing on costs no memory, and decoders have smaller bounds."""

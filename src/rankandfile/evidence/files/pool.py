@@ -12,20 +12,24 @@ from typing import NamedTuple
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.decoder import BrokenDecoder, Decoder
 from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.patience import LATE, SECONDS_PER_MEGABYTE, Patience
 from rankandfile.evidence.files.worker import Request
 from rankandfile.evidence.raw import RawNote
 
 #: Address space of one decoding process, whatever the file; see `worker` for the share of a single file.
 MEMORY = 4 << 30
 
-#: Longest a single file may take, plus a share by size: far above any real file, finite for a hostile one.
+#: Longest that a single file may take by the clock, plus a share by size: for a disk or a pipe that does not answer.
 SECONDS = 60.0
-SECONDS_PER_MEGABYTE = 1.0
 
 
 #: A process takes a tenth of a second to start; so much, or so many files, it reads in that time.
 _BYTES_PER_PROCESS = 1 << 20
 _FILES_PER_PROCESS = 16
+
+
+#: The kind of a file that was not even tried.
+UNREAD = "unread"
 
 
 class Task(NamedTuple):
@@ -53,8 +57,10 @@ def decode_all(
     jobs: int | None = None,
     memory: int = MEMORY,
     seconds: float = SECONDS,
+    patience: Patience | None = None,
 ) -> None:
     """Decode every task; `receive(index, decoded)` is called from one thread, in no particular order."""
+    patience = patience or Patience(Limits().seconds)
     if not tasks:
         return
     # Largest first: the last file to finish should be a small one.
@@ -65,7 +71,7 @@ def decode_all(
     results: queue.SimpleQueue[tuple[int, Decoded]] = queue.SimpleQueue()
     stop = threading.Event()
     count = max(1, min(jobs or _worth_starting(tasks), len(tasks)))
-    servers = [_Server(tasks, waiting, results, stop, memory, seconds) for _ in range(count)]
+    servers = [_Server(tasks, waiting, results, stop, memory, seconds, patience) for _ in range(count)]
     for server in servers:
         server.start()
     try:
@@ -90,10 +96,11 @@ class _Server(threading.Thread):
         stop: threading.Event,
         memory: int,
         seconds: float,
+        patience: Patience,
     ) -> None:
         super().__init__(daemon=True)
         self._tasks, self._waiting, self._results, self._stopped = tasks, waiting, results, stop
-        self._memory, self._seconds = memory, seconds
+        self._memory, self._seconds, self._patience = memory, seconds, patience
         self._decoder: Decoder | None = None
 
     def run(self) -> None:
@@ -108,18 +115,25 @@ class _Server(threading.Thread):
             self._drop()
 
     def _decode(self, task: Task) -> Decoded:
+        if refusal := self._patience.refusal(task.name):
+            return Decoded(UNREAD, [], [RawNote("", refusal)])
+        allowed = self._patience.allowed(task.size)
         try:
             if self._decoder is None:
                 self._decoder = Decoder(self._memory)
             if self._stopped.is_set():
                 # `interrupt` came while the process was starting, and found none to end.
                 raise BrokenDecoder("given up")
-            seconds = self._seconds + SECONDS_PER_MEGABYTE * task.size / 1e6
-            return self._decoder.ask(
-                Request(os.fsencode(task.path), task.name, task.dump_bytes), task.size, seconds
-            )
+            seconds = min(self._seconds + SECONDS_PER_MEGABYTE * task.size / 1e6, self._patience.left() + 0.1)
+            request = Request(os.fsencode(task.path), task.name, task.dump_bytes, allowed)
+            found = self._decoder.ask(request, task.size, seconds)
+            self._patience.took(task.name, task.size, found.seconds)
+            return found
         except BrokenDecoder as error:
             self._drop()
+            if self._patience.left() <= 0:
+                return Decoded(UNREAD, [], [RawNote("", LATE)])
+            self._patience.took(task.name, task.size, error.seconds, died=True)
             return Decoded("unreadable", [], [RawNote("", str(error))])
 
     def interrupt(self) -> None:

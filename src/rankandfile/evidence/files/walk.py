@@ -18,7 +18,9 @@ from pathlib import Path
 from rankandfile.evidence.files.archives import Expansion
 from rankandfile.evidence.files.blobs import Blob, natural, shown
 from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.members import is_junk
+from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.sniff import container
 from rankandfile.model.ledger import Note
 
@@ -42,27 +44,33 @@ _SPECIAL = {
 
 
 def walk(
-    paths: Iterable[str | Path], spool: Path, limits: Limits = _DEFAULTS
+    paths: Iterable[str | Path],
+    spool: Path,
+    limits: Limits = _DEFAULTS,
+    patience: Patience | None = None,
 ) -> tuple[list[Blob], list[Note]]:
     """All files behind the paths, in an order that depends on their names only, and what was not taken.
 
     Archives are opened into `spool`, an empty folder that outlives the blobs. Never raises for what it finds.
     """
-    return _Walk(spool, limits).run(paths)
+    return _Walk(spool, limits, patience).run(paths)
 
 
 class _Walk:
-    def __init__(self, spool: Path, limits: Limits) -> None:
+    def __init__(self, spool: Path, limits: Limits, patience: Patience | None) -> None:
         self._limits = limits
-        self._budget = ExpansionBudget(limits, spool)
+        self._budget = ExpansionBudget(limits, spool, patience)
         self._expansion = Expansion(self._budget, limits)
         # Files and what comes out of archives, in the order of their names.
         self._blobs, self._notes = self._expansion.blobs, self._expansion.notes
         self._seen: dict[tuple[int, int], str] = {}
         self._families: Counter[str] = Counter()
         self._unopened: list[str] = []
+        self._links = Links([])
 
     def run(self, paths: Iterable[str | Path]) -> tuple[list[Blob], list[Note]]:
+        paths = list(paths)
+        self._links = Links(paths, self._limits.follow_links)
         try:
             for path in paths:
                 self._path(str(path))
@@ -72,6 +80,7 @@ class _Walk:
             first, more = self._unopened[0], len(self._unopened) - 1
             what = f"{self._budget.full}; not opened"
             self._say(first, what + (f", and {more:,} more archives" if more else ""))
+        self._notes += self._links.notes()
         return self._blobs, self._notes
 
     def _say(self, path: str, what: str) -> None:
@@ -98,6 +107,8 @@ class _Walk:
             folders = []
             for entry in self._entries(path):
                 self._budget.count()
+                if entry.is_symlink() and self._links.out(entry.path):
+                    continue
                 try:
                     status = entry.stat()
                 except OSError as error:

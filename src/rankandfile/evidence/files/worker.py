@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import struct
 import sys
+import time
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +21,7 @@ import msgspec
 from rankandfile.evidence.files.blobs import shown
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.patience import SECONDS
 from rankandfile.evidence.files.sniff import HEAD, recognise, signs
 from rankandfile.evidence.raw import RawNote, pack
 
@@ -43,6 +46,8 @@ class Request(msgspec.Struct, array_like=True):
     """As the user knows the file: its ending may help to tell what it is."""
     dump_bytes: int = Limits().dump_bytes
     """Largest dump that is decoded."""
+    seconds: float = SECONDS
+    """Processor time after which the process ends over it."""
 
 
 _request = msgspec.msgpack.Decoder(Request).decode
@@ -121,8 +126,14 @@ def _size(path: Path) -> int:
 
 
 def _answer(path: Path, request: Request) -> bytes:
+    began = time.process_time()
     try:
-        return pack(decode(path, request.name, request.dump_bytes))
+        # The timer's signal ends the process wherever it is: deep in C code, too, which hears of nothing else.
+        signal.setitimer(signal.ITIMER_PROF, request.seconds)
+        found = decode(path, request.name, request.dump_bytes)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        found.seconds = time.process_time() - began
+        return pack(found)
     except MemoryError:
         return pack(Decoded("unreadable", [], [RawNote("", TOO_MUCH)]))
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from rankandfile.evidence.flight.entries import ALWAYS, KIND_KEYS, TIMES, key_of, parser
-from rankandfile.evidence.flight.interning import Interner, Malformed
+from rankandfile.evidence.flight.interning import Interner, Malformed, TooVaried
 from rankandfile.evidence.flight.repair import repair
 from rankandfile.evidence.raw import INTEGERS, NULL, RawDump, RawNote, pack
 
@@ -25,8 +25,25 @@ def fill(dump: RawDump, entries: list[Any], notes: list[RawNote]) -> dict[str, i
     Returns which of `dump.groups` the process's own group numbers stand for. They differ between ranks, so
     they serve for reading the rest of this dump and for nothing else.
     """
-    if not entries:
-        return {}
+    kept = entries
+    while kept:
+        try:
+            local_numbers = _fill_sound(dump, kept, notes)
+        except TooVaried:
+            # The newest calls tell of the hang.
+            kept = kept[len(kept) // 2 + 1 :]
+            continue
+        if len(kept) < len(entries):
+            dump.left_out += len(entries) - len(kept)
+            what = (
+                f"more different stacks or sizes than a job has: the newest {len(kept):,} entries were kept"
+            )
+            notes.append(RawNote("", f"{what}, {len(entries) - len(kept):,} before them were not"))
+        return local_numbers
+    return {}
+
+
+def _fill_sound(dump: RawDump, entries: list[Any], notes: list[RawNote]) -> dict[str, int]:
     try:
         return _fill(dump, entries, trusted=False)
     except (Malformed, *_BREAKS):

@@ -20,6 +20,11 @@ MAX_FRAMES = 512
 MAX_DIMENSIONS = 64
 MAX_TENSORS = 1 << 16
 MAX_SIZES = 1 << 18
+#: Of one dump: different frames, frames in different stacks, numbers in different lists of sizes. A job repeats itself,
+#: and has thousands; a file that has millions would take twenty times its size of memory.
+MOST_FRAMES = 1 << 19
+MOST_IN_STACKS = 1 << 22
+MOST_IN_SIZES = 1 << 23
 _FRAME_KEYS = {"name", "filename", "line"}
 #: How many kinds are tried as the successor of another before looking the call up by value.
 GUESSES = 6
@@ -27,6 +32,10 @@ GUESSES = 6
 
 class Malformed(Exception):
     """A value is not of the type or size that the format promises."""
+
+
+class TooVaried(Exception):
+    """The calls have more different stacks or sizes than the calls of a job."""
 
 
 def text(value: Any) -> str:
@@ -88,6 +97,7 @@ class Interner:
         self._stacks: dict[tuple[int, ...], int] = {}
         self._frames: dict[Frame, int] = {}
         self._frame_objects: dict[int, int] = {}
+        self._in_stacks = self._in_sizes = 0
 
     def numbers(
         self, rows: Iterable[tuple[Any, ...]], parse: Callable[[tuple[Any, ...]], Kind]
@@ -128,12 +138,22 @@ class Interner:
 
     def shape(self, in_sizes: Any, in_dtypes: Any, out_sizes: Any, out_dtypes: Any) -> int:
         value = Shape(sizes(in_sizes), texts(in_dtypes), sizes(out_sizes), texts(out_dtypes))
+        if value not in self._shapes:
+            # A tensor without dimensions and a word for its type take memory as well.
+            self._in_sizes += sum(1 + len(tensor) for tensor in (*value.in_sizes, *value.out_sizes))
+            self._in_sizes += len(value.in_dtypes) + len(value.out_dtypes)
+            if self._in_sizes > MOST_IN_SIZES:
+                raise TooVaried
         return self._intern(self._shapes, self.repeats.shapes, value)
 
     def stack(self, frames: Any) -> int | None:
         if frames is None:
             return None
         numbers = tuple(self._frame(frame) for frame in _list(frames, MAX_FRAMES, "frames"))
+        if numbers not in self._stacks:
+            self._in_stacks += len(numbers)
+            if self._in_stacks > MOST_IN_STACKS or len(self._frames) > MOST_FRAMES:
+                raise TooVaried
         return self._intern(self._stacks, self.repeats.stacks, numbers)
 
     def _frame(self, frame: Any) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -25,6 +24,7 @@ from rankandfile.evidence.reading import NotACase
 from rankandfile.evidence.tables import case_dir
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
+from rankandfile.own_python import own_python
 
 from .manifest import MANIFEST, Pack
 
@@ -147,7 +147,7 @@ def _manifest(folder: Path) -> Pack:
 
 def _probe(folder: Path, name: str) -> None:
     """Whether the tables can be read without harm. A forged table can ask for more memory than there is, or worse."""
-    command = [sys.executable, "-m", "rankandfile.evidence.pack.probe", str(folder)]
+    command = [*own_python("from rankandfile.evidence.pack.probe import main; main()"), str(folder)]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
+from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.members import inside, is_junk
 from rankandfile.evidence.tables import case_dir
 from rankandfile.model.case import Case
@@ -22,7 +23,14 @@ from .manifest import MANIFEST, Pack
 _STORED = re.compile(r"\.(gz|bz2|xz|zst|zip|tgz|parquet|7z)$")
 
 
-def write(case: Case, archive: Path, *, redacted: dict[str, int] | None, raw: Sequence[Path] = ()) -> None:
+def write(
+    case: Case,
+    archive: Path,
+    *,
+    redacted: dict[str, int] | None,
+    raw: Sequence[Path] = (),
+    follow_links: bool = False,
+) -> None:
     """Write the case, and the files below `raw`, into one zip. Raises OSError.
 
     `redacted`: how many names of each kind were replaced, if the case is a redacted one.
@@ -35,7 +43,7 @@ def write(case: Case, archive: Path, *, redacted: dict[str, int] | None, raw: Se
             zipped.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(pack), indent=2) + b"\n")
             for file in sorted((Path(folder) / "case").iterdir()):
                 _add(zipped, file, file.name)
-            for file, name in _files(raw, archive):
+            for file, name in _files(raw, archive, Links(raw, follow_links)):
                 _add(zipped, file, f"evidence/{name}")
         part.replace(archive)
 
@@ -54,13 +62,13 @@ def _add(zipped: zipfile.ZipFile, file: Path, name: str) -> None:
     zipped.write(file, name, method)
 
 
-def _files(raw: Sequence[Path], archive: Path) -> Iterator[tuple[Path, str]]:
-    """Every ordinary file, once, by a name that leads nowhere; links are followed to files only."""
+def _files(raw: Sequence[Path], archive: Path, links: Links) -> Iterator[tuple[Path, str]]:
+    """Every ordinary file, once, by a name that leads nowhere; links are followed to files within `raw` only."""
     seen: set[str] = set()
     for path in raw:
         root = path.parent if path.is_file() else path
         for file in [path] if path.is_file() else sorted(_below(path)):
-            if not file.is_file() or is_junk(file.name) or file.resolve() == archive.resolve():
+            if not links.ordinary(file) or is_junk(file.name) or file.resolve() == archive.resolve():
                 continue
             name = inside(f"{path.name}/{file.relative_to(root)}" if file != path else path.name)[0]
             base, count = name, 1

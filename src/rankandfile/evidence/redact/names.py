@@ -11,7 +11,7 @@ import re
 import socket
 from dataclasses import dataclass, field
 
-from . import patterns, public
+from . import cloud_patterns, patterns, public
 
 _ORDINARY = re.compile(r"[\d.]*$")
 
@@ -21,6 +21,8 @@ class Names:
     hosts: set[str] = field(default_factory=set)
     users: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
+    """Of namespaces, groups of resources, jobs, buckets."""
     words: set[str] = field(default_factory=set)
     """What whoever packs the case wants hidden besides."""
 
@@ -32,6 +34,8 @@ class Names:
 
     def host(self, name: str) -> None:
         name = name.strip(".").lower()
+        if name in public.WORDS or public.NUMBERED.match(name):
+            return
         if len(name) > 2 and name not in public.HOSTS and not _ORDINARY.match(name) and not _is_word(name):
             self.hosts.add(name)
             if (
@@ -54,6 +58,14 @@ class Names:
         for pattern in patterns.HOSTS:
             for match in pattern.finditer(text):
                 self.host(match.groupdict().get("host") or match[0])
+        for pattern in cloud_patterns.NAMES:
+            for match in pattern.finditer(text):
+                self.other(match["name"])
+
+    def other(self, name: str) -> None:
+        name = name.strip(".").lower()
+        if len(name) > 2 and name not in public.OTHERS and not _ORDINARY.match(name) and not _is_word(name):
+            self.others.add(name)
 
     def kind(self, word: str) -> str | None:
         """What this word is the name of."""
@@ -64,10 +76,12 @@ class Names:
             return "host"
         if word in self.users:
             return "user"
+        if word in self.others:
+            return "name"
         return "dir" if word in self.folders else None
 
     def is_person(self, word: str) -> bool:
-        return self.kind(word) in ("word", "host", "user")
+        return self.kind(word) in ("word", "host", "user", "name")
 
 
 def _is_word(name: str) -> bool:

@@ -15,13 +15,17 @@ URL = re.compile(
 )
 
 IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)")
-IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:]|\.\d)")
-MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}[:-]){5,7}[0-9a-fA-F]{2}(?![\w:])")
+IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:%[\w.-]{1,16}\w)?(?![\w:]|\.\d)")
+MAC = re.compile(
+    r"(?<![\w:])(?:[0-9a-fA-F]{2}[:-]){5,7}[0-9a-fA-F]{2}(?![\w:])"
+    r"|(?<![\w.])[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}(?![\w.])"
+)
 
 #: An absolute path, one of Windows, one below a home, or a relative one that ends in a file or has three steps.
 PATH = re.compile(
     r"(?<![\w/.~-])(?:~[\w.-]*)?/(?:[^\s/:'\"`,;()<>|*?\[\]{}=\\]+/?)+"
     r"|(?<![\w/])[A-Za-z]:\\[^\s:'\"`,;()<>|*?\[\]{}=]+"
+    r"|(?<![\w\\])\\{2,4}[A-Za-z][\w.-]{1,62}\\[^\s:'\"`,;()<>|*?\[\]{}=]+"
     r"|(?<![\w/.-])(?:[\w.+-]+/){1,40}[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}\b"
     r"|(?<![\w/.-])(?:[\w.+-]+/){2,40}[\w.+-]*"
 )
@@ -48,6 +52,30 @@ HOSTS = (
     ),
     re.compile(r"^(?P<host>[A-Za-z][\w.-]{0,200}):\d{1,8}:\d{1,8} \["),  # NCCL's own prefix
     re.compile(r"\[(?P<host>[A-Za-z][\w.-]{0,200})\]:\d{2,5}\b"),
+    # No list has all domains: names of several labels, one of them with a hyphen, or with a port behind; a name of
+    # Python has neither.
+    re.compile(
+        r"(?<![\w.@/-])(?=[\w.]*[A-Za-z0-9]-)(?:(?=[\d-]*[A-Za-z])[A-Za-z0-9-]{1,63}\.){2,8}[A-Za-z]{2,24}\b(?![\w(-]|\.\w)"
+    ),
+    re.compile(
+        r"(?<![\w.@/-])(?:(?=[\d-]*[A-Za-z])[A-Za-z0-9-]{1,63}\.){2,8}[A-Za-z]{2,24}(?=:\d{4,5}(?![\w.]))"
+    ),
+    # Said to be one.
+    re.compile(
+        r"(?:\b[Cc]onnection to |\b(?:lost|no) contact with |\b(?:not|cannot|to) resolve (?:host(?:name)? )?"
+        r"|\bconnect to host |\blookup (?=[\w.-]+ on )|\bdial (?:tcp )?|\bpeer (?=[\w.-]+:\d)"
+        r"|\b(?:at|to|from|server|with) (?=[\w.-]+:\d{4,5}\b))[\"']?(?P<host>[A-Za-z][\w.-]{0,200}[A-Za-z0-9])"
+    ),
+    re.compile(
+        r"\bhost [\"']?(?P<host>[A-Za-z][\w.-]{0,200})[\"']? "
+        r"(?=is (?:un|down|not|dead|gone)|(?:un|not )reachable|port \d)"
+    ),
+    re.compile(r"(?P<host>[A-Za-z][\w.-]{0,200}): (?=no such host\b|Name or service not known)"),
+    re.compile(r"^\[(?P<host>[A-Za-z][\w.-]{0,200}):\d{2,8}\] "),  # Open MPI's own prefix
+    re.compile(
+        r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.+Z-]{8,24}) "
+        r"(?P<host>[A-Za-z][\w.-]{0,200}) (?=kernel: |[\w./-]{1,60}\[\d+\]: )"
+    ),  # syslog's
 )
 
 USERS = (

@@ -62,6 +62,21 @@ _HOSTS = """
     docs.nvidia.com nvidia.com python.org docs.python.org kernel.org none null unknown
 """
 HOSTS = frozenset(_HOSTS.split())
+_SAID = """
+    the a an this that its it all any each other another some and or of to in on at for from with is are was be
+    peer peers rank ranks remote server servers client clients host hosts store node nodes worker workers device
+    devices memory master address table tables dependency name names module service endpoint database socket port
+    key step epoch iteration iter batch index idx line seq time size count offset byte bytes pos position sample
+    token shard id version level stage chunk error failure failed gaierror info warning warn debug fatal critical
+    trace notice
+"""
+WORDS = frozenset(_SAID.split())
+"""What sentences say where others name a machine."""
+NUMBERED = re.compile(r"(?:rank|default|proc|process|thread|pid|gpu|cuda|step|epoch|tag)[-_]?\d*$")
+_OTHERS = """
+    default kube-system none null unknown true false gpu cpu batch debug normal main train training job world
+"""
+OTHERS = frozenset(_OTHERS.split())
 _USERS = "root user ubuntu nobody admin runner jovyan default app none null unknown"
 USERS = frozenset(_USERS.split())
 

@@ -38,6 +38,9 @@ _ASSIGNED = (
     r"(?:(?i:bearer|basic|token)\s{1,4})?"
     r"(?:\"(?P<quoted>[^\"\n]{1,4000})\"|'(?P<single>[^'\n]{1,4000})'|(?P<bare>[^\s\"',;&)}\]]{1,4000}))",
     rf"(?i:--[\w-]{{0,60}}(?:{_NAMED}|-key)[\w-]{{0,40}})[\s=]{{1,4}}(?P<flag>(?!-)[^\s\"',;]{{1,4000}})",
+    r"(?i:\b(?:passw(?:or)?d|passphrase|passcode|pwd)\s{1,4}(?:is|was|of|set to)\s{1,4})[\"']?"
+    r"(?P<said>(?!(?i:invalid|required|incorrect|expired|wrong|missing|not|none|null|empty|set|too|no|an?|the|now|still)\b)"
+    r"[^\s\"',;]{3,4000})",
     r"(?i:\bbearer)\s{1,4}(?P<bearer>[\w.~+/=-]{8,})",
 )
 

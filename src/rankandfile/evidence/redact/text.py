@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from . import patterns, public, secret_patterns
+from . import cloud_patterns, patterns, public, secret_patterns
 from .names import Names
 from .pseudonyms import Pseudonyms
 
@@ -32,12 +32,16 @@ class Redactor:
 
     def _pieces(self, text: str) -> list[Piece]:
         pieces = self._secrets([(text, False)], secret_patterns.PREFIXED + secret_patterns.ASSIGNED)
+        for pattern in cloud_patterns.IDS:
+            pieces = _apply(pieces, pattern, self._id)
         pieces = _apply(pieces, patterns.URL, self._url)
+        pieces = _apply(pieces, cloud_patterns.IMAGE, self._image)
         pieces = _apply(pieces, patterns.MAIL, lambda m: [(self._give.of("mail", m[0].lower()), True)])
         pieces = _apply(pieces, patterns.ACCOUNT, self._account)
         pieces = _apply(pieces, patterns.MAC, lambda m: [(self._give.of("mac", m[0].lower()), True)])
         for pattern in (patterns.IPV4, patterns.IPV6):
             pieces = _apply(pieces, pattern, self._address)
+        pieces = _apply(pieces, cloud_patterns.DASHED, self._dashed)
         pieces = _apply(pieces, patterns.PATH, self._path)
         pieces = self._secrets(pieces, secret_patterns.SHAPED)
         for pattern in patterns.HOSTS:
@@ -60,6 +64,20 @@ class Redactor:
             (self._give.of("secret", whole[start:end]), True),
             (whole[end:], False),
         ]
+
+    def _id(self, match: re.Match[str]) -> list[Piece]:
+        """All of it, or the part that it names."""
+        name = match.groupdict().get("name") or match[0]
+        before, _, after = match[0].rpartition(name)
+        return [(before, False), (self._give.of("id", name.lower()), True), (after, False)]
+
+    def _image(self, match: re.Match[str]) -> list[Piece]:
+        path = "/".join(self._give.of("name", step.lower()) for step in match["name"].split("/"))
+        return [(f"{self.host(match['host'])}/{path}", True), (match["tag"], True)]
+
+    def _dashed(self, match: re.Match[str]) -> list[Piece] | None:
+        address = match["address"].replace("-", ".")
+        return [(self._give.of("ip", address), True)] if patterns.is_address(address) else None
 
     def _url(self, match: re.Match[str]) -> list[Piece]:
         scheme, login, path, query = match["scheme"], match["login"], match["path"] or "", match["query"]
@@ -88,6 +106,8 @@ class Redactor:
     def _host(self, match: re.Match[str]) -> list[Piece] | None:
         name = match.groupdict().get("host") or match[0]
         before, _, after = match[0].rpartition(name)
+        if name.lower() in public.WORDS or public.NUMBERED.match(name.lower()):
+            return None
         if name.lower() in public.HOSTS or name.endswith(public.SOURCES) or name.lower() in public.FOLDERS:
             return None
         return [(before, False), (self.host(name), True), (after, False)]
@@ -192,6 +212,8 @@ class Redactor:
             p.match(f"{key}={value or 0}") for p in secret_patterns.ASSIGNED[:1]
         ):
             return self._give.of("secret", value)
+        if isinstance(value, str) and any(p.match(f"{key}={value}") for p in cloud_patterns.NAMES[:1]):
+            return self._known_in(value)
         return self._value(value, depth + 1)
 
     def variables(self, text: str) -> str:

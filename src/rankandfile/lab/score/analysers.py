@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -18,6 +17,7 @@ import msgspec
 
 from rankandfile.lab.diagnosed import diagnosed
 from rankandfile.model.diagnosis import from_json
+from rankandfile.own_python import own_python
 
 from .answer import Answer, from_diagnosis
 from .repair import repaired_copy
@@ -91,7 +91,11 @@ def our_command(given: Given) -> Analyser:
     """Rank & File as a person starts it."""
 
     def analyse(incident: Path) -> Answer:
-        words = [sys.executable, "-m", "rankandfile", "diagnose", *map(str, given.paths(incident))]
+        words = [
+            *own_python("from rankandfile.cli.main import main; main()"),
+            "diagnose",
+            *map(str, given.paths(incident)),
+        ]
         words += [word for folder in given.src(incident) for word in ("--src", str(folder))]
         return _diagnosing([*words, "--format", "json"])
 
@@ -146,6 +150,9 @@ def fr_trace_repaired(incident: Path) -> Answer:
         return _fr_trace(copy, "--allow-incomplete-ranks")
 
 
+_FR_TRACE = (
+    "import runpy; runpy.run_module('torch.distributed.flight_recorder.fr_trace', run_name='__main__')"
+)
 _MISSING = re.compile(r"missing ranks: \{([\d, ]+)\}")
 _CULPRIT = re.compile(r"Culprit rank (\d+)")
 _SEQ = re.compile(r"sequence number: (\d+)")
@@ -155,7 +162,7 @@ _FINDS = re.compile(r"Not all ranks joining|has errors|COLLECTIVE_TYPE_MISMATCH|
 
 
 def _fr_trace(dumps: Path, *options: str) -> Answer:
-    done = run([sys.executable, "-m", "torch.distributed.flight_recorder.fr_trace", str(dumps), *options])
+    done = run([*own_python(_FR_TRACE), str(dumps), *options])
     text = done.stdout + "\n" + done.stderr
     answer = Answer(seconds=done.seconds, peak_mib=done.peak_mib)
     if done.status != 0:

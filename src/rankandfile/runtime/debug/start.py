@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankandfile.own_python import own_python
 from rankandfile.runtime.debug import worker
 from rankandfile.runtime.recorder.current import ring_folder
 from rankandfile.runtime.recorder.start import start as start_recorder
 from rankandfile.runtime.switch import recorder_on
-
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from rankandfile.capture.debug.main import main; main()"
+from rankandfile.wire.places import make_private
 
 
 @dataclass
@@ -115,7 +115,7 @@ def handlers() -> list[Any]:
 def _start_page(settings: dict[str, Any]) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     page = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
+        own_python("from rankandfile.capture.debug.main import main; main()"),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=environment,
@@ -132,9 +132,7 @@ def _private_folder() -> Path:
     base = Path(tempfile.gettempdir()) / f"raf-debug-{os.getuid()}"
     folder = base / f"{os.getppid()}-{_number('TORCHELASTIC_RESTART_COUNT')}-{_number('MASTER_PORT')}"
     for one in (base, folder):
-        one.mkdir(mode=0o700, exist_ok=True)
-        if one.lstat().st_uid != os.getuid() or one.is_symlink():
-            raise PermissionError(f"{one} belongs to another user")
+        make_private(one)
     return folder
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from typing import Any
 
 from torch.distributed.debug import _debug_handlers
 from torch.distributed.debug._frontend import DebugHandler, NavLink, Route
 
+from rankandfile.own_python import own_python
 from rankandfile.runtime.recorder.current import ring_folder
 
-_ONCE = "import sys; sys.path[:] = {path!r}; from rankandfile.capture.debug.main import once; once()"
+_ONCE = "from rankandfile.capture.debug.main import once; once()"
 _PATIENCE_S = 120.0
 _TEMPLATE = """
 {% extends "base.html" %}
@@ -33,11 +33,11 @@ class _FromRings:
             "sockets": "",
             "world": int(os.environ.get("WORLD_SIZE", "1")),
         }
-        self._raf_path = list(sys.path)
+        self._raf_command = own_python(_ONCE)
 
     def _said(self, what: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-c", _ONCE.format(path=self._raf_path), what],
+            [*self._raf_command, what],
             input=json.dumps(self._raf_settings),
             capture_output=True,
             text=True,

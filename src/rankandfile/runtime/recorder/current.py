@@ -14,7 +14,7 @@ from rankandfile.runtime.recorder.completion import Completion
 from rankandfile.runtime.recorder.recorder import Recorder
 from rankandfile.runtime.recorder.ring import Ring, started
 from rankandfile.runtime.recorder.sources import Sources
-from rankandfile.wire import layout
+from rankandfile.wire import layout, places
 
 #: Rings of processes that are gone are removed after so long: whoever wants them has come.
 KEEP_S = 24 * 3600
@@ -45,10 +45,7 @@ def recorder() -> Recorder | None:
 
 
 def open_ring() -> Path:
-    folder = ring_folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if "RAF_RING_DIR" not in os.environ and folder.stat().st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to another user")
+    folder = places.made(os.environ)
     _sweep(folder)
     rank = os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "x"))
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
@@ -93,11 +90,7 @@ def _hand_over(native: Any, to: Recorder, completion: Completion) -> None:
 
 def ring_folder() -> Path:
     """`RAF_RING_DIR`, or a folder of this user's in shared memory."""
-    wanted = os.environ.get("RAF_RING_DIR")
-    if wanted:
-        return Path(wanted)
-    shared = Path("/dev/shm")
-    return (shared if shared.is_dir() else Path("/tmp")) / f"raf-{os.getuid()}"
+    return places.home(os.environ)
 
 
 def close() -> None:

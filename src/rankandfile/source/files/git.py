@@ -20,7 +20,31 @@ from .text import MAX_BYTES
 
 _DEADLINE_S = 30.0
 _MAX_LISTING = 64 << 20
-_SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
+#: What a repository's own configuration could say otherwise: programs that git starts, files that it must find, and
+#: how its answers look.
+_OURS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.alternateRefsCommand": "",
+    "protocol.allow": "never",
+    "gpg.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.x509.program": "false",
+    "log.showSignature": "false",
+    "log.follow": "false",
+    "log.mailmap": "false",
+    "mailmap.file": "",
+    "mailmap.blob": "",
+    "blame.coloring": "none",
+    "blame.showEmail": "false",
+    "blame.blankBoundary": "false",
+    "color.ui": "false",
+    "core.abbrev": "auto",
+    "core.quotePath": "true",
+    "i18n.logOutputEncoding": "UTF-8",
+}
+_SAFE = tuple(word for name, value in _OURS.items() for word in ("-c", f"{name}={value}"))
 _BLOB = re.compile(rb"100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)", re.DOTALL)
 
 
@@ -36,7 +60,8 @@ class Commit:
         self.name = path.resolve().name
         found = git(path, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
         if found is None:
-            raise NoSuchCommit(f"{path}: no commit '{revision}' there")
+            why = refusal(path) or f"no commit '{revision}' there"
+            raise NoSuchCommit(f"{path}: {why}")
         self.commit = found.decode("ascii", "replace").strip()
         listing = git(path, "ls-tree", "-r", "-z", "-l", self.commit, limit=_MAX_LISTING)
         if listing is None:
@@ -63,20 +88,37 @@ def _python_files(listing: bytes) -> Iterator[tuple[str, str]]:
         yield match[3].decode("utf-8", "replace"), match[1].decode("ascii")
 
 
-def git(path: Path, *words: str, limit: int = 1 << 16) -> bytes | None:
-    """What git prints; None if it fails, takes too long, or prints more than that."""
-    environment = {
+def refusal(path: Path, *words: str) -> str:
+    """Why git answers nothing to this, or nothing at all about this folder; empty if it does answer."""
+    command = ["git", "--no-pager", *_SAFE, *(words or ("rev-parse", "--git-dir"))]
+    try:
+        done = subprocess.run(
+            command, cwd=path, env=_environment(), capture_output=True, timeout=_DEADLINE_S, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return f"git cannot be run: {getattr(error, 'strerror', None) or type(error).__name__}"
+    first = done.stderr.decode("utf-8", "replace").splitlines()[:1]
+    said = "".join(letter for letter in "".join(first)[:200] if letter.isprintable())
+    return "" if done.returncode == 0 else f"git says {said.removeprefix('fatal: ') or 'nothing'}"
+
+
+def _environment() -> dict[str, str]:
+    return {
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
     }
+
+
+def git(path: Path, *words: str, limit: int = 1 << 16) -> bytes | None:
+    """What git prints; None if it fails, takes too long, or prints more than that."""
     try:
         process = subprocess.Popen(
             ["git", "--no-pager", *_SAFE, *words],
             cwd=path,
-            env=environment,
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

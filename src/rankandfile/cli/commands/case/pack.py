@@ -10,7 +10,7 @@ from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.loading import Paths, load_case, loading
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ _KINDS = {
     "mac": "hardware addresses",
     "user": "users",
     "mail": "e-mail addresses",
+    "name": "names of namespaces, jobs, images and the like",
+    "id": "accounts and identifiers",
     "dir": "folders",
     "file": "file names",
     "text": "values of variables",
@@ -43,7 +45,9 @@ _KINDS = {
 _SHOWN = 3
 
 
+@loading
 def pack(
+    options: Options,
     paths: Paths,
     output: Annotated[Path | None, Option("--output", "-o", help="The archive to write (a .zip).")] = None,
     redact: Annotated[
@@ -63,8 +67,6 @@ def pack(
         bool, Option("--dry-run", help="Write nothing; show what would be replaced, and by what.")
     ] = False,
     force: Annotated[bool, Option("--force", help="Replace an archive that exists.")] = False,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Make one archive for a support ticket: the case's tables and ledger, and the raw evidence where wanted.
 
@@ -75,7 +77,7 @@ def pack(
     Exit status: 0 written (or, with --dry-run, shown), 2 usage or unreadable input.
     """
     _check(output, redact=redact, hide=hide or [], raw=raw, dry_run=dry_run, force=force)
-    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
+    case = load_case(paths, options)
     pseudonyms = None
     if redact:
         from rankandfile.evidence.redact.tables import redact as redact_case
@@ -89,7 +91,9 @@ def pack(
 
     counts = {kind: len(values) for kind, values in pseudonyms.given().items()} if pseudonyms else None
     with told_as(f"{output}: cannot be written"):
-        write(case, output, redacted=counts, raw=paths if raw else ())
+        write(
+            case, output, redacted=counts, raw=paths if raw else (), follow_links=options.limits.follow_links
+        )
     _say_written(output, redacted=redact, raw=raw)
 
 

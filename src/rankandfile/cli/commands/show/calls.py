@@ -8,7 +8,7 @@ from typer import Option
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.filters import GroupOption, OpOption, RankOption, SeqOption, StateOption, select_calls
-from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.loading import Paths, load_case, loading
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
@@ -23,7 +23,9 @@ EXAMPLES = (
 MAX_COLUMNS = 16
 
 
+@loading
 def calls(
+    options: Options,
     paths: Paths,
     rank: RankOption = None,
     group: GroupOption = None,
@@ -37,13 +39,11 @@ def calls(
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Calls of the job: what each rank asked for, from where, and how far it got."""
     from rankandfile.render import flat
 
-    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
+    case = load_case(paths, options)
     chosen = select_calls(case, rank, group, op, seq, state)
     if side_by_side:
         ranks = chosen["rank"].n_unique()

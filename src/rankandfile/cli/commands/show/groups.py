@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.loading import Paths, load_case, loading
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
@@ -10,19 +10,19 @@ ORDER = 20
 EXAMPLES = ("raf show groups dumps/", "raf show groups case.tar.gz --format json")
 
 
+@loading
 def groups(
+    options: Options,
     paths: Paths,
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Process groups: name, members and how they are known, and how many calls each left."""
     from rankandfile.render.flat import flat_groups
 
     emit(
-        flat_groups(load_case(paths, Options(attempt=attempt, jobs=jobs))),
+        flat_groups(load_case(paths, options)),
         format,
         output,
         limit=limit,

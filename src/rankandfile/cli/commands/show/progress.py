@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.cli.filters import GroupOption, RankOption, groups_called, numbers
-from rankandfile.cli.loading import Attempt, Jobs, Paths, load_case
+from rankandfile.cli.loading import Paths, load_case, loading
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
 
@@ -11,22 +11,22 @@ ORDER = 30
 EXAMPLES = ("raf show progress dumps/", "raf show progress dumps/ --group mesh_tp --rank 0-7")
 
 
+@loading
 def progress(
+    options: Options,
     paths: Paths,
     rank: RankOption = None,
     group: GroupOption = None,
     limit: LimitOption = 50,
     format: FormatOption = Format.text,
     output: OutputOption = None,
-    attempt: Attempt = None,
-    jobs: Jobs = None,
 ) -> None:
     """Per rank and group: the first call kept, the last enqueued, started and completed, the oldest unfinished."""
     import polars as pl
 
     from rankandfile.render.flat import flat_progress
 
-    case = load_case(paths, Options(attempt=attempt, jobs=jobs))
+    case = load_case(paths, options)
     frame = flat_progress(case)
     if rank is not None:
         frame = frame.filter(pl.col("rank").is_in(numbers(rank, "--rank")))

@@ -37,11 +37,17 @@ def ring(
     output: OutputOption = None,
 ) -> None:
     """The recorder's rings: calls, steps, decisions and CUDA graphs in their order, and where histories part."""
+    from rankandfile.evidence.files.links import Links
     from rankandfile.evidence.ring.journal import history_divergences, read
 
+    links = Links(paths)
     files = [
-        file for path in paths for file in (sorted(path.rglob("raf-*.ring")) if path.is_dir() else [path])
+        file
+        for path in paths
+        for file in (sorted(filter(links.ordinary, path.rglob("raf-*.ring"))) if path.is_dir() else [path])
     ]
+    for note in links.notes():
+        err.print(f"note: {note}")
     journals: list[Journal] = []
     for file in files:
         try:

@@ -1,0 +1,90 @@
+"""No command runs a file for being called like a module: not in the current folder, the evidence or the source."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rankandfile.evidence.load import load
+from rankandfile.evidence.pack.writing import write
+
+pytestmark = pytest.mark.slow
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
+NAMES = sorted(
+    name
+    for name in {
+        *sys.stdlib_module_names,
+        *importlib.metadata.packages_distributions(),
+        *("rankandfile", "sitecustomize", "torch", "usercustomize"),
+    }
+    if name.isidentifier()
+)
+
+#: Those that start another Python, or read what somebody else has written, and the rest.
+STARTING = (
+    "diagnose ticket.zip",
+    "case open ticket.zip -o opened",
+    "diagnose evidence --src src --report report.html",
+)
+OTHERS = (
+    "case pack evidence -o packed.zip --redact",
+    "convert evidence -o case",
+    "doctor",
+    "fix evidence --src src",
+    "fr-trace evidence",
+    "investigate evidence --src src -o investigated",
+    "report evidence -o page.html",
+    "run -- true",
+    "show calls ticket.zip",
+    "show source evidence --src src",
+    "show stacks evidence",
+    "show waits evidence --jobs 2",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to work in, with evidence, source and a ticket, and full of modules that say that they ran."""
+    folder = tmp_path_factory.mktemp("planted")
+    for name in ("evidence", "src"):
+        shutil.copytree(EXAMPLE / name, folder / name)
+    (folder / "spool").mkdir()
+    write(load([EXAMPLE / "evidence"], folder / "spool", jobs=1), folder / "ticket.zip", redacted=None)
+    for place in (folder, folder / "evidence", folder / "src"):
+        for name in NAMES:
+            (place / f"{name}.py").write_text(
+                f"open({str(folder / 'ran.txt')!r}, 'a').write('{place.name}/{name}.py ')\n"
+            )
+    return folder
+
+
+def run_all(folder: Path, commands: Sequence[str]) -> dict[str, int]:
+    begin = folder.parent / f"{folder.name}-begin" / "raf.py"
+    begin.parent.mkdir(exist_ok=True)
+    begin.write_text("from rankandfile.cli.main import main\nmain()\n")
+    running = {
+        command: subprocess.Popen(
+            [sys.executable, str(begin), *command.split()],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for command in commands
+    }
+    return {command: process.wait(120) for command, process in running.items()}
+
+
+@pytest.mark.parametrize("commands", [STARTING, pytest.param(OTHERS, marks=pytest.mark.lab)])
+def test_nothing_that_is_planted_runs(folder: Path, commands: Sequence[str]) -> None:
+    statuses = run_all(folder, commands)
+    ran = folder / "ran.txt"
+    assert not ran.exists(), ran.read_text()[:500]
+    assert {command: status for command, status in statuses.items() if status not in (0, 1, 3)} == {}
