@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.reason.ranks.accounts import Accounts
-from rankandfile.reason.ranks.watchdog_counters import users_by_log
+from rankandfile.reason.ranks.from_logs.accounts import Accounts
+from rankandfile.reason.ranks.from_logs.watchdog_counters import users_by_log
 
 from .call_table import CallTable, read_calls
 from .clock_skew import ahead, on_one_clock

@@ -9,9 +9,9 @@ import polars as pl
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.accounts import fields_of
 from rankandfile.reason.ranks.did_instead import world_of
-from rankandfile.reason.ranks.ras_counts import launches
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.ras_counts import launches
 from rankandfile.reason.words import counted, ranks_words
 
 from .finding import Finding
