@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.instances import maker_or_default
-from rankandfile.source.dependence.objects import is_property
+from rankandfile.source.dependence.objects.of_expressions import is_property
 from rankandfile.source.dependence.stores import fields_of
 from rankandfile.source.dependence.syntax import argument, constant
 from rankandfile.source.program.modules import Module
