@@ -8,9 +8,8 @@ thread that waits for a lock inside a data loader waits for the data loader. How
 
 from __future__ import annotations
 
-from .frame_pattern import ANY, NATIVE, Pattern, pattern
+from .frame_pattern import ANY, ASKED, NATIVE, Pattern, pattern
 
-_ASKED = "in {op} ← {function}, {at}"
 _C10D = "torch/distributed/distributed_c10d.py"
 _LOADER = "torch/utils/data/dataloader.py"
 _DDP = "torch/nn/parallel/distributed.py"
@@ -36,7 +35,7 @@ PATTERNS: tuple[Pattern, ...] = (
     # Leaving
     pattern(
         "teardown",
-        _ASKED,
+        ASKED,
         (_C10D, "destroy_process_group _abort_process_group _shutdown_backend"),
         ("torch/distributed/device_mesh.py", "*destroy*"),
     ),
@@ -57,14 +56,14 @@ PATTERNS: tuple[Pattern, ...] = (
     # The job's own communication
     pattern(
         "p2p",
-        _ASKED,
+        ASKED,
         (_C10D, "send isend recv irecv send_object_list recv_object_list batch_isend_irecv"),
         ("torch/distributed/pipelining/*.py", "*batch_p2p*"),
         (NATIVE, "*c10d::ops::send* *c10d::ops::recv* *ProcessGroup*::send* *ProcessGroup*::recv*"),
     ),
     pattern(
         "init",
-        _ASKED,
+        ASKED,
         (_C10D, "init_process_group _store_based_barrier new_group *new_group_with_tag new_subgroups*"),
         (_C10D, "split_group"),
         ("torch/distributed/rendezvous.py", ANY),
@@ -78,7 +77,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     pattern(
         "collective",
-        _ASKED,
+        ASKED,
         (_C10D, "all_reduce* reduce broadcast* all_gather* all_to_all* gather* scatter* reduce_scatter*"),
         (_C10D, "_all_gather_base _reduce_scatter_base barrier monitored_barrier"),
         ("torch/distributed/_functional_collectives*.py", "all_* reduce_* broadcast* wait* trigger_wait"),
@@ -99,7 +98,7 @@ PATTERNS: tuple[Pattern, ...] = (
         (NATIVE, "*ProcessGroup*::barrier* *ProcessGroup*::gather* *ProcessGroup*::scatter*"),
         (NATIVE, "*gloo::*::wait* gloo::all* gloo::barrier* gloo::broadcast* gloo::reduce*"),
     ),
-    pattern("nccl_call", _ASKED, (NATIVE, "nccl[A-Z]* pnccl[A-Z]*"), ("torch/cuda/nccl.py", ANY)),
+    pattern("nccl_call", ASKED, (NATIVE, "nccl[A-Z]* pnccl[A-Z]*"), ("torch/cuda/nccl.py", ANY)),
     # The device
     pattern(
         "cuda_sync",
@@ -215,7 +214,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     pattern(
         "checkpoint",
-        _ASKED,
+        ASKED,
         ("torch/serialization.py", ANY),
         ("torch/distributed/checkpoint/*.py", ANY),
         ("safetensors/*.py", ANY),

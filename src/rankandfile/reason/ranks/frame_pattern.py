@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 NATIVE = "native"
 ANY = "*"
+#: The phrase of most that a program asks for.
+ASKED = "in {op} ← {function}, {at}"
 
 
 class Where(NamedTuple):
