@@ -18,9 +18,9 @@ from .matching import mismatched
 from .membership import Membership, membership
 from .order_across_groups import Order
 from .pairing import Pairing, pair
-from .programs import Programs
 from .progress import progress, standing
 from .sibling_groups import by_use
+from .whole_programs.compared import Programs
 
 OnStep = Callable[[str], None]
 
