@@ -14,7 +14,7 @@ from rankandfile.evidence.files.worker import decode
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 from rankandfile.reason import gather
-from rankandfile.reason.ranks import read_accounts as witness
+from rankandfile.reason.ranks.from_logs import read_accounts as witness
 from rankandfile.reason.ranks.missing_dumps import reasons
 
 EVENTS = "low 0\nhigh 0\nmax 12\noom 3\noom_kill {}\n"

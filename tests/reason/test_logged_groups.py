@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.reason.calls.logged_members import members_by_place
-from rankandfile.reason.ranks.accounts import Report
+from rankandfile.reason.ranks.from_logs.accounts import Report
 
 
 def said(group: str, desc: str, *places: tuple[int, int]) -> list[Report]:

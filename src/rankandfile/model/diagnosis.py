@@ -17,6 +17,8 @@ from .ledger import Evidence, Note
 SCHEMA = "rankandfile.diagnosis/1"
 
 Confidence = Literal["established", "supported", "hypothesis"]
+#: The surest first.
+ORDER_OF_CONFIDENCE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
 class Struct(msgspec.Struct, kw_only=True):

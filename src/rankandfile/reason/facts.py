@@ -15,7 +15,7 @@ from .calls.facts import CallFacts, OnStep, call_facts
 from .divergence.divergence_point import DivergencePoint
 from .divergence.find import divergence_of
 from .ranks.facts import RankFacts, rank_facts
-from .ranks.read_accounts import read_accounts
+from .ranks.from_logs.read_accounts import read_accounts
 from .waits.facts import WaitFacts, wait_facts
 from .waits.graph import WaitEnd
 

@@ -20,12 +20,12 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
-from rankandfile.reason.ranks.accounts import Error, fields_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of
+from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
+from rankandfile.reason.ranks.from_logs.said_to_skip import caught_by, said_to_skip
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.ranks.named_roots import named_roots
-from rankandfile.reason.ranks.said_to_skip import caught_by, said_to_skip
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.graph import Pending, WaitEnd

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.reason.ranks.accounts import Accounts
-from rankandfile.reason.ranks.watchdog_counters import users_by_log
+from rankandfile.reason.ranks.from_logs.accounts import Accounts
+from rankandfile.reason.ranks.from_logs.watchdog_counters import users_by_log
 
 from .call_table import CallTable, read_calls
 from .clock_skew import ahead, on_one_clock
@@ -18,9 +18,9 @@ from .matching import mismatched
 from .membership import Membership, membership
 from .order_across_groups import Order
 from .pairing import Pairing, pair
-from .programs import Programs
 from .progress import progress, standing
 from .sibling_groups import by_use
+from .whole_programs.compared import Programs
 
 OnStep = Callable[[str], None]
 

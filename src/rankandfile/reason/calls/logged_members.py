@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.reason.ranks.accounts import Report
+from rankandfile.reason.ranks.from_logs.accounts import Report
 
 
 class Line(NamedTuple):

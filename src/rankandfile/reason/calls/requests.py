@@ -11,9 +11,9 @@ import polars as pl
 from rankandfile.model.diagnosis import Call
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.accounts import Report
 from rankandfile.reason.ranks.activity import CodePlace
-from rankandfile.reason.ranks.watchdog_counters import is_of
+from rankandfile.reason.ranks.from_logs.accounts import Report
+from rankandfile.reason.ranks.from_logs.watchdog_counters import is_of
 
 from .call_table import COLLECTIVE
 from .contracts import contract_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from rankandfile.reason import lookup
-from rankandfile.reason.calls.programs import ProgramDivergence as ProgramDivergence
+from rankandfile.reason.calls.whole_programs.one_program import ProgramDivergence as ProgramDivergence
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd

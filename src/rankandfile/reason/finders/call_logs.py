@@ -18,7 +18,7 @@ from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.ranks.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import counted, ranks_words, upper, verb

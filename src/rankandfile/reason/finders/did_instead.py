@@ -10,7 +10,7 @@ from collections import defaultdict
 from functools import cache
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Alternative, Confidence
+from rankandfile.model.diagnosis import ORDER_OF_CONFIDENCE, Alternative
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
@@ -25,8 +25,6 @@ from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-_SURE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
 @finder(precedence=160)
@@ -118,7 +116,9 @@ def _finding(
         ids += lookup.standing_evidence(facts, rank, call.group)
     return Finding(
         cause=first.cause,
-        confidence=max((story.confidence for story in stories.values()), key=lambda c: _SURE[c]),
+        confidence=max(
+            (story.confidence for story in stories.values()), key=lambda c: ORDER_OF_CONFIDENCE[c]
+        ),
         sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
         culprits=culprits,
         doing=doing,

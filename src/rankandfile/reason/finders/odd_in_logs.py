@@ -13,8 +13,8 @@ from rankandfile.model.events import event_id
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder, teller
-from rankandfile.reason.ranks.accounts import fields_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import counted, ranks_words, upper

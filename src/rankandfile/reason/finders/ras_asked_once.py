@@ -7,7 +7,7 @@ from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.did_instead import world_of
-from rankandfile.reason.ranks.ras_counts import launches
+from rankandfile.reason.ranks.from_logs.ras_counts import launches
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper

@@ -17,6 +17,7 @@ from rankandfile.model.heuristics import heuristic
 
 from .activity_contexts import CODE, CONTEXTS, Context
 from .activity_patterns import PATTERNS
+from .frame_pattern import ASKED
 
 
 class CodePlace(NamedTuple):
@@ -37,7 +38,6 @@ class _Match(NamedTuple):
     phrase: str
 
 
-_ASKED = "in {op} ← {function}, {at}"
 _LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|^<")
 _NATIVE = re.compile(
     r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|S|rs)$|^\?*$|^<gc>$|(?:^|[/\\])(?:lib)?python3?[.\d]*$"
@@ -64,7 +64,7 @@ def classify(stack: Stack, code: str | None = None) -> Doing | None:
     site = _site(frames)
     run = frames[: site + 1]
     match = (
-        _match(run) or _match_code(code) or _Match(0, "user_code", _ASKED if site else "in {function}, {at}")
+        _match(run) or _match_code(code) or _Match(0, "user_code", ASKED if site else "in {function}, {at}")
     )
     index, activity, phrase = match
     # A context that is the very frame that decided says nothing more.

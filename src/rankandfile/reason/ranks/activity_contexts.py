@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .activity_patterns import ANY, Where, where
+from .frame_pattern import ANY, Where, where
 
 
 class Context(NamedTuple):

@@ -2,52 +2,14 @@
 
 The patterns are tried in order, each on every frame between the innermost one and the program's own; the first
 that fits decides. So what the program asked for comes first, and the means by which it waits come later: a
-thread that waits for a lock inside a data loader waits for the data loader.
-
-Files and functions are written as in a shell (``*``), several functions side by side. A file fits from any
-folder on; a Python function without its class. `NATIVE` stands for C and C++ frames, whose names are compared
-whole. In a phrase, ``{op}`` is the function that fits, ``{function}`` and ``{at}`` the program's own.
+thread that waits for a lock inside a data loader waits for the data loader. How a pattern is written,
+`frame_pattern` says.
 """
 
 from __future__ import annotations
 
-import re
-from fnmatch import translate
-from typing import NamedTuple
+from .frame_pattern import ANY, ASKED, NATIVE, Pattern, pattern
 
-NATIVE = "native"
-ANY = "*"
-
-
-class Where(NamedTuple):
-    """Frames, by file and function."""
-
-    file: re.Pattern[str] | None
-    """None for native frames."""
-    function: re.Pattern[str]
-
-    def fits(self, function: str, file: str, native: bool) -> bool:
-        if native or self.file is None:
-            return native and self.file is None and self.function.match(function) is not None
-        return self.function.match(function) is not None and self.file.search(file) is not None
-
-
-class Pattern(NamedTuple):
-    activity: str
-    phrase: str
-    where: tuple[Where, ...]
-
-
-def where(file: str, functions: str) -> Where:
-    names = re.compile("|".join(translate(name) for name in functions.split()))
-    return Where(None if file == NATIVE else re.compile(r"(?:^|/)" + translate(file)), names)
-
-
-def pattern(activity: str, phrase: str, *frames: tuple[str, str]) -> Pattern:
-    return Pattern(activity, phrase, tuple(where(file, functions) for file, functions in frames))
-
-
-_ASKED = "in {op} ← {function}, {at}"
 _C10D = "torch/distributed/distributed_c10d.py"
 _LOADER = "torch/utils/data/dataloader.py"
 _DDP = "torch/nn/parallel/distributed.py"
@@ -73,7 +35,7 @@ PATTERNS: tuple[Pattern, ...] = (
     # Leaving
     pattern(
         "teardown",
-        _ASKED,
+        ASKED,
         (_C10D, "destroy_process_group _abort_process_group _shutdown_backend"),
         ("torch/distributed/device_mesh.py", "*destroy*"),
     ),
@@ -94,14 +56,14 @@ PATTERNS: tuple[Pattern, ...] = (
     # The job's own communication
     pattern(
         "p2p",
-        _ASKED,
+        ASKED,
         (_C10D, "send isend recv irecv send_object_list recv_object_list batch_isend_irecv"),
         ("torch/distributed/pipelining/*.py", "*batch_p2p*"),
         (NATIVE, "*c10d::ops::send* *c10d::ops::recv* *ProcessGroup*::send* *ProcessGroup*::recv*"),
     ),
     pattern(
         "init",
-        _ASKED,
+        ASKED,
         (_C10D, "init_process_group _store_based_barrier new_group *new_group_with_tag new_subgroups*"),
         (_C10D, "split_group"),
         ("torch/distributed/rendezvous.py", ANY),
@@ -115,7 +77,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     pattern(
         "collective",
-        _ASKED,
+        ASKED,
         (_C10D, "all_reduce* reduce broadcast* all_gather* all_to_all* gather* scatter* reduce_scatter*"),
         (_C10D, "_all_gather_base _reduce_scatter_base barrier monitored_barrier"),
         ("torch/distributed/_functional_collectives*.py", "all_* reduce_* broadcast* wait* trigger_wait"),
@@ -136,7 +98,7 @@ PATTERNS: tuple[Pattern, ...] = (
         (NATIVE, "*ProcessGroup*::barrier* *ProcessGroup*::gather* *ProcessGroup*::scatter*"),
         (NATIVE, "*gloo::*::wait* gloo::all* gloo::barrier* gloo::broadcast* gloo::reduce*"),
     ),
-    pattern("nccl_call", _ASKED, (NATIVE, "nccl[A-Z]* pnccl[A-Z]*"), ("torch/cuda/nccl.py", ANY)),
+    pattern("nccl_call", ASKED, (NATIVE, "nccl[A-Z]* pnccl[A-Z]*"), ("torch/cuda/nccl.py", ANY)),
     # The device
     pattern(
         "cuda_sync",
@@ -252,7 +214,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     pattern(
         "checkpoint",
-        _ASKED,
+        ASKED,
         ("torch/serialization.py", ANY),
         ("torch/distributed/checkpoint/*.py", ANY),
         ("safetensors/*.py", ANY),

@@ -8,7 +8,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-from .accounts import Accounts
+from .from_logs.accounts import Accounts
 
 #: The kind of exit facts that hold a host's `core_pattern`. It is no end of anybody.
 PATTERN = "core_pattern"

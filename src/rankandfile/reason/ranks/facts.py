@@ -10,8 +10,8 @@ from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.reason.calls.facts import CallFacts
 from rankandfile.reason.calls.falsely_open import without_unasked
 
+from .from_logs.watchdog_counters import stand_in
 from .host import Stand, stands
-from .watchdog_counters import stand_in
 
 
 @dataclass(frozen=True, kw_only=True)

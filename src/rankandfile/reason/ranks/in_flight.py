@@ -10,8 +10,8 @@ import polars as pl
 from rankandfile.model.case import Case
 from rankandfile.model.snapshots import stack_id
 
-from .accounts import Error
 from .activity import CodePlace
+from .from_logs.accounts import Error
 
 #: How a rank learns that others failed, or are gone.
 _ECHO = re.compile(r"(?:^|[/\\])torch[/\\]distributed[/\\]")

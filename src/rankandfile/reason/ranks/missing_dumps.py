@@ -20,8 +20,8 @@ from rankandfile.model.ledger import dump_id
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.words import ranks_words
 
-from .accounts import fields_of
 from .core_files import core_file
+from .from_logs.accounts import fields_of
 from .interpreter_lock import Held, held
 
 Why = Literal[

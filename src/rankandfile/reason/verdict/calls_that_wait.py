@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from rankandfile.model.diagnosis import Alternative, Divergence
+from rankandfile.model.diagnosis import ORDER_OF_CONFIDENCE, Alternative, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.causes import finders
@@ -19,8 +19,6 @@ from rankandfile.reason.waits.in_words import first_pending, pending_row, wait_l
 from rankandfile.reason.waits.like_groups import family_words
 
 from .finding import Finding
-
-_SURE = {"established": 0, "supported": 1, "hypothesis": 2}
 
 
 def calls_that_wait(facts: Facts) -> list[Finding]:
@@ -46,7 +44,9 @@ def of_wait_end(facts: Facts, wait_end: WaitEnd) -> list[Finding]:
     found = _asked(finders(), facts, wait_end) or _asked(finders("open wait"), facts, wait_end)
     contained = {finding.instead_of for finding in found}
     found = [finding for finding in found if finding.cause not in contained]
-    return sorted(found, key=lambda f: (f.cause == "undetermined", _SURE[f.confidence], -f.explains))
+    return sorted(
+        found, key=lambda f: (f.cause == "undetermined", ORDER_OF_CONFIDENCE[f.confidence], -f.explains)
+    )
 
 
 def _asked(finders: tuple[Finder, ...], facts: Facts, wait_end: WaitEnd) -> list[Finding]:

@@ -12,9 +12,9 @@ from rankandfile.reason.calls.call_table import COLLECTIVE, CallTable
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.membership import Membership
 from rankandfile.reason.calls.progress import NEVER
-from rankandfile.reason.ranks.accounts import Accounts
-from rankandfile.reason.ranks.devices_and_processes import ranks_of_processes
-from rankandfile.reason.ranks.ras_counts import launches, missed_by_ras
+from rankandfile.reason.ranks.from_logs.accounts import Accounts
+from rankandfile.reason.ranks.from_logs.devices_and_processes import ranks_of_processes
+from rankandfile.reason.ranks.from_logs.ras_counts import launches, missed_by_ras
 
 from .contradiction import Contradiction
 

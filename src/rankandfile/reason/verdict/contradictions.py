@@ -14,9 +14,9 @@ from rankandfile.model.case import Case
 from rankandfile.model.ledger import group_id
 from rankandfile.reason.calls.call_table import COLLECTIVE, CallTable
 from rankandfile.reason.calls.membership import Membership
-from rankandfile.reason.ranks.accounts import Accounts, End
+from rankandfile.reason.ranks.from_logs.accounts import Accounts, End
+from rankandfile.reason.ranks.from_logs.watchdog_counters import is_of
 from rankandfile.reason.ranks.host import Stand
-from rankandfile.reason.ranks.watchdog_counters import is_of
 
 from .contradicting_ranks import completed_without, counts_of_ras, dead_to_ras
 from .contradiction import Contradiction

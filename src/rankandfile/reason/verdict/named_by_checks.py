@@ -18,9 +18,9 @@ from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
-from rankandfile.reason.ranks.accounts import fields_of
 from rankandfile.reason.ranks.did_instead import AskedRank, world_of
-from rankandfile.reason.ranks.ras_counts import launches
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.ras_counts import launches
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding

@@ -7,11 +7,12 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.event_roles import WORTH_OF_ROLE
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.accounts import fields_of
 from rankandfile.reason.ranks.did_instead import world_of
-from rankandfile.reason.ranks.ras_counts import launches
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.ras_counts import launches
 from rankandfile.reason.words import counted, ranks_words
 
 from .finding import Finding
@@ -19,7 +20,6 @@ from .finding import Finding
 Row = dict[str, Any]
 
 _MOST_READ, _MOST_UNREAD, _LONGEST = 6, 3, 140
-_WORTH = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
 _UNREAD = "unread"
 
 #: Lines of setup and of bookkeeping, which say nothing of a fault.
@@ -53,7 +53,9 @@ _NEXT = {
 def nothing_recorded(facts: Facts) -> Finding:
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     rows = [row for row in events.sort("log", "line").iter_rows(named=True) if row["kind"] not in _PLAIN]
-    read = sorted((row for row in rows if row["kind"] != _UNREAD), key=lambda row: _WORTH.get(row["role"], 9))
+    read = sorted(
+        (row for row in rows if row["kind"] != _UNREAD), key=lambda row: WORTH_OF_ROLE.get(row["role"], 9)
+    )
     unread = [row for row in rows if row["kind"] == _UNREAD][-_MOST_UNREAD:]
     shown = list({(row["kind"], row["rank"], _short(row)): row for row in read}.values())
     sentence = "Nobody can be named: no call is recorded, and no line that was read decides."

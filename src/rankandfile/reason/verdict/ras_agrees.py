@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.devices_and_processes import ranks_of_processes
 from rankandfile.reason.ranks.did_instead import world_of
-from rankandfile.reason.ranks.ras_counts import launches, missed_by_ras
+from rankandfile.reason.ranks.from_logs.devices_and_processes import ranks_of_processes
+from rankandfile.reason.ranks.from_logs.ras_counts import launches, missed_by_ras
 from rankandfile.reason.words import ranks_words, verb
 
 from .finding import Finding

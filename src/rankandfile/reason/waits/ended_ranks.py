@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from rankandfile.reason.ranks.accounts import Accounts
+from rankandfile.reason.ranks.from_logs.accounts import Accounts
 
 from .graph import WaitEnd, Waits
 

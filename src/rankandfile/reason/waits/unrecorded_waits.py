@@ -13,7 +13,7 @@ import re
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.reason.ranks.accounts import Accounts
+from rankandfile.reason.ranks.from_logs.accounts import Accounts
 from rankandfile.reason.ranks.host import Stand
 
 from .graph import WaitEnd, Waits

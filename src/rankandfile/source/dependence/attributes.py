@@ -18,7 +18,7 @@ from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, s
 from . import control, instances, origins, returned
 from .assignments import Definition
 from .frame import Frame, Instance, called
-from .objects import is_property
+from .objects.of_expressions import is_property
 from .reaching_assignments import reaching
 from .stores import object_stored_to
 from .syntax import Path, dotted, text

@@ -11,7 +11,7 @@ from rankandfile.source.registry.entry import Source
 
 from . import origins
 from .frame import Frame, called
-from .objects import hook_parameter, outside
+from .objects.frameworks_own import hook_parameter, outside
 from .syntax import Path, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 

@@ -16,7 +16,7 @@ from .of_one_rank import (
     raised,
     remaining,
 )
-from .of_two_cohorts import diverged
+from .of_two_cohorts.chosen import diverged
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}

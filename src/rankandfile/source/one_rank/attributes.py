@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.instances import maker_or_default
-from rankandfile.source.dependence.objects import is_property
+from rankandfile.source.dependence.objects.of_expressions import is_property
 from rankandfile.source.dependence.stores import fields_of
-from rankandfile.source.dependence.syntax import argument, constant
+from rankandfile.source.dependence.syntax import argument
 from rankandfile.source.program.modules import Module
 from rankandfile.source.program.names import Class, External, lineage, method, resolve, scope_of
 from rankandfile.source.registry.tables import canonical
 
 from . import library, names
 from .arithmetic import Values, union
+from .mesh import MESH
 
 if TYPE_CHECKING:
     from .values import OneRank
-
-_MESH = "torch.distributed.device_mesh.DeviceMesh"
 
 
 def attribute(one: OneRank, e: ast.Attribute, frame: Frame) -> Values:
@@ -46,7 +45,7 @@ def attribute(one: OneRank, e: ast.Attribute, frame: Frame) -> Values:
 def _of_instance(one: OneRank, instance: Instance, name: str, frame: Frame) -> Values:
     if isinstance(instance.type, Class):
         return _kept(one, instance.type, name, instance, frame)
-    if instance.type == _MESH and name == "shape":
+    if instance.type == MESH and name == "shape":
         shape = argument(instance.made, 1, "mesh_shape") if instance.made is not None else None
         return None if shape is None else one.value(shape, instance.frame)
     return library.role(name, one.rank, one.job)
@@ -128,34 +127,3 @@ def _given(one: OneRank, cls: Class, name: str, made: Instance | None, usual: Va
         else:
             found.append(usual)
     return found
-
-
-def dimension(
-    one: OneRank, mesh: ast.expr, named: ast.expr | None, frame: Frame
-) -> tuple[tuple[int, ...], int] | None:
-    """The rank's place in the mesh that the expression is, and which dimension is meant; -1: none was named."""
-    part = constant(mesh.slice) if isinstance(mesh, ast.Subscript) else None
-    if isinstance(mesh, ast.Subscript):
-        mesh = mesh.value
-        if part is None:
-            return None
-    for instance in one.objects.of(mesh, frame):
-        if instance.type != _MESH or instance.made is None:
-            return None
-        shape = argument(instance.made, 1, "mesh_shape")
-        dims = argument(instance.made, 2, "mesh_dim_names")
-        values = one.value(shape, instance.frame) if shape is not None else None
-        labels = one.value(dims, instance.frame) if dims is not None else None
-        if values is None or len(values) != 1:
-            return None
-        place = library.coordinate(next(iter(values)), one.rank, one.job)
-        wanted = part if part is not None else constant(named) if named is not None else None
-        if place is None or (named is not None and part is None and wanted is None):
-            return None
-        if isinstance(wanted, str):
-            known = next(iter(labels)) if labels is not None and len(labels) == 1 else None
-            if not isinstance(known, tuple) or wanted not in known:
-                return None
-            return place, known.index(wanted)
-        return place, wanted if isinstance(wanted, int) and 0 <= wanted < len(place) else -1
-    return None

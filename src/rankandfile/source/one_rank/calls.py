@@ -15,7 +15,7 @@ from rankandfile.source.registry.tables import canonical
 
 from . import library
 from .arithmetic import Plain, Values, each, union
-from .attributes import dimension
+from .mesh import dimension
 
 if TYPE_CHECKING:
     from .values import OneRank

@@ -1,4 +1,4 @@
-"""What a name holds on one rank: by the assignments that reach it, and by what calls hand to parameters."""
+"""What a name holds on one rank: by the assignments that reach it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.assignments import Definition
-from rankandfile.source.dependence.frame import Frame, called
-from rankandfile.source.dependence.index import MOST_SITES
+from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, loop_of
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import imported_variable, resolve, scope_of
 
 from .arithmetic import MOST, Values, each, union
+from .parameters import parameter
 
 if TYPE_CHECKING:
     from .values import OneRank
@@ -87,7 +87,7 @@ def _ruled_out(one: OneRank, d: Definition, frame: Frame) -> bool:
 def definition(one: OneRank, d: Definition, frame: Frame) -> Values:
     """What one definition gives its name on this rank."""
     if d.how == "parameter":
-        return _parameter(one, d.name, frame)
+        return parameter(one, d.name, frame)
     if d.how == "definition":
         return _imported(one, d, frame)
     if d.how != "assign" or d.value is None:
@@ -116,46 +116,3 @@ def _imported(one: OneRank, d: Definition, frame: Frame) -> Values:
     """`from layout import LOCAL`: the variable of the other module."""
     origin = imported_variable(frame.function.module, d.name, d.site or d.node.what)
     return None if origin is None else variable(one, *origin, frame)
-
-
-def _parameter(one: OneRank, name: str, frame: Frame) -> Values:
-    if frame.given is not None:
-        given = frame.given.get(name)
-        if given is None:
-            return default(one, name, frame)
-        return one.value(given.value, given.frame) if not given.path else None
-    function = frame.function
-    if name in ("self", "cls") or _handed_on(one, function):
-        return None
-    sites = one.objects.callers(function)
-    if not sites or len(sites) >= MOST_SITES:
-        return None
-    found: list[Values] = []
-    for site, bound in sites:
-        outer = Frame(site.function, None, frame.depth + 1)
-        given = (called(function, site.call, outer, bound).given or {}).get(name)
-        if outer.too_deep or (given is not None and given.path):
-            return None
-        found.append(default(one, name, frame) if given is None else one.value(given.value, outer))
-    return union(found)
-
-
-def _handed_on(one: OneRank, function: Function) -> bool:
-    """The function is named where it is not called: somebody else may call it, with anything."""
-    return function.name in one.index.handed_on and function.name != "__init__"
-
-
-def default(one: OneRank, name: str, frame: Frame) -> Values:
-    node, outer = frame.function.node, frame.function.parent
-    if isinstance(node, ast.Module) or outer is None:
-        return None
-    plain = [*node.args.posonlyargs, *node.args.args]
-    pairs = list(zip(reversed(plain), reversed(node.args.defaults), strict=False))
-    pairs += [
-        (a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None
-    ]
-    for parameter, value in pairs:
-        if parameter.arg == name:
-            with one.imported():
-                return one.value(value, Frame(outer, None, frame.depth + 1))
-    return None

@@ -18,10 +18,6 @@ _INT64 = 1 << 63
 _INT32 = 1 << 31
 
 
-#: The roles of an event, the one that tells most of its writer first.
-WORTH_OF_ROLE = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
-
-
 class Event(msgspec.Struct, kw_only=True):
     line: int
     offset: int

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, WORTH_OF_ROLE, Event, clean, integer
+from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, Event, clean, integer
 from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
+from rankandfile.model.event_roles import WORTH_OF_ROLE
 
 if TYPE_CHECKING:
     from rankandfile.evidence.text.logs.context import Context

@@ -11,7 +11,7 @@ from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason.calls.requests import of_report, sides
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
-from rankandfile.reason.ranks.silence import silence
+from rankandfile.reason.ranks.from_logs.silence import silence
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 

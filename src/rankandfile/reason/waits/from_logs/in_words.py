@@ -8,7 +8,7 @@ from rankandfile.model.claims import InCall, Joined, NeverIssued, Unseen
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.claims.wait_row import WaitRow
-from rankandfile.reason.ranks.accounts import Report
+from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 

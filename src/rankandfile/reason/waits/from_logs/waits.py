@@ -10,8 +10,13 @@ import polars as pl
 from rankandfile.model.case import Case, group_label
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.logged_members import members_by_place
-from rankandfile.reason.ranks.accounts import Accounts, Report
-from rankandfile.reason.ranks.watchdog_reports import DEFAULT, UNNAMED, gave_up_rows, transfer_reports
+from rankandfile.reason.ranks.from_logs.accounts import Accounts, Report
+from rankandfile.reason.ranks.from_logs.watchdog_reports import (
+    DEFAULT,
+    UNNAMED,
+    gave_up_rows,
+    transfer_reports,
+)
 from rankandfile.reason.waits.graph import Pending, Waits, build
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from .activity import CodePlace
+from rankandfile.reason.ranks.activity import CodePlace
 
 #: How a process ended. echo: its launcher or its own watchdog ended it. gone: nothing tells how.
 EndKind = Literal["killed", "exited", "finished", "echo", "running", "gone"]

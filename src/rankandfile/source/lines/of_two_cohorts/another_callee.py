@@ -10,14 +10,13 @@ from dataclasses import replace
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.files.text import without_comment
+from rankandfile.source.lines.arguments import calls_on
+from rankandfile.source.lines.call_paths import CallPath, Stop
+from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.made_from import Entry, enters
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace
-
-from .arguments import calls_on
-from .call_paths import CallPath, Stop
-from .divergence import CodeDivergence, ranks_in_words
-from .found_line import FoundLine, Search
-from .made_from import Entry, enters
 
 
 @heuristic(

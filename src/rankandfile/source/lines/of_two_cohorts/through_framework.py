@@ -20,16 +20,16 @@ from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.stores import object_stored_to
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.flow import Condition
+from rankandfile.source.lines.arguments import calls_on
+from rankandfile.source.lines.call_paths import CallPath, Stop
+from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.made_from import Entry, enters
 from rankandfile.source.program.modules import Function
 from rankandfile.source.registry.entry import Flag
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .another_callee import at
-from .arguments import calls_on
-from .call_paths import CallPath, Stop
-from .divergence import CodeDivergence, ranks_in_words
-from .found_line import FoundLine, Search
-from .made_from import Entry, enters
 
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 2}
 _LOADERS = {

@@ -9,15 +9,9 @@ import msgspec
 
 from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks
+from rankandfile.source.lines.call_paths import CallPath, CallPaths
+from rankandfile.source.lines.divergence import MOST_WITNESSES, CodeDivergence, Side, compare, ranks_of
 
-from .call_paths import CallPath, CallPaths
-from .divergence import (
-    MOST_WITNESSES,
-    CodeDivergence,
-    Side,
-    compare,
-    ranks_of,
-)
 from .earlier_rounds import left_out
 
 _TRANSFERS = {"send", "recv", "coalesced"}

@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rankandfile.model.heuristics import heuristic
-
-from .call_paths import Made
+from rankandfile.source.lines.call_paths import Made
 
 #: So many rounds are looked at, from the end.
 _MOST_ROUNDS = 40

@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.events import event_id
+from rankandfile.reason.ranks.activity import CodePlace, is_library
 
 from .accounts import Report, fields_of
-from .activity import CodePlace, is_library
 
 Row = dict[str, Any]
 

@@ -10,6 +10,9 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
+from rankandfile.reason.ranks.activity import is_library
+from rankandfile.reason.ranks.core_files import PATTERN
+from rankandfile.reason.ranks.in_flight import in_flight
 
 from .accounts import (
     Accounts,
@@ -18,15 +21,12 @@ from .accounts import (
     Error,
     fields_of,
 )
-from .activity import is_library
-from .core_files import PATTERN
 from .devices_and_processes import (
     links_down,
     ranks_of_devices,
     ranks_of_processes,
     xid_owner,
 )
-from .in_flight import in_flight
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports

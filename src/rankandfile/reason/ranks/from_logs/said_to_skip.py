@@ -14,7 +14,7 @@ from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.accounts import Error
+from rankandfile.reason.ranks.from_logs.accounts import Error
 from rankandfile.reason.waits.graph import Pending
 
 KIND = "left_out"

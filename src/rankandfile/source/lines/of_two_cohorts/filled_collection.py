@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow import Condition
+from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
-
-from .arguments import called_name
-from .call_paths import CallPath
 
 _ADDS = {"append", "add", "update", "extend", "insert", "setdefault", "appendleft"}
 

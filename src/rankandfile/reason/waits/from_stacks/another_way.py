@@ -1,0 +1,85 @@
+"""The few ranks that left the way of the others, where all wait for each other."""
+
+from __future__ import annotations
+
+from rankandfile.reason.document import perhaps
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .in_words import places_words, ranks_of
+from .kinds import kind_of, known, rooted
+from .make_finding import divergence_of, make_finding
+from .places import Parting, parting
+from .where_all_stand import WhereAllStand
+
+
+def went_another_way(of: WhereAllStand) -> Finding | None:
+    """All wait for each other, and not in the same place: the few that left the way of the others are out of line."""
+    if of.elsewhere or len(of.stands) < 2:
+        return None
+    parted = parting(of.cohorts)
+    if parted is None or not parted.usual:
+        return None
+    odd, usual = ranks_of(parted.odd), ranks_of(parted.usual)
+    # To make a group takes every rank of the job, whatever groups there are.
+    makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
+    alike = of.one_group or (makes_group and not of.transfers)
+    sure = bool(of.stays) and alike and not of.unseen and _unlike(parted)
+    if (_by_role(of, parted) or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
+        # By its role a rank stands elsewhere, or it waits for one that went on with the others.
+        return None
+    doing = {
+        r: f"{cohort.stand.phrase}, off the way of the others" for cohort in parted.odd for r in cohort.ranks
+    }
+    return make_finding(
+        of,
+        cause=_cause(parted),
+        confidence="supported" if sure else "hypothesis",
+        what=(
+            f"{upper(places_words(parted.odd))}, while {places_words(parted.usual)}: they wait for each other, and "
+            f"{ranks_words(odd)} {verb(odd, 'is', 'are')} the odd {verb(odd, 'one', 'ones')} out"
+        ),
+        culprits=odd,
+        doing=doing,
+        evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
+        divergence=divergence_of(of, (*parted.usual, *parted.odd)),
+        alternatives=(
+            perhaps(
+                "skipped_collective",
+                f"{upper(ranks_words(usual))} may have left out the call that {ranks_words(odd)} "
+                f"{verb(odd, 'waits', 'wait')} in.",
+                usual,
+                decided_by="flight-recorder dumps of all ranks, or the source (--src)",
+            ),
+        ),
+    )
+
+
+def _by_role(of: WhereAllStand, parted: Parting) -> bool:
+    """Whether the odd ones may stand elsewhere by their role, as the stages of a pipeline do.
+
+    Not where all others wait in one and the same collective: no stage sends or receives then.
+    """
+    usual = parted.usual[0].stand
+    together = len(parted.usual) == 1 and usual.activity == "collective" and known(usual)
+    return of.transfers and not together
+
+
+def _cause(parted: Parting) -> str:
+    if all("group" in cohort.stand.op for cohort in parted.odd if cohort.stand.activity == "init") and all(
+        cohort.stand.activity == "init" for cohort in parted.odd
+    ):
+        return "group_mismatch"
+    if all(cohort.stand.activity == "teardown" for cohort in parted.odd):
+        return "early_exit"
+    return "different_collective"
+
+
+def _unlike(parted: Parting) -> bool:
+    """The calls cannot belong together: else a call too many or too few before may have shifted all after it.
+
+    Who waits as or for the root of a call may wait for one that went on with the others.
+    """
+    odd = {kind_of(cohort.stand) for cohort in parted.odd}
+    usual = {kind_of(cohort.stand) for cohort in parted.usual}
+    return not odd & usual and not any(rooted(cohort.stand) for cohort in parted.odd)

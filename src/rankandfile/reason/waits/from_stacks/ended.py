@@ -1,0 +1,31 @@
+"""Ranks that died before, while all that live wait."""
+
+from __future__ import annotations
+
+from rankandfile.reason.finders.did_instead import story_of
+from rankandfile.reason.ranks.did_instead import AskedRank
+from rankandfile.reason.verdict.finding import Finding
+
+from .in_words import doing_words, waiting_words
+from .make_finding import make_finding
+from .where_all_stand import WhereAllStand
+
+
+def ended(of: WhereAllStand) -> Finding | None:
+    """All that live wait, and some have died before."""
+    stories = {r: s for r in of.gone if (s := story_of(of.facts, AskedRank(r, True, tuple(of.waiting))))}
+    if not of.waiting or not stories:
+        return None
+    named = tuple(sorted(stories))
+    first, doing = stories[named[0]], {rank: story.doing for rank, story in stories.items()}
+    return make_finding(
+        of,
+        cause=first.cause,
+        confidence=first.confidence if first.confidence != "established" else "supported",
+        what=f"{doing_words(doing)}. {waiting_words(of, of.waiting, 'for it' if len(named) == 1 else 'for them')}",
+        culprits=named,
+        doing=doing,
+        evidence=[i for story in stories.values() for i in story.evidence],
+        location=first,
+        alternatives=first.alternatives,
+    )

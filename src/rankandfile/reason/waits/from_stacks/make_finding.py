@@ -1,0 +1,104 @@
+"""A finding by stacks, with what all of them share: what shows that the ranks stay, who waits, and what to ask next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rankandfile.model.diagnosis import Alternative, Call, Cohort, Confidence, Divergence, Location, Missing
+from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.ranks.did_instead import Story
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .kinds import kind_of
+from .places import Cohort as Standing
+from .where_all_stand import WhereAllStand
+
+
+def make_finding(
+    of: WhereAllStand,
+    *,
+    cause: str,
+    confidence: Confidence,
+    what: str,
+    culprits: tuple[int, ...],
+    doing: dict[int, str],
+    evidence: Iterable[str],
+    location: Story | None = None,
+    place: Location | None = None,
+    alternatives: tuple[Alternative, ...] = (),
+    missing: tuple[Missing, ...] = (),
+    divergence: Divergence | None = None,
+    hang: bool = True,
+    also: str = "",
+) -> Finding:
+    """The finding, with the proof that the ranks stay (or that none is there), the victims, and what to ask next."""
+    stays = f" {upper(of.stays)}." if of.stays and hang else ""
+    unproved = (
+        "" if of.stays or not hang else " Nothing shows that they stay there: this holds if the job hung."
+    )
+    seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
+    return Finding(
+        cause=cause,
+        confidence=confidence,
+        sentence=f"{what}.{stays}{also}{unproved}",
+        culprits=culprits,
+        doing=doing,
+        location=location.location if location is not None else place,
+        divergence=divergence,
+        evidence=tuple(dict.fromkeys([*evidence, *seen])),
+        alternatives=alternatives,
+        missing=missing or ((next_step(of),) if confidence == "hypothesis" else ()),
+        victims=tuple(sorted(set(of.waiting) - set(culprits))),
+        hang=hang,
+        unadvised=() if culprits else ("anti_advice", "probes"),
+    )
+
+
+def next_step(of: WhereAllStand) -> Missing:
+    """The one thing that would tell most, by what is not known yet."""
+    if not of.stays:
+        return Missing(
+            what="whether they move",
+            how="py-spy dump --pid PID on each rank once more, some seconds later; --hung if you know that it hung",
+        )
+    if not of.waiting:
+        return Missing(
+            what="what these lines do",
+            how="py-spy dump --native --pid PID on each rank, or --src DIR: the text of a line tells",
+        )
+    if of.unseen:
+        return Missing(
+            what=f"the {verb(of.unseen, 'stack', 'stacks')} of {ranks_words(of.unseen)}",
+            how="py-spy dump --pid PID",
+        )
+    if of.facts.code.makes_groups is None:
+        return Missing(what="the program's source", how="--src DIR: which condition leads to each place")
+    return Missing(
+        what="the calls that led there",
+        how="flight-recorder dumps of all ranks: TORCH_FR_BUFFER_SIZE=2000, or start the job with `raf run`",
+    )
+
+
+def divergence_of(of: WhereAllStand, places: tuple[Standing, ...]) -> Divergence:
+    """The places as cohorts of one call: they went different ways, whatever call it was."""
+    ranks = format_ranks([*of.stands, *of.unseen])
+    return Divergence(
+        group=f"default_pg [{ranks}]" if of.one_group else "not told by stacks",
+        seq=None,
+        kind="substituted",
+        cohorts=[
+            Cohort(
+                ranks=format_ranks(cohort.ranks),
+                call=Call(
+                    op=kind_of(cohort.stand),
+                    file=cohort.stand.location.file,
+                    line=cohort.stand.location.line,
+                    function=cohort.stand.location.function,
+                    evidence=list(cohort.stand.evidence[:1]),
+                ),
+            )
+            for cohort in places
+        ],
+        exact=False,
+    )

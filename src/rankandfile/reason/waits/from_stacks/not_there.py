@@ -1,0 +1,61 @@
+"""The few ranks that left no stack, where all others have one and wait."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Missing
+from rankandfile.reason.document import perhaps
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .in_words import waiting_words
+from .make_finding import make_finding
+from .where_all_stand import WhereAllStand
+
+
+def not_there(of: WhereAllStand) -> Finding | None:
+    """All but a few were seen, and all of them wait: the few have not come, or are gone."""
+    those = of.unseen
+    if set(those) & of.heard_of_it:
+        return None
+    if not those or of.elsewhere or len(of.waiting) < 2 or len(those) * 2 >= len(of.waiting) + len(those):
+        return None
+    line = {r: of.facts.accounts.last_lines.get(r) for r in those}
+    raised = {r: of.facts.accounts.raised[r] for r in those if r in of.facts.accounts.raised}
+    doing = {
+        rank: f"no stack of it; it raised {raised[rank].words}"
+        if rank in raised
+        else "no stack of it, where all others have one"
+        + (f"; its last line is '{last[:80]}'" if (last := line[rank]) else "")
+        for rank in those
+    }
+    # A rank that ended because others had failed left no stack either: its log must be here to tell.
+    sure = of.stays and len(those) == 1 and not of.transfers and those[0] in of.facts.accounts.logged
+    return make_finding(
+        of,
+        cause="raised" if len(raised) == len(those) else "undetermined",
+        confidence="supported" if sure else "hypothesis",
+        what=(
+            f"{waiting_words(of, of.waiting, '')}. {upper(ranks_words(those))} {verb(those, 'is', 'are')} not among "
+            f"them: {'; '.join(dict.fromkeys(doing.values()))}"
+        ),
+        culprits=those,
+        doing=doing,
+        evidence=[i for error in raised.values() for i in error.evidence],
+        alternatives=()
+        if raised
+        else tuple(
+            perhaps(cause, words, those, decided_by=by)
+            for cause, words, by in (
+                ("killed", "Its process may be gone.", "its exit code, the kernel log of its host"),
+                ("early_exit", "It may have left the loop, and ended.", "its exit code, the end of its log"),
+                ("peer_unreachable", "Its host may not answer.", "whether its host answers"),
+                ("host_blocked", "It may be held, and nobody could look.", "its stack"),
+            )
+        ),
+        missing=(
+            Missing(
+                what=f"the stack of {ranks_words(those)}",
+                how="py-spy dump --pid PID on its host; if the process is gone, its exit code and the end of its log",
+            ),
+        ),
+    )

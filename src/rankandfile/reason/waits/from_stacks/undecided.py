@@ -1,0 +1,58 @@
+"""Where each rank stands, where the stacks name nobody: no less than that, and the one thing to do next."""
+
+from __future__ import annotations
+
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .in_words import MOST_PLACES, place_words
+from .kinds import kind_of, known
+from .make_finding import divergence_of, make_finding, next_step
+from .places import Parting, parting
+from .where_all_stand import WhereAllStand
+
+
+def undecided(of: WhereAllStand) -> Finding | None:
+    """Nobody can be named: where each stands, the odd ones first, and the one thing to do next."""
+    if not of.stands:
+        return None
+    parted = parting(of.cohorts)
+    moving = of.moving
+    shown = sorted(of.cohorts, key=lambda cohort: (len(cohort.ranks), cohort.ranks))
+    if moving and not of.stays:
+        told = f"{upper(ranks_words(moving))} {verb(moving, 'moves', 'move')}: a job at work looks like this"
+    elif not of.waiting:
+        told = (
+            "None of them is seen to wait for another, and none is seen at work: a call into C leaves no frame, and "
+            "any of these lines may wait"
+        )
+    elif parted is None:
+        told = "All that were seen stand in one place, so the stacks accuse nobody"
+    else:
+        told = "Who is out of line the stacks alone do not tell"
+    unseen = of.unseen
+    also = f" {upper(ranks_words(unseen))} left no stack." if unseen else ""
+    return make_finding(
+        of,
+        cause=_open_cause(of, parted),
+        confidence="hypothesis",
+        what=f"{upper('; '.join(place_words(cohort) for cohort in shown[:MOST_PLACES]))}. {told}",
+        also=also,
+        culprits=(),
+        doing={},
+        hang=bool(of.waiting or of.stays) and not (moving and not of.stays),
+        evidence=[i for cohort in shown[:MOST_PLACES] for i in cohort.stand.evidence[:1]],
+        divergence=divergence_of(of, tuple(of.cohorts))
+        if parted and of.waiting and not of.transfers
+        else None,
+        missing=(next_step(of),),
+    )
+
+
+def _open_cause(of: WhereAllStand, parted: Parting | None) -> str:
+    """Ranks of one group in calls of two kinds went two ways, whoever of them was to go which."""
+    if parted is None or of.elsewhere or of.unseen or not of.stays or not of.one_group:
+        return "undetermined"
+    kinds = {kind_of(cohort.stand) for cohort in (*parted.odd, *parted.usual)}
+    known_kinds = all(known(cohort.stand) for cohort in (*parted.odd, *parted.usual))
+    return "different_collective" if len(kinds) > 1 and known_kinds else "undetermined"

@@ -1,0 +1,134 @@
+"""What an expression can be an object of: found by the calls that made it, or by an annotation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from rankandfile.source.dependence.assignments import Definition
+from rankandfile.source.dependence.callers import callers_of
+from rankandfile.source.dependence.frame import Frame, Instance
+from rankandfile.source.dependence.index import MOST_SITES, Index, Site
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.stores import given_to_field, stores_of
+from rankandfile.source.dependence.syntax import Path, dotted
+from rankandfile.source.program.modules import Function, Module
+from rankandfile.source.program.names import Class, method, resolve
+from rankandfile.source.registry.tables import canonical
+
+from .frameworks_own import outside
+from .held_by_names import defined, named
+from .made_by_calls import elements, made
+
+_DEEPEST = 10
+MOST_STEPS = 4000
+
+
+class Objects:
+    """Instances of expressions, over the whole program. Bounded in depth and in number."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.left = MOST_STEPS
+        self._known: dict[tuple[object, ...], list[Instance]] = {}
+        self._open: set[tuple[object, ...]] = set()
+        self._cut = 0
+        self._stores: dict[tuple[Class, str], list[tuple[Function, Definition]]] = {}
+        self._callers: dict[Function, list[tuple[Site, bool]]] = {}
+
+    def of(self, e: ast.expr, frame: Frame, depth: int = 0, path: Path = ()) -> list[Instance]:
+        key = (e, frame.function, frame.key, path)
+        if key in self._known:
+            return self._known[key]
+        self.left -= 1
+        if depth > _DEEPEST or key in self._open or self.left < 0:
+            self._cut += 1
+            return []
+        self._open.add(key)
+        before = self._cut
+        try:
+            found = list(islice(self._found(e, frame, depth, path), MOST_SITES))
+        finally:
+            self._open.discard(key)
+        # What was cut short by a bound or a cycle is good for this question only.
+        if self._cut == before or (depth == 0 and self.left >= 0):
+            self._known[key] = found
+        return found
+
+    def classes(self, e: ast.expr, frame: Frame) -> list[Class]:
+        return list(dict.fromkeys(i.type for i in self.of(e, frame) if isinstance(i.type, Class)))
+
+    def externals(self, e: ast.expr, frame: Frame) -> list[str]:
+        """Dotted names of the classes outside the tree: the object's, or those that its class derives from."""
+        names: list[str] = []
+        for each in self.of(e, frame):
+            names.extend(outside(each.type) if isinstance(each.type, Class) else [each.type])
+        return list(dict.fromkeys(names))
+
+    def _found(self, e: ast.expr, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        if isinstance(e, ast.Call):
+            yield from made(self, e, frame, depth, path)
+        elif isinstance(e, ast.Name):
+            yield from named(self, e, frame, depth, path)
+        elif isinstance(e, ast.Attribute):
+            yield from self._attribute(e, frame, depth, path)
+        elif isinstance(e, (ast.Tuple, ast.List)) and path:
+            yield from elements(self, e.elts, frame, depth, path)
+        elif isinstance(e, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and path:
+            yield from self.of(e.elt, frame, depth + 1, path[1:])
+        elif isinstance(e, ast.Subscript):
+            yield from self.of(e.value, frame, depth + 1, (("item", None), *path))
+        elif isinstance(e, (ast.Await, ast.NamedExpr)):
+            yield from self.of(e.value, frame, depth + 1, path)
+        elif isinstance(e, ast.IfExp):
+            yield from self.of(e.body, frame, depth + 1, path)
+            yield from self.of(e.orelse, frame, depth + 1, path)
+        elif isinstance(e, ast.BoolOp):
+            for part in e.values:
+                yield from self.of(part, frame, depth + 1, path)
+
+    def _attribute(self, e: ast.Attribute, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+        base = resolve(frame.function, e.value)
+        if isinstance(base, Module):
+            body = base.functions[0]
+            for definition in reaching(body).everywhere(e.attr):
+                yield from defined(self, definition, Frame(body, {}, frame.depth + 1), depth, path)
+            return
+        for instance in self.of(e.value, frame, depth + 1):
+            if isinstance(instance.type, Class):
+                for function, definition in self.stores(instance.type, e.attr):
+                    yield from defined(self, definition, Frame(function, None, frame.depth + 1), depth, path)
+                for given, outer in given_to_field(self, instance, e.attr, frame):
+                    yield from self.of(given, outer, depth + 1, path)
+                found = method(instance.type, e.attr)
+                if found is not None and is_property(found):
+                    inside = Frame(found, None, frame.depth + 1)
+                    for node in ast.walk(found.node):
+                        if isinstance(node, ast.Return) and node.value is not None:
+                            yield from self.of(node.value, inside, depth + 1, path)
+            else:
+                yield Instance(canonical(f"{instance.type}.{e.attr}"), None, frame)
+
+    def stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
+        """Where the program stores an attribute of objects of the class, in its methods and elsewhere."""
+        key = (cls, attribute)
+        if key not in self._stores:
+            self._stores[key] = []
+            self._stores[key] = stores_of(self, cls, attribute)
+        return self._stores[key]
+
+    def callers(self, function: Function) -> list[tuple[Site, bool]]:
+        """Calls of the function in the program, and whether the object is its first argument there."""
+        if function not in self._callers:
+            self._callers[function] = []
+            self._callers[function] = callers_of(self, function)
+        return self._callers[function]
+
+
+def is_property(function: Function) -> bool:
+    node = function.node
+    if isinstance(node, (ast.Module, ast.Lambda)):
+        return False
+    names = [(dotted(d) or "").rsplit(".", 1)[-1] for d in node.decorator_list]
+    return any(name in ("property", "cached_property") for name in names)

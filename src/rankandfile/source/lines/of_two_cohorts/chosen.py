@@ -1,0 +1,86 @@
+"""The line at which two cohorts went different ways: of all that could have done it, what most likely did."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.lines.arguments import loop_order
+from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
+from rankandfile.source.lines.divergence import CodeDivergence
+from rankandfile.source.lines.found_line import FoundLine, Search
+
+from .compared_ranks import divergences
+from .decided import decided
+from .one_call import argument, cited_argument, out_of_order, together
+from .two_ways import branchings_of, sides_of
+from .without_a_test import without_a_test
+
+#: Where nobody saw the ranks in step before, nothing more may be supposed of how they came to where they are.
+_MOST_UNSEEN = 1
+#: Nor where the evidence does not tell what happened.
+_MOST_UNDETERMINED = 2
+
+
+def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The line at which two cohorts of the verdict went different ways, by the decision that most likely did it."""
+    found = list(divergences(search.paths, verdict))
+    first = found[0] if found else None
+    same = first if first is not None and _from_one_place(first) else None
+    if same is None and verdict.divergence is not None and verdict.divergence.kind == "cycle":
+        # Of a circle any two that came from one place show in which order each went.
+        same = next((divergence for divergence in found if _from_one_place(divergence)), None)
+    if same is not None and verdict.family == "arguments":
+        return argument(search, verdict, same)
+    if same is not None and (ordered := loop_order(search.places, same.culprit.path)) is not None:
+        return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
+    if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
+        return argument(search, verdict, same)
+    best: Decision | None = None
+    chosen: CodeDivergence | None = None
+    for divergence in found:
+        for decision in decisions(
+            search.places, branchings_of(search, divergence), sides_of(search, divergence)
+        )[:1]:
+            most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
+            if decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN)):
+                continue
+            if best is None or decision.weight < best.weight:
+                best, chosen = decision, divergence
+    if best is not None and chosen is not None and best.reason.level == "varying":
+        return decided(search, best, chosen)
+    for divergence in found:
+        # A line that shows why ranks differ comes before a condition of which nothing is known.
+        shown = without_a_test(search, divergence)
+        if shown is not None and (best is None or (shown.reason and shown.reason.level == "varying")):
+            return shown
+    if best is not None and chosen is not None:
+        return decided(search, best, chosen)
+    if same is None and (shown := in_plain_sight(search, found)) is not None:
+        return shown
+    if same is not None:
+        return argument(search, verdict, same) or out_of_order(search, verdict, same)
+    return together(search, verdict) or cited_argument(search, verdict)
+
+
+def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
+    """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
+    for divergence in found:
+        if not divergence.exact or divergence.normal.call is None or divergence.culprit.call is None:
+            # Where somebody was only seen, other ways may have led there.
+            continue
+        ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
+        every = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
+        every = [d for d in every if not d.branching.guessed]
+        if not every:
+            # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
+            thrown = decisions(search.places, ways, sides, raising=True)
+            every = [decision for decision in thrown if decision.reason.level == "varying"]
+        if not every:
+            continue
+        nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
+        if len({d.condition.line for d in nearest}) == 1:
+            return decided(search, nearest[0], divergence)
+    return None
+
+
+def _from_one_place(divergence: CodeDivergence) -> bool:
+    return bool(divergence.normal.path) and divergence.normal.path == divergence.culprit.path

@@ -1,0 +1,53 @@
+"""What made the difference in one call that both cohorts made, or which all of them wait in."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.lines.arguments import called_name, calls_on, origin
+from rankandfile.source.lines.call_paths import Stop
+from rankandfile.source.lines.divergence import CodeDivergence
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.held_line import innermost
+
+_RECEIVES = {"recv", "irecv", "recv_object_list"}
+
+
+def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
+    """One line makes the calls on both sides, in two orders, and nothing written before it chooses one."""
+    place = innermost(search.places, divergence.culprit.path)
+    if place is None or verdict.divergence is None or verdict.divergence.kind != "swapped":
+        return None
+    return FoundLine(place, place.line, divergence=divergence)
+
+
+def together(search: Search, verdict: Verdict) -> FoundLine | None:
+    """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
+    ranks = search.paths.seen()
+    places = {(p.path, p.line): p for r in ranks if (p := innermost(search.places, search.paths.now(r)))}
+    if len(ranks) < 2 or len(places) != 1 or not all(search.paths.now(rank) for rank in ranks):
+        return None
+    place = next(iter(places.values()))
+    if verdict.family == "arguments":
+        made = origin(search.places, search.paths.now(ranks[0]), verdict.cause)
+        return FoundLine(made.place, made.line, made.text, made.reason, kind="argument") if made else None
+    if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
+        return None
+    return FoundLine(place, place.line, kind="held")
+
+
+def cited_argument(search: Search, verdict: Verdict) -> FoundLine | None:
+    """Nothing tells whose argument is another one, but the verdict names the call."""
+    cited = search.paths.cited(verdict.evidence) if verdict.family == "arguments" else None
+    if cited is None:
+        return None
+    rank, position = cited
+    made = origin(search.places, search.paths.calls(rank)[position].path, verdict.cause)
+    return FoundLine(made.place, made.line, made.text, made.reason, kind="argument") if made else None
+
+
+def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
+    """The line that gave one side another argument, in a call that both made from one place."""
+    found = origin(search.places, divergence.culprit.path, verdict.cause)
+    if found is None:
+        return None
+    return FoundLine(found.place, found.line, found.text, found.reason, divergence, kind="argument")

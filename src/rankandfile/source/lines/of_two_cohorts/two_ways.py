@@ -1,0 +1,55 @@
+"""The two ways of a divergence, as the flow of the functions knows them: where they part, and who took which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rankandfile.model.frameworks import framework_of
+from rankandfile.source.lines.branchings import Branching, End, branchings
+from rankandfile.source.lines.call_paths import OPAQUE, CallPath, Frame
+from rankandfile.source.lines.decision import MOST_ASKED, Sides
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_of
+from rankandfile.source.lines.found_line import Search
+from rankandfile.source.lines.reachability import Reachability
+
+
+def sides_of(search: Search, divergence: CodeDivergence) -> Sides:
+    """Of large cohorts some are asked: they are in one because they behave alike."""
+
+    def members(side: Side) -> tuple[int, ...]:
+        return (side.rank, *(rank for rank in ranks_of(side.ranks)[:MOST_ASKED] if rank != side.rank))
+
+    return Sides(
+        members(divergence.normal),
+        members(divergence.culprit),
+        lambda rank, test, function: search.one_rank(rank).outcomes(test, function),
+    )
+
+
+def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]:
+    """Where the two sides' ways can have parted, the simplest first; none where a side may be anywhere."""
+    for side in (divergence.normal, divergence.culprit):
+        if not side.path and not search.paths.left(side.rank):
+            # It made no further call, and nobody saw where it was: it may be anywhere.
+            return []
+    normal: CallPath | End = qualified(search, divergence.normal.path) or "end"
+    culprit: CallPath | End = qualified(search, divergence.culprit.path) or "end"
+    return branchings(qualified(search, divergence.before), normal, culprit, Reachability(search.places))
+
+
+def qualified(search: Search, path: CallPath) -> CallPath:
+    """Functions by their full names: two classes of a file may each have a `forward`. A run of a framework's frames is
+    one step of the way: what it does between the user's functions is its own business."""
+    path = tuple(_through_as_one(path))
+    places = [search.places.find(frame) for frame in path]
+    return tuple(
+        frame._replace(function=place.function.qualname) if place is not None and place.known else frame
+        for frame, place in zip(path, places, strict=True)
+    )
+
+
+def _through_as_one(path: CallPath) -> Iterator[Frame]:
+    for inside, frames in groupby(path, key=lambda frame: framework_of(frame.file) is not None):
+        run = list(frames)
+        yield from [run[0]._replace(function=OPAQUE, line=0)] if inside else run

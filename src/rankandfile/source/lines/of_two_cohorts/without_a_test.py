@@ -1,0 +1,80 @@
+"""What parted two cohorts where no test of the functions on the way did."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.files.text import without_comment
+from rankandfile.source.flow import Condition
+from rankandfile.source.lines.decision import MOST_ROUNDS, conditions_of
+from rankandfile.source.lines.divergence import CodeDivergence
+from rankandfile.source.lines.exception_origin import catcher
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.made_from import Entry, enters
+from rankandfile.source.program.places import SourcePlace
+
+from .another_callee import another_callee, at
+from .filled_collection import filled_upon
+from .through_framework import through_framework
+from .two_ways import branchings_of
+
+
+def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    """What no test of the functions on the way decided."""
+    return (
+        another_callee(search, divergence)
+        or through_framework(search, divergence)
+        or filled(search, divergence)
+        or caught_outside(search, divergence)
+    )
+
+
+def filled(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    """What a loop goes over, or a test asks for, was filled by a decision that differs."""
+    for branching in branchings_of(search, divergence):
+        place = search.places.find(branching.frame)
+        if place is None or not place.known or branching.guessed or branching.rounds > MOST_ROUNDS:
+            continue
+        for condition in conditions_of(place.function, branching):
+            decider = filled_upon(search.places, branching.outer, place, condition.node)
+            if decider is not None:
+                where, upon, reason = decider
+                return FoundLine(
+                    where, upon.line, without_comment(upon.text), reason, divergence, kind="filled"
+                )
+            entry = of_loop(search, place, condition)
+            if entry is not None:
+                return at(entry, divergence, "filled" if entry.test else "order")
+    return None
+
+
+def of_loop(search: Search, place: SourcePlace, condition: Condition) -> Entry | None:
+    """Where what a loop goes over becomes another thing on one rank than on another."""
+    if condition.kind != "for" or not isinstance(condition.node, ast.expr):
+        return None
+    return enters(search.program, place.function, condition.node)
+
+
+def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
+    sure = [branching for branching in branchings_of(search, divergence) if not branching.guessed]
+    for branching in sure:
+        place = search.places.find(branching.frame)
+        if (
+            branching.rounds > min(MOST_ROUNDS, sure[0].rounds)
+            or branching.after is None
+            or branching.culprit != "end"
+        ):
+            continue
+        if place is None or not place.known or any(True for _ in conditions_of(place.function, branching)):
+            continue
+        caught = catcher(search.places, branching.outer, None)
+        if caught is None:
+            continue
+        where, handler = caught
+        text = without_comment(where.module.lines[handler.lineno - 1].strip())
+        condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
+        reason = search.why(where, condition)
+        if reason.level == "varying":
+            return FoundLine(where, handler.lineno, text, reason, divergence, kind="caught")
+    return None
