@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from rankandfile.model.diagnosis import Alternative, Call, Cohort, Confidence, Divergence, Location, Missing
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
@@ -415,27 +416,45 @@ def _finding(
     )
 
 
-def _divergence(of: WhereAllStand, places: tuple[Standing, ...]) -> Divergence:
+def _divergence(of: WhereAllStand, places: tuple[Standing, ...]) -> Divergence | None:
+    """What each cohort called; None where it is known of fewer than two."""
+    cohorts = [
+        Cohort(ranks=format_ranks(one.ranks), call=call, unknown=call is None)
+        for one in places
+        for call in (_call(of, one),)
+    ]
+    if sum(cohort.call is not None for cohort in cohorts) < min(2, len(cohorts)):
+        return None
     ranks = format_ranks([*of.stands, *of.unseen])
     return Divergence(
         group=f"default_pg [{ranks}]" if of.one_group else "not told by stacks",
         seq=None,
         kind="substituted",
-        cohorts=[
-            Cohort(
-                ranks=format_ranks(cohort.ranks),
-                call=Call(
-                    op=kind_of(cohort.stand),
-                    file=cohort.stand.location.file,
-                    line=cohort.stand.location.line,
-                    function=cohort.stand.location.function,
-                    evidence=list(cohort.stand.evidence[:1]),
-                ),
-            )
-            for cohort in places
-        ],
+        cohorts=cohorts,
         exact=False,
     )
+
+
+def _call(of: WhereAllStand, cohort: Standing) -> Call | None:
+    """What it stands in; of a wait for a call that was made before, what its watchdog says that this line made."""
+    stand = cohort.stand
+    op = kind_of(stand) if known(stand) else _waited_for(of, cohort)
+    if op is None:
+        return None
+    return Call(
+        op=op,
+        file=stand.location.file,
+        line=stand.location.line,
+        function=stand.location.function,
+        evidence=list(stand.evidence[:1]),
+    )
+
+
+def _waited_for(of: WhereAllStand, cohort: Standing) -> str | None:
+    here = (cohort.stand.location.file, cohort.stand.location.line)
+    reports = [report for rank in cohort.ranks for report in of.facts.accounts.of_rank.get(rank, ())]
+    made = {r.op for r in reports if r.op and r.site is not None and (r.site.file, r.site.line) == here}
+    return contract_of(made.pop()).op if len(made) == 1 else None
 
 
 def _ranks(places: Iterable[Standing]) -> tuple[int, ...]:
