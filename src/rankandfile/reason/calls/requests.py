@@ -11,7 +11,7 @@ import polars as pl
 from rankandfile.model.diagnosis import Call
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.activity import CodePlace
+from rankandfile.reason.ranks.activity import CodePlace, is_library, places_of
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.ranks.from_logs.watchdog_counters import is_of
 
@@ -34,6 +34,8 @@ class Request(NamedTuple):
     """File, without its folders, and line."""
     place: CodePlace | None
     evidence: str
+    way: tuple[Site, ...] = ()
+    """Of each frame of the program, innermost first; empty where nothing tells them."""
 
 
 def of_report(report: Report) -> Request | None:
@@ -43,8 +45,14 @@ def of_report(report: Report) -> Request | None:
     contract = contract_of(report.op)
     size = {"input": report.size_in, "either": report.size_in, "output": report.size_out}.get(contract.agree)
     place = report.site
-    site = (lookup.short_file(place.file), place.line) if place else None
-    return Request(report.rank, (contract.op, size), site, place, report.evidence)
+    return Request(
+        report.rank,
+        (contract.op, size),
+        _site(place) if place else None,
+        place,
+        report.evidence,
+        _way(report.way),
+    )
 
 
 def of_call(facts: Facts, row: lookup.Row) -> Request:
@@ -54,8 +62,27 @@ def of_call(facts: Facts, row: lookup.Row) -> Request:
     size = sum(terms.size) if contract.agree in ("input", "either", "output") and terms.size else None
     frame = lookup.frame(facts.case, row["site"])
     place = CodePlace(frame["function"], frame["file"], frame["line"]) if frame else None
-    site = (lookup.short_file(place.file), place.line) if place else None
-    return Request(row["rank"], (contract.op, size), site, place, lookup.evidence_of(row))
+    return Request(
+        row["rank"],
+        (contract.op, size),
+        _site(place) if place else None,
+        place,
+        lookup.evidence_of(row),
+        _way(_frames(facts, row)),
+    )
+
+
+def _site(place: CodePlace) -> Site:
+    return lookup.short_file(place.file), place.line
+
+
+def _way(places: Iterable[CodePlace]) -> tuple[Site, ...]:
+    return tuple(_site(place) for place in places if not is_library(place))
+
+
+def _frames(facts: Facts, row: lookup.Row) -> list[CodePlace]:
+    wanted = pl.Series("stack", [row["stack"]], dtype=pl.UInt32).drop_nulls()
+    return next((places for _, _, places in places_of(wanted, facts.case.stacks, facts.case.frames)), [])
 
 
 def claims_at(facts: Facts, group: int, slot: int) -> list[Request]:

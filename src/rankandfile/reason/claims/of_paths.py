@@ -6,13 +6,12 @@ made it less often than who made it there.
 
 from __future__ import annotations
 
-import math
-
 import polars as pl
 
 from rankandfile.model.claims import Differs, ExtraCall, LeftOut, OfCall, OtherCall, ranks_of
 from rankandfile.model.ranks import parse_ranks
 
+from .asked_by_log import Asked, asked_by_log, asked_by_record
 from .raw import Raw, Row
 
 
@@ -50,35 +49,34 @@ def other_call(raw: Raw, claim: OtherCall) -> set[int]:
 
 
 def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
-    """Ranks whose lines name this operation at that number, where those of others name another."""
-    if raw.cites_another(claim) or claim.seq is None:
-        return set()
-    everyone = raw.case.events["rank"].drop_nulls().unique().to_list()
-    lines = raw.told(claim, everyone).filter((pl.col("seq") == claim.seq) & pl.col("op").is_not_null())
-    told = dict(lines.select("rank", pl.col("op").cast(pl.String)).iter_rows())
-    mine = {rank for rank in ranks & told.keys() if raw.names(claim, told[rank])}
-    there = raw.at(claim, None).filter(~pl.col("rank").is_in(list(mine)))
-    if mine and _other_size(raw, lines, there, mine):
-        return mine
-    recorded = there["op"].cast(pl.String).unique().to_list()
-    return mine if any(not raw.names(claim, op) for op in (*told.values(), *recorded)) else set()
+    """Ranks whose lines name this operation at that number, from its line, where others made another call."""
+    told = asked_by_log(raw, claim)
+    mine = {rank for rank in ranks & told.keys() if _is_it(raw, claim, told[rank])}
+    others = {rank: one for rank, one in {**told, **asked_by_record(raw, claim)}.items() if rank not in ranks}
+    return {rank for rank in mine if any(_unlike(told[rank], other) for other in others.values())}
 
 
-def _other_size(raw: Raw, lines: pl.DataFrame, there: pl.DataFrame, mine: set[int]) -> bool:
-    """What these ranks' lines say they asked for is of another size than anything that the others asked for."""
-    sizes = dict(lines.filter(pl.col("size_in").is_not_null()).select("rank", "size_in").iter_rows())
-    asked = raw.case.shapes.filter(pl.col("shape").is_in(there["shape"].unique().implode()))[
-        "in_sizes"
-    ].to_list()
-    others = {size for rank, size in sizes.items() if rank not in mine}
-    others |= {sum(math.prod(tensor) for tensor in tensors) for tensors in asked}
-    return bool(others) and mine <= sizes.keys() and not {sizes[rank] for rank in mine} & others
+def _is_it(raw: Raw, claim: OtherCall, asked: Asked) -> bool:
+    return raw.names(claim, asked.op) and (
+        claim.file is None or not asked.way or (claim.file, claim.line) in asked.way
+    )
+
+
+def _unlike(one: Asked, other: Asked) -> bool:
+    """Another operation; or the same one from other lines: of one way, sizes alone make no other call."""
+    if one.op != other.op:
+        return True
+    if one.way and other.way:
+        return not (one.way <= other.way or other.way <= one.way)
+    return one.size is not None and other.size is not None and one.size != other.size
 
 
 def differs(raw: Raw, claim: Differs) -> set[int]:
     """Of each side's first rank that has the call, the value is another than of every other side's."""
     row, ranks = raw.row(claim), set(ranks_of(claim))
-    if row is None or (claim.seq is not None and row["seq"] != claim.seq):
+    if row is None:
+        return ranks if _sizes_differ_by_log(raw, claim) else set()
+    if claim.seq is not None and row["seq"] != claim.seq:
         return set()
     there = raw.at(claim, row)
     values = []
@@ -92,6 +90,19 @@ def differs(raw: Raw, claim: Differs) -> set[int]:
         values.append(None if None in parts else tuple(parts))
     known = [value for value in values if value is not None]
     return ranks if len(known) == len(values) and len(set(known)) > 1 else set()
+
+
+def _sizes_differ_by_log(raw: Raw, claim: Differs) -> bool:
+    """Each rank of each side tells its size of this operation, and no two sides the same."""
+    if claim.what != "size":
+        return False
+    asked = {**asked_by_log(raw, claim), **asked_by_record(raw, claim)}
+    sides = [{asked.get(rank) for rank in parse_ranks(side.ranks)} for side in claim.values]
+    told = [one for side in sides for one in side]
+    if any(one is None or one.size is None or not raw.names(claim, one.op) for one in told):
+        return False
+    sizes = [{one.size for one in side if one is not None} for side in sides]
+    return all(len(own) == 1 for own in sizes) and len(set().union(*sizes)) == len(sizes) > 1
 
 
 def _value(raw: Raw, claim: Differs, row: Row) -> str | None:

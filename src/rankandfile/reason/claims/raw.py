@@ -110,9 +110,13 @@ class Raw:
 
     def belong(self, claim: OfCall) -> set[int]:
         """The claim's ranks that are in its group, as far as its members are known."""
-        _, _, listed = claim.group.removesuffix("]").rpartition(" [")
-        ranks, members = set(parse_ranks(claim.ranks)), set(parse_ranks(listed) if "[" in claim.group else ())
+        ranks, members = set(parse_ranks(claim.ranks)), self.listed(claim)
         return ranks & members if members else ranks
+
+    def listed(self, claim: OfCall) -> set[int]:
+        """The members of its group as the claim names them; empty where it does not."""
+        _, _, listed = claim.group.removesuffix("]").rpartition(" [")
+        return set(parse_ranks(listed) if "[" in claim.group else ())
 
     def fits(self, claim: OfCall, row: Row) -> bool:
         """Whether a recorded call is the one that the claim speaks of: by its number, operation and place."""

@@ -85,7 +85,7 @@ def _divergence(check: _Check, divergence: Divergence) -> Divergence | None:
         true = check(claim) if claim else None
         if claim is None or (true is None and cohort.call is None):
             # That it was not there needs a proof; without one it is not known where it was.
-            cohorts.append(msgspec.structs.replace(cohort, unknown=claim is not None))
+            cohorts.append(msgspec.structs.replace(cohort, unknown=cohort.unknown or claim is not None))
         elif true is not None:
             cohorts.append(msgspec.structs.replace(cohort, ranks=true.ranks))
     if len(cohorts) < min(2, len(divergence.cohorts)):

@@ -90,6 +90,8 @@ def _finding(facts: Facts, wait_end: WaitEnd, call: Pending, parts: list[list[Re
 
 
 def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Request]) -> str:
+    if all(_one_call(normal[0], other) for other in others):
+        return "size_mismatch"
     how = relation(history(facts, call.group, [c.rank for c in normal]), normal[0], others[0])
     if how == "skipped":
         return "skipped_collective"
@@ -99,6 +101,11 @@ def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Requ
         place = others[0].place
         return "early_exit" if place and _LEAVING.search(place.function) else "extra_collective"
     return "size_mismatch" if normal[0].asked[0] == others[0].asked[0] else "different_collective"
+
+
+def _one_call(normal: Request, other: Request) -> bool:
+    """The same operation, come to on the same way: then only its size is another."""
+    return normal.asked[0] == other.asked[0] and bool(normal.way) and normal.way == other.way
 
 
 def _alternatives(cause: str, culprits: tuple[int, ...]) -> tuple[Alternative, ...]:

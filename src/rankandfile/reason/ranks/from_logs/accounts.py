@@ -62,6 +62,8 @@ class Report:
     evidence: str
     site: CodePlace | None = None
     """Where the program issued the call, if the watchdog printed its stack."""
+    way: tuple[CodePlace, ...] = ()
+    """That stack, innermost frame first."""
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,10 @@ def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
         key = (row["rank"], row["group_name"], seq)
         known = found.get(key)
         if row["kind"] == ISSUED:
-            site = next((p for p in frames(fields_of(row)) if not is_library(p)), None)
+            way = tuple(frames(fields_of(row)))
+            site = next((place for place in way if not is_library(place)), None)
             if known is not None and site is not None:
-                found[key] = replace(known, site=site)
+                found[key] = replace(known, site=site, way=way)
             continue
         report = report_of(row, seq)
         found[key] = report if known is None else _merged(known, report)

@@ -6,9 +6,10 @@ from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from .called import divergence_of
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
-from .make_finding import divergence_of, make_finding
+from .make_finding import make_finding
 from .places import Parting, parting
 from .where_all_stand import WhereAllStand
 

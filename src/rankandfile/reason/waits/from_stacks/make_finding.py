@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rankandfile.model.diagnosis import Alternative, Call, Cohort, Confidence, Divergence, Location, Missing
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Location, Missing
 from rankandfile.reason.ranks.did_instead import Story
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .kinds import kind_of
-from .places import Cohort as Standing
 from .where_all_stand import WhereAllStand
 
 
@@ -77,28 +74,4 @@ def next_step(of: WhereAllStand) -> Missing:
     return Missing(
         what="the calls that led there",
         how="flight-recorder dumps of all ranks: TORCH_FR_BUFFER_SIZE=2000, or start the job with `raf run`",
-    )
-
-
-def divergence_of(of: WhereAllStand, places: tuple[Standing, ...]) -> Divergence:
-    """The places as cohorts of one call: they went different ways, whatever call it was."""
-    ranks = format_ranks([*of.stands, *of.unseen])
-    return Divergence(
-        group=f"default_pg [{ranks}]" if of.one_group else "not told by stacks",
-        seq=None,
-        kind="substituted",
-        cohorts=[
-            Cohort(
-                ranks=format_ranks(cohort.ranks),
-                call=Call(
-                    op=kind_of(cohort.stand),
-                    file=cohort.stand.location.file,
-                    line=cohort.stand.location.line,
-                    function=cohort.stand.location.function,
-                    evidence=list(cohort.stand.evidence[:1]),
-                ),
-            )
-            for cohort in places
-        ],
-        exact=False,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from .called import divergence_of
 from .in_words import MOST_PLACES, place_words
 from .kinds import kind_of, known
-from .make_finding import divergence_of, make_finding, next_step
+from .make_finding import make_finding, next_step
 from .places import Parting, parting
 from .where_all_stand import WhereAllStand
 
