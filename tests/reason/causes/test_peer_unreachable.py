@@ -42,7 +42,8 @@ def test_silence_in_all_sources_where_all_others_speak() -> None:
     for rank in (0, 1, 3):
         witnesses.stack(rank, at(63, "step", "/workspace/trainer.py"))
     verdict = best(witnesses)
-    assert (verdict.confidence, blamed(verdict)) == ("hypothesis", [2])
+    assert (verdict.confidence, blamed(verdict)) == ("hypothesis", [])
+    assert [suspect.rank for suspect in verdict.suspects] == [2]
     assert verdict.alternatives[0].cause == "peer_unreachable"
 
 
