@@ -76,7 +76,12 @@ def test_it_prints_as_the_command_does(
 def test_ranks_that_are_not_proved_to_be_culprits_are_suspects(found: rankandfile.Diagnosis) -> None:
     (verdict,) = found.verdicts
     unsure = msgspec.structs.replace(
-        found, verdicts=[msgspec.structs.replace(verdict, confidence="hypothesis")]
+        found,
+        verdicts=[
+            msgspec.structs.replace(
+                verdict, confidence="hypothesis", culprits=[], suspects=verdict.culprits, alternatives=[]
+            )
+        ],
     )
     assert (found.culprits, found.suspects) == ((2,), ())
     assert (unsure.culprits, unsure.suspects) == ((), (2,))

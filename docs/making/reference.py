@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 
 from rankandfile.cli.main import application
-from rankandfile.model import diagnosis, ledger
+from rankandfile.model import claims, diagnosis, ledger
 from rankandfile.model.diagnosis import SCHEMA, json_schema
 
 _COMMANDS_HEAD = """# Commands
@@ -151,15 +151,18 @@ def _paragraphs(text: str | None) -> str:
 
 def schema() -> str:
     """A table for every part of the document, with what the source says of its keys."""
-    parts, told = json_schema()["$defs"], {**_told(diagnosis), **_told(ledger)}
+    parts, told = json_schema()["$defs"], {**_told(diagnosis), **_told(ledger), **_told(claims)}
     order = ["Diagnosis", *(name for name in told if name in parts and name != "Diagnosis")]
+    shared = told["Base"][1] | told["OfCall"][1]
     text = [_SCHEMA_HEAD]
     for name in order:
         about, keys = told[name]
         text.append(f"\n## {name}\n\n" + (f"{about}\n\n" if about else ""))
         text.append("| key | type | |\n| --- | --- | --- |\n")
         for key, value in parts[name]["properties"].items():
-            text.append(f"| `{key}` | {_cell(_type(value))} | {_cell(keys.get(key, ''))} |\n")
+            text.append(
+                f"| `{key}` | {_cell(_type(value))} | {_cell(keys.get(key, shared.get(key, '')))} |\n"
+            )
     return "".join(text)
 
 

@@ -193,3 +193,11 @@ def test_servers_of_models_tell_the_rank_in_the_title_of_the_process(tmp_path: P
     (tmp_path / "node.txt").write_text(told)
     verdict = best(diagnose(tmp_path))
     assert (verdict.cause, named(verdict)) == ("host_blocked", ([1], []))
+
+
+def test_a_wait_for_an_earlier_call_is_no_call(tmp_path: Path) -> None:
+    waits = "    wait_tensor (torch/distributed/_functional_collectives.py:142)\n" + STEP
+    (verdict,) = diagnose(dumped(tmp_path, {0: waits, 1: waits, 2: IN_BARRIER})).verdicts
+    cohorts = verdict.divergence.cohorts if verdict.divergence else []
+    assert "wait_tensor" not in {cohort.call.op for cohort in cohorts if cohort.call}
+    assert "wait_tensor" in verdict.sentence

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from support.reason import data_parallel, loops, lost_dumps
 from support.reason.building import WORLD, Call, Job, Step, case_of, loop
-from support.reason.witnesses import Witnesses, best, blamed
+from support.reason.witnesses import TORCH, Witnesses, best, blamed
 
+from rankandfile.model.claims import Differs, OtherCall
+from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
 
 
@@ -19,6 +21,35 @@ def test_another_size_under_the_same_number() -> None:
         case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)})), lost=[2])
     ).gave_up(2, 6, size=65)
     assert blamed(best(other)) == [2]
+
+
+WAY = [
+    ["all_reduce", f"{TORCH}/distributed/distributed_c10d.py", 3245],
+    ["step", "/workspace/trainer.py", 63],
+]
+
+
+def told_by_its_watchdog(size: int, *, line: int) -> Verdict:
+    """Rank 2 left no dump; its watchdog printed the stack of the call that the others made from line 63."""
+    programs = {rank: loop(lost_dumps.BODY[:1], 6) for rank in range(4)}
+    job = Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 6)}))
+    witnesses = Witnesses(case_of(job, lost=[2])).gave_up(2, 6, size=size)
+    frames = [WAY[0], [*WAY[1][:2], line]]
+    said = {"group_name": "0", "group_desc": "0", "seq": 6, "op": "ALLREDUCE"}
+    return best(witnesses.event("failed_stack", "fact", 2, frames=frames, **said))
+
+
+def test_another_size_of_the_same_line_by_its_watchdog() -> None:
+    verdict = told_by_its_watchdog(65, line=63)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("size_mismatch", "supported", [2])
+    assert any(isinstance(claim, Differs) for claim in verdict.claims)
+    assert blamed(told_by_its_watchdog(64, line=63)) == []
+
+
+def test_the_same_operation_from_another_line_by_its_watchdog() -> None:
+    verdict = told_by_its_watchdog(65, line=70)
+    assert (verdict.confidence, blamed(verdict)) == ("supported", [2])
+    assert any(isinstance(claim, OtherCall) for claim in verdict.claims)
 
 
 def test_an_operation_that_is_not_known_is_compared_by_name_and_said() -> None:

@@ -62,6 +62,6 @@ def _recorded(raw: Raw, row: Row) -> Asked:
         if promised.size and contract_of(op).agree in ("input", "either", "output")
         else None
     )
-    stacks = raw.case.stacks.filter(pl.col("stack") == row["stack"])["frames"].explode()
+    stacks = raw.case.stacks.filter(pl.col("stack").eq_missing(pl.lit(row["stack"])))["frames"].explode()
     frames = raw.case.frames.filter(pl.col("frame").is_in(stacks.implode())).select("file", "line")
     return Asked(contract_of(op).op, size, frozenset(frames.iter_rows()))

@@ -72,7 +72,8 @@ def _unlike(one: Asked, other: Asked) -> bool:
 
 
 def differs(raw: Raw, claim: Differs) -> set[int]:
-    """Of each side's first rank that has the call, the value is another than of every other side's."""
+    """Of each side's first rank that has the call, the value is another than of every other side's; of a batch, the
+    values of all its parts."""
     row, ranks = raw.row(claim), set(ranks_of(claim))
     if row is None:
         return ranks if _sizes_differ_by_log(raw, claim) else set()
@@ -85,11 +86,10 @@ def differs(raw: Raw, claim: Differs) -> set[int]:
         if not own.height:
             return set()
         # A batch has several records at one number: its value is that of all of them.
-        own = own.filter(pl.col("rank") == own["rank"][0]).sort("record")
-        parts = [_value(raw, claim, part) for part in own.iter_rows(named=True)]
-        values.append(None if None in parts else tuple(parts))
-    known = [value for value in values if value is not None]
-    return ranks if len(known) == len(values) and len(set(known)) > 1 else set()
+        parts = own.filter(pl.col("rank") == own["rank"][0]).sort("record").iter_rows(named=True)
+        values.append(tuple(_value(raw, claim, part) for part in parts))
+    known = not any(value is None for parts in values for value in parts)
+    return ranks if known and len(set(values)) > 1 else set()
 
 
 def _sizes_differ_by_log(raw: Raw, claim: Differs) -> bool:
