@@ -13,6 +13,7 @@ from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.verdict.moved import over_by_dumps
 from rankandfile.reason.waits.components import components
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -35,6 +36,8 @@ def by_stacks(facts: Facts) -> list[Finding]:
     if _STACKS.off or not facts.hosts:
         return []
     all_of_them = WhereAllStand(facts)
+    if not all_of_them.overdue and set(all_of_them.waiting) & over_by_dumps(facts):
+        return []
     looks: tuple[Callable[[WhereAllStand], Finding | None], ...] = (
         held_up,
         ended,
@@ -51,7 +54,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
 
 def held_up(of: WhereAllStand) -> Finding | None:
     """Some wait, and others wait for no rank: these stand in a lock, a queue, a file, or in their own code."""
-    if not of.waiting or not of.elsewhere or (of.moving and not of.stays):
+    if not of.waiting or not of.elsewhere or (of.moving and not (of.stays or of.alike)):
         return None
     stories: dict[int, Story] = {}
     for rank, stand in of.elsewhere.items():
@@ -87,8 +90,14 @@ def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
     if stand.activity == "user_code":
         # It may wait in C for another rank, unless it runs or its line says what it does.
         busy = stand.running or stand.moving
-        return bool(busy and of.stays) or (not busy and not named_after_a_transfer(stand) and not _most(of))
-    return bool(of.stays) or (not stand.running and not stand.moving and stand.activity not in _PASSES)
+        return bool(busy and (of.stays or of.alike)) or (
+            not busy and not named_after_a_transfer(stand) and not _most(of)
+        )
+    return (
+        bool(of.stays)
+        or of.alike
+        or (not stand.running and not stand.moving and stand.activity not in _PASSES)
+    )
 
 
 def _most(of: WhereAllStand) -> bool:
@@ -182,14 +191,14 @@ def left_running(of: WhereAllStand) -> Finding | None:
     """Nobody waits for a rank, and some do not get out of their interpreter: what still runs there keeps them."""
     leaving = {r: s for r, s in of.stands.items() if s.activity == "teardown" and kind_of(s) not in _DESTROYS}
     others = {r for r in of.waiting if r not in leaving} | set(of.elsewhere)
-    if not leaving or others or not of.stays:
+    if not leaving or others or not (of.stays or of.alike):
         return None
     named = tuple(sorted(leaving))
     doing = {rank: stand.words for rank, stand in leaving.items()}
     return _finding(
         of,
         cause="teardown_only",
-        confidence="supported",
+        confidence="supported" if of.stays else "hypothesis",
         what=f"{_told(doing)}. No rank that was seen waits for another",
         culprits=named,
         doing=doing,
@@ -345,7 +354,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
 
 def _open_cause(of: WhereAllStand, parted: Parting | None) -> str:
     """Ranks of one group in calls of two kinds went two ways, whoever of them was to go which."""
-    if parted is None or of.elsewhere or of.unseen or not of.stays or not of.one_group:
+    if parted is None or of.elsewhere or of.unseen or not (of.stays or of.alike) or not of.one_group:
         return "undetermined"
     kinds = {kind_of(cohort.stand) for cohort in (*parted.odd, *parted.usual)}
     known_kinds = all(known(cohort.stand) for cohort in (*parted.odd, *parted.usual))
@@ -397,6 +406,11 @@ def _finding(
     unproved = (
         "" if of.stays or not hang else " Nothing shows that they stay there: this holds if the job hung."
     )
+    if of.alike and unproved:
+        unproved = (
+            " Each stood there whenever somebody looked, which was within moments of each other, or nobody knows when: "
+            "this holds if the job hung."
+        )
     seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
     return Finding(
         cause=cause,
