@@ -196,3 +196,25 @@ def test_that_ras_gets_no_answer_of_a_killed_rank_fits() -> None:
     verdict = diagnose(killed.event("ras_missing", "fact", None, processes=[{"pid": 1002}]).case).verdicts[0]
     assert verdict.cause == "killed"
     assert "RAS gets no answer of rank 2 either" in verdict.sentence
+
+
+def ended_after_the_stack(waited_s: float, gave_up: bool = False) -> Any:
+    """Rank 2's stack is in the last call that its dump has ended, and the others wait for it in the next one."""
+    seen = behind(waited_s=waited_s).stack(2, IN_ALL_REDUCE)
+    if gave_up:
+        seen = seen.gave_up(0, 9)
+    written = seen.case.dumps["written_ns"].max()
+    files = seen.case.stack_files.with_columns(written_ns=pl.lit(written, dtype=pl.Int64) - 5_000_000_000)
+    return diagnose(replace(seen.case, stack_files=files)).verdicts[0]
+
+
+def test_a_job_that_moved_between_two_looks_accuses_nobody() -> None:
+    verdict = ended_after_the_stack(6)
+    assert (verdict.hang, verdict.culprits) == (None, [])
+    assert "the job moved" in verdict.sentence
+
+
+def test_what_stood_for_long_after_both_looks_is_a_hang() -> None:
+    for verdict in (ended_after_the_stack(60), ended_after_the_stack(6, gave_up=True)):
+        assert verdict.hang
+        assert [one.rank for one in verdict.culprits] == [2]

@@ -69,7 +69,7 @@ def one_raised() -> Case:
     """No call, no stack: a traceback of rank 2."""
     return (
         Witnesses(Case(world_size=4))
-        .log(2, 2)
+        .log(2, 2, "KeyError: 'bucket'")
         .event("traceback", "origin", 2, text="KeyError: 'bucket'")
         .case
     )

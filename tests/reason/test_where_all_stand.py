@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,13 +64,21 @@ main(None)
 """
 
 
-def dumped(folder: Path, stacks: dict[int, str], *, looks: int = 2, state: str = "idle") -> Path:
+def taken(path: Path, look: int, apart_s: int = 10) -> None:
+    """The file was written then."""
+    os.utime(path, (1_700_000_000 + look * apart_s,) * 2)
+
+
+def dumped(
+    folder: Path, stacks: dict[int, str], *, looks: int = 2, state: str = "idle", apart_s: int = 10
+) -> Path:
     """What `py-spy dump` prints of each rank, as often as somebody looked."""
     for rank, stack in stacks.items():
         for look in range(looks):
             told = f"Process {100 + rank}: python train.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
             told += f'Thread {100 + rank} ({state if stack == COUNTS else "idle"}): "MainThread"\n{stack}'
             (folder / f"stack_rank{rank}_{look}.txt").write_text(told)
+            taken(folder / f"stack_rank{rank}_{look}.txt", look, apart_s)
     return folder
 
 
@@ -139,6 +148,33 @@ def test_one_look_is_never_more_than_a_suspicion(tmp_path: Path) -> None:
     assert named(best(diagnose(stacks, hung=True))) == ([0], [])
 
 
+@pytest.mark.parametrize(("apart_s", "who"), [(0, ([], [0])), (1, ([], [0])), (10, ([0], []))])
+def test_looks_within_a_moment_of_each_other_prove_no_standstill(
+    tmp_path: Path, apart_s: int, who: tuple[list[int], list[int]]
+) -> None:
+    stacks = dumped(tmp_path, {0: IN_GROUP, 1: IN_SUM, 2: IN_SUM}, looks=3, apart_s=apart_s)
+    verdict = best(diagnose(stacks))
+    assert named(verdict) == who
+    assert ("over 20 s" in verdict.sentence) == bool(who[0])
+    assert ("this holds if the job hung" in verdict.sentence) == (not who[0])
+    assert named(best(diagnose(stacks, hung=True))) == ([0], [])
+
+
+def test_a_watchdog_is_a_proof_where_the_looks_are_none(tmp_path: Path) -> None:
+    dumped(
+        tmp_path,
+        {0: IN_LOCK.replace("update (train.py:9)", "acquire (filelock/_api.py:9)"), 1: IN_SUM},
+        apart_s=0,
+    )
+    assert named(best(diagnose(tmp_path))) == ([], [0])
+    (tmp_path / "rank_1.log").write_text(
+        "[rank1]:[E1121 10:00:00.000000000 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog caught collective operation "
+        "timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for 600012 "
+        "milliseconds before timing out.\n"
+    )
+    assert named(best(diagnose(tmp_path))) == ([0], [])
+
+
 def test_two_and_two_accuse_nobody_and_say_where_each_stands(tmp_path: Path) -> None:
     diagnosis = diagnose(dumped(tmp_path, {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_BARRIER}))
     assert named(best(diagnosis)) == ([], [])
@@ -157,6 +193,7 @@ def test_the_thread_that_trains_is_known_by_what_it_does(tmp_path: Path) -> None
         told += f'Thread 9{rank} (idle): "Trainer"\n{fit}'
         for look in range(2):
             (tmp_path / f"stack_rank{rank}_{look}.txt").write_text(told)
+            taken(tmp_path / f"stack_rank{rank}_{look}.txt", look)
     verdict = best(diagnose(tmp_path))
     assert (verdict.cause, named(verdict)) == ("host_blocked", ([1], []))
 
@@ -169,6 +206,7 @@ def test_receives_in_a_circle_by_the_arguments_in_the_stacks(tmp_path: Path) -> 
         for look in range(2):
             told = f'Process 10{rank}: python train.py\n\nThread 10{rank} (idle): "MainThread"\n{stack}'
             (tmp_path / f"stack_rank{rank}_{look}.txt").write_text(told)
+            taken(tmp_path / f"stack_rank{rank}_{look}.txt", look)
     verdict = best(diagnose(tmp_path))
     assert (verdict.cause, named(verdict)) == ("order_inversion", ([0, 1], []))
 
@@ -191,7 +229,8 @@ def test_servers_of_models_tell_the_rank_in_the_title_of_the_process(tmp_path: P
         for _ in range(2):
             told += f'Process 10{rank}: sglang::scheduler_TP{rank}\n\nThread 10{rank} (idle): "MainThread"\n{stack}\n'
     (tmp_path / "node.txt").write_text(told)
-    verdict = best(diagnose(tmp_path))
+    assert named(best(diagnose(tmp_path))) == ([], [1]), "nothing tells when the two looks were"
+    verdict = best(diagnose(tmp_path, hung=True))
     assert (verdict.cause, named(verdict)) == ("host_blocked", ([1], []))
 
 

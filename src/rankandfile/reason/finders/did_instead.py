@@ -7,6 +7,7 @@ ranks left: every teller in the files of the causes is asked.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 
 from rankandfile.model.causes import CAUSES
@@ -46,7 +47,11 @@ def did_instead(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if not stories or (proved and not _late(facts, wait_end, call, stories)):
         return None
     culprits = wait_end.ranks if proved else tuple(sorted(stories))
-    return _finding(facts, wait_end, call, culprits, stories)
+    found = _finding(facts, wait_end, call, culprits, stories)
+    # Whose calls are not here may be on its way: where it stood for a moment proves nothing more.
+    return (
+        found if proved or _late(facts, wait_end, call, stories) else replace(found, confidence="hypothesis")
+    )
 
 
 def story_of(facts: Facts, asked: AskedRank) -> Story | None:

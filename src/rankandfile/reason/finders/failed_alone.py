@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Missing
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, world_of
+from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -25,8 +28,11 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         story = story_of(facts, AskedRank(rank, False))
         if story is not None and not story.absence and CAUSES[story.cause].family in _OWN:
             stories[rank] = story
+    went_on = caught_and_unproved(facts)
+    handled = {rank: story for rank, story in stories.items() if rank in went_on and story.cause == "raised"}
+    stories = {rank: story for rank, story in stories.items() if rank not in handled}
     if not stories:
-        return None
+        return _caught(handled) if handled else None
     ranks = tuple(stories)
     first = stories[ranks[0]]
     everyone = len(ranks) > 1 and len(ranks) >= world_of(facts)
@@ -59,4 +65,43 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         evidence=tuple(dict.fromkeys(i for story in stories.values() for i in story.evidence))[:8],
         contradicted_by="a line of an earlier failure of another rank",
         alternatives=first.alternatives,
+    )
+
+
+def _caught(stories: dict[int, Story]) -> Finding:
+    """Exceptions are logged, and nothing shows that the job failed or stands: a program that handles them looks so."""
+    ranks = tuple(stories)
+    those, told = ranks_words(ranks), dict.fromkeys(story.doing.rstrip(".") for story in stories.values())
+    more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    return Finding(
+        cause="undetermined",
+        confidence="hypothesis",
+        hang=False,
+        sentence=(
+            f"The log of {those} has an exception that the program caught: "
+            f"{'; '.join(list(told)[:_MOST_TOLD])}{more}. Nothing shows that the job failed or stands still: no "
+            "watchdog, no exit code, and no call of it is recorded."
+        ),
+        culprits=ranks,
+        doing={rank: story.doing for rank, story in stories.items()},
+        evidence=tuple(dict.fromkeys(i for story in stories.values() for i in story.evidence))[:8],
+        alternatives=(
+            perhaps(
+                "swallowed_exception",
+                f"If it hung, {those} may have gone on without a call that the others wait in.",
+                ranks,
+                decided_by="stacks of all ranks, or the code that catches the exception",
+            ),
+            perhaps(
+                "no_hang", "If the job was running, it dealt with the exception.", decided_by="a later look"
+            ),
+        ),
+        missing=(
+            Missing(
+                what="whether the job stands",
+                how="stacks of all ranks, twice, some seconds apart (py-spy dump --pid PID); --hung if you know "
+                "that it hung",
+            ),
+        ),
+        unadvised=("anti_advice", "probes"),
     )

@@ -6,6 +6,7 @@ from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.verdict.moved import moved
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
@@ -28,13 +29,18 @@ def in_flight(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         what += f" {call_phrase(facts, call)} yet"
     else:
         what = f"All members have joined the {call_phrase(facts, call)}, which is in flight"
+    why = (
+        "between the stacks and the dumps the job moved, and nothing later shows that it stands"
+        if moved(facts)
+        else "when the dumps were written, it was not later than calls of this job usually are"
+    )
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
         hang=False,
         sentence=(
-            f"{what}; when the dumps were written, it was not later than calls of this job usually are. If the job "
-            "was running, there is no hang; if it had failed, its logs and exit codes say why."
+            f"{what}; {why}. If the job was running, there is no hang; if it had failed, its logs and exit codes say "
+            "why."
         ),
         evidence=cited(row),
         contradicted_by="the same call still in flight in a later dump",

@@ -15,6 +15,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.verdict.line_meanings import MEANINGS, Meaning, say
@@ -23,13 +24,14 @@ from rankandfile.reason.words import ranks_words, upper
 
 Row = dict[str, Any]
 _MOST = 4
+_RAISED = ("traceback", "oom", "loader_raised")
 _LONGEST = 240
 
 
 @finder(precedence=60, of="logs")
 def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
-    told = set(events["kind"].unique().to_list())
+    told, went_on = set(events["kind"].unique().to_list()), caught_and_unproved(facts)
     for meaning in MEANINGS:
         if told.isdisjoint(meaning.kinds):
             continue
@@ -39,6 +41,7 @@ def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
             .iter_rows(named=True)
         )
         rows = [row for row in rows if not meaning.if_code or _failed(row)]
+        rows = [row for row in rows if row["kind"] not in _RAISED or row["rank"] not in went_on]
         if rows:
             return _finding(meaning, rows)
     return None

@@ -42,6 +42,10 @@ class Stand:
     """Other frames in another snapshot. None: seen once."""
     snapshots: int
     evidence: tuple[str, ...]
+    apart_ns: int | None = None
+    """From the first snapshot to the last; None: one, or nothing tells when they were taken."""
+    last_ns: int | None = None
+    """When its last snapshot was taken, by its stamp or its file."""
     asked: Asked = NOTHING
     """What the function was asked for, where a snapshot shows it."""
 
@@ -61,6 +65,9 @@ def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
     rows = telling(case.snapshots, case.stacks, case.frames)
     if not rows.height:
         return {}
+    rows = rows.join(
+        case.stack_files.select("file", "written_ns"), on="file", how="left", maintain_order="left"
+    )
     last = last_of_each_rank(rows)
     doings = {
         row["stack"]: row
@@ -111,6 +118,8 @@ def _stand(
         moving=None if motion is None else motion.kind == "moving",
         snapshots=motion.snapshots if motion else 1,
         evidence=(stack_id(row["file"], row["line"]),),
+        apart_ns=motion.apart_ns if motion else None,
+        last_ns=row["written_ns"] if row["at_ns"] is None else row["at_ns"],
     )
 
 

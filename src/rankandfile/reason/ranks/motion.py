@@ -34,6 +34,8 @@ class Motion(NamedTuple):
     """It was running whenever someone looked: it computes, or spins. None if no snapshot tells."""
     under: str
     """The innermost frame that all snapshots share: where it stands, or what it moves under."""
+    apart_ns: int | None = None
+    """From the first snapshot to the last; None: nothing tells when they were taken."""
 
 
 def motions(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -> list[Motion]:
@@ -61,7 +63,8 @@ Row = dict[str, Any]
 
 def _processes(seen: pl.DataFrame) -> list[list[Row]]:
     """The snapshots of each process: of a rank's own one, or of one that is known by its number."""
-    seen = seen.select("rank", "host", "pid", "role", "active", "stack")
+    told = [name for name in ("at_ns", "written_ns") if name in seen.columns]
+    seen = seen.select("rank", "host", "pid", "role", "active", "stack", *told)
     own = seen.filter(pl.col("rank").is_not_null() & (pl.col("role") != "worker"))
     rest = seen.filter(
         (pl.col("rank").is_null() | (pl.col("role") == "worker")) & pl.col("pid").is_not_null()
@@ -102,7 +105,18 @@ def _motion(rows: Sequence[Row], seen: _Seen) -> Motion:
         len(rows),
         all(active) if active else None,
         seen.under,
+        _apart_ns(rows),
     )
+
+
+def _apart_ns(rows: Sequence[Row]) -> int | None:
+    """By the stamps of all, else by the times of their files: one kind of clock is not measured against another."""
+    for clock in ("at_ns", "written_ns"):
+        times: list[int | None] = [row.get(clock) for row in rows]
+        known = [time for time in times if time is not None]
+        if len(known) == len(times):
+            return max(known) - min(known)
+    return None
 
 
 def _stands(

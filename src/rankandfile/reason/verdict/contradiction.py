@@ -15,5 +15,10 @@ class Contradiction:
     impossible: bool = False
     """By one of the two the calls of the other cannot all have completed."""
 
+    moved: bool = False
+    """They are of one process at two moments, between which it got on."""
+    gap_ns: int | None = None
+    """How long after the stack the dump was written, of those that `moved`; None: nothing tells."""
+
     def __str__(self) -> str:
         return f"{ranks_words(self.ranks)}: {self.what} ({' against '.join(self.evidence[:2])})"

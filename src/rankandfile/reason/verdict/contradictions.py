@@ -59,9 +59,16 @@ def contradictions(
             what,
             tuple(dict.fromkeys(i for one in those for i in one.evidence))[:_MOST_IDS],
             any(one.impossible for one in those),
+            any(one.moved for one in those),
+            _widest([one.gap_ns for one in those]),
         )
         for what, those in list(alike.items())[:_MOST]
     )
+
+
+def _widest(gaps: list[int | None]) -> int | None:
+    known = [gap for gap in gaps if gap is not None]
+    return max(known, key=abs) if len(known) == len(gaps) else None
 
 
 def _ends(accounts: Accounts) -> Iterator[Contradiction]:
@@ -139,11 +146,14 @@ def _stacks(
         pl.col("rank").is_in(list(inside))
     )
     busy = set(call_table.calls.filter(pl.col("open"))["rank"].unique().to_list())
-    for rank, dump in whole.select("rank", "dump").iter_rows():
+    for rank, dump, written in whole.select("rank", "dump", "written_ns").iter_rows():
         if rank not in busy:
             stand = inside[rank]
+            timed = written is not None and stand.last_ns is not None
             yield Contradiction(
                 (rank,),
                 f"the stack is {stand.phrase}, and the dump has no open call: they are of different moments",
                 (*stand.evidence[:1], f"D{dump}"),
+                moved=True,
+                gap_ns=written - stand.last_ns if timed else None,
             )

@@ -88,6 +88,10 @@ def _names_ranks(finding: Finding) -> bool:
     return bool(finding.culprits)
 
 
+def _surely_names(finding: Finding) -> bool:
+    return bool(finding.culprits) and finding.confidence != "hypothesis"
+
+
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
     Precedence(BROKE_OFF),
@@ -96,7 +100,7 @@ PRECEDENCE = (
     Precedence(WATCHDOGS, only=_names_ranks, several=True),
     Precedence(CHECKS),
     Precedence(STACKS, only=_says_what),
-    Precedence(SINGLE_LINES, only=_names_ranks),
+    Precedence(SINGLE_LINES, only=_surely_names),
     Precedence(WATCHDOGS),
     Precedence(STACKS),
     Precedence(SINGLE_LINES),

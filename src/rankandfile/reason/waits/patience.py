@@ -9,6 +9,7 @@ import polars as pl
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.lookup import Row, call_at, call_of_record
 from rankandfile.reason.ranks.dump_times import written_ns
+from rankandfile.reason.verdict.moved import gap_ns, moved
 
 from .graph import Pending
 
@@ -40,11 +41,19 @@ def patience(facts: Facts, call: Pending) -> Patience:
     waited = latest_ns(facts) - max(created)
     if timeouts and waited >= 0.95 * min(timeouts) * 1e6:
         return Patience.OVER
-    if much_longer(facts, waited):
+    if much_longer(facts, waited) and not _moved_meanwhile(facts, waited):
         return Patience.LATE
     if written_ns(facts.case, facts.clocks) is not None:
         return Patience.NOT_YET
     return Patience.SAID if facts.hung or facts.supposed_hung else Patience.UNKNOWN
+
+
+def _moved_meanwhile(facts: Facts, waited_ns: int) -> bool:
+    """A rank got on between two looks at it: what was idle since counts only if that was long against the gap."""
+    if facts.hung or not moved(facts):
+        return False
+    gap = gap_ns(facts)
+    return gap is None or waited_ns < _MUCH_LONGER * abs(gap)
 
 
 def _given_up(facts: Facts, row: Row) -> bool:

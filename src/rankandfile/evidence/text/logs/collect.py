@@ -69,6 +69,7 @@ class Collector:
         if known is not None:
             known.repeats += 1
             known.fields["last_line"] = event.line
+            _keep_longer(known, event)
             if WORTH_OF_ROLE[event.role] < WORTH_OF_ROLE[known.role]:
                 known.role = event.role
             if known.rank is None and event.rank is not None:
@@ -105,6 +106,13 @@ class Collector:
         for calls in self._calls.values():
             found += calls
         return sorted(found, key=lambda event: event.offset)
+
+
+def _keep_longer(known: Event, again: Event) -> None:
+    """Logged by whoever caught it and raised again, an exception is printed with the frames above as well."""
+    few, more = known.fields.get("frames"), again.fields.get("frames")
+    if few and more and len(more) > len(few) and more[: len(few)] == few:
+        known.fields["frames"] = more
 
 
 def _key(event: Event) -> Hashable:

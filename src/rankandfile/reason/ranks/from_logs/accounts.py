@@ -70,6 +70,8 @@ class Report:
 class Accounts:
     ends: dict[int, End] = field(default_factory=dict)
     raised: dict[int, Error] = field(default_factory=dict)
+    caught: frozenset[int] = frozenset()
+    """Of those that raised, ranks of which the program caught every exception, as far as their logs tell."""
     in_flight: dict[int, Error] = field(default_factory=dict)
     """Exceptions that were being handled when the rank made its last call."""
     echoes: dict[int, Error] = field(default_factory=dict)

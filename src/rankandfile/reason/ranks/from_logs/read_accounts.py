@@ -21,6 +21,7 @@ from .accounts import (
     Error,
     fields_of,
 )
+from .caught import caught
 from .devices_and_processes import (
     links_down,
     ranks_of_devices,
@@ -68,6 +69,7 @@ def read_accounts(case: Case) -> Accounts:
     return Accounts(
         ends=_own_aborts(ends, mine, frozenset(echoes)),
         raised=_errors(mine, _RAISES, "origin"),
+        caught=caught(case, ends),
         in_flight=in_flight(case),
         echoes=echoes,
         device=_device(events, mine, case.exits, hosts),

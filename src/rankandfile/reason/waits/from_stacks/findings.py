@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.verdict.moved import over_by_dumps
 
 from .all_receive import all_receive
 from .another_way import went_another_way
@@ -25,6 +26,8 @@ def by_stacks(facts: Facts) -> list[Finding]:
     if _STACKS.off or not facts.hosts:
         return []
     all_of_them = WhereAllStand(facts)
+    if not all_of_them.overdue and set(all_of_them.waiting) & over_by_dumps(facts):
+        return []
     looks: tuple[Callable[[WhereAllStand], Finding | None], ...] = (
         held_up,
         ended,

@@ -21,7 +21,7 @@ _PASSES = ("data_loader", "file_io", "network_io", "compile", "gc", "checkpoint"
 
 def held_up(of: WhereAllStand) -> Finding | None:
     """Some wait, and others wait for no rank: these stand in a lock, a queue, a file, or in their own code."""
-    if not of.waiting or not of.elsewhere or (of.moving and not of.stays):
+    if not of.waiting or not of.elsewhere or (of.moving and not (of.stays or of.alike)):
         return None
     stories: dict[int, Story] = {}
     for rank, stand in of.elsewhere.items():
@@ -57,8 +57,12 @@ def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
     if stand.activity == "user_code":
         # It may wait in C for another rank, unless it runs or its line says what it does.
         busy = stand.running or stand.moving
-        return bool(busy and of.stays) or (not busy and not named_after_a_transfer(stand) and not _most(of))
-    return bool(of.stays) or (not stand.running and not stand.moving and stand.activity not in _PASSES)
+        return bool(busy and (of.stays or of.alike)) or (
+            not busy and not named_after_a_transfer(stand) and not _most(of)
+        )
+    return bool(of.stays or of.alike) or (
+        not stand.running and not stand.moving and stand.activity not in _PASSES
+    )
 
 
 def _most(of: WhereAllStand) -> bool:

@@ -16,14 +16,14 @@ def left_running(of: WhereAllStand) -> Finding | None:
     """Nobody waits for a rank, and some do not get out of their interpreter: what still runs there keeps them."""
     leaving = {r: s for r, s in of.stands.items() if s.activity == "teardown" and kind_of(s) not in _DESTROYS}
     others = {r for r in of.waiting if r not in leaving} | set(of.elsewhere)
-    if not leaving or others or not of.stays:
+    if not leaving or others or not (of.stays or of.alike):
         return None
     named = tuple(sorted(leaving))
     doing = {rank: stand.words for rank, stand in leaving.items()}
     return make_finding(
         of,
         cause="teardown_only",
-        confidence="supported",
+        confidence="supported" if of.stays else "hypothesis",
         what=f"{doing_words(doing)}. No rank that was seen waits for another",
         culprits=named,
         doing=doing,

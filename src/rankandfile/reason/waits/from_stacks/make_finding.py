@@ -34,6 +34,11 @@ def make_finding(
     unproved = (
         "" if of.stays or not hang else " Nothing shows that they stay there: this holds if the job hung."
     )
+    if of.alike and unproved:
+        unproved = (
+            " Each stood there whenever somebody looked, which was within moments of each other, or nobody knows when: "
+            "this holds if the job hung."
+        )
     seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
     return Finding(
         cause=cause,

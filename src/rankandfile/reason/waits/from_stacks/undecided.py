@@ -52,7 +52,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
 
 def _open_cause(of: WhereAllStand, parted: Parting | None) -> str:
     """Ranks of one group in calls of two kinds went two ways, whoever of them was to go which."""
-    if parted is None or of.elsewhere or of.unseen or not of.stays or not of.one_group:
+    if parted is None or of.elsewhere or of.unseen or not (of.stays or of.alike) or not of.one_group:
         return "undetermined"
     kinds = {kind_of(cohort.stand) for cohort in (*parted.odd, *parted.usual)}
     known_kinds = all(known(cohort.stand) for cohort in (*parted.odd, *parted.usual))

@@ -9,6 +9,7 @@ from functools import cached_property
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.verdict.moved import moved
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 
@@ -23,6 +24,9 @@ _SEVERAL_GROUPS = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT = "default_pg"
+#: A step, a batch that comes late or a small save takes a job at work up to a few seconds: looks that are closer
+#: to each other may have seen one and the same.
+STILL_NS = 5_000_000_000
 #: So few ranks have nothing to make groups of.
 _FEW = 2
 
@@ -84,13 +88,19 @@ class WhereAllStand:
     @cached_property
     def stays(self) -> str:
         """What shows that they do not move: a few words; empty if nothing does."""
-        # A job at work has ranks that wait in the same place whenever somebody looks: nobody at all may move.
-        looks = [stand.snapshots for stand in self.stands.values() if stand.moving is False]
-        if looks and len(looks) == len(self.stands):
-            return f"all of them stood there in each of {min(looks)} snapshots"
+        apart = [stand.apart_ns or 0 for stand in self.stands.values()]
+        if self.alike and min(apart) >= STILL_NS and not moved(self.facts):
+            looks = min(stand.snapshots for stand in self.stands.values())
+            return f"all of them stood there in each of {looks} snapshots, over {min(apart) / 1e9:.0f} s"
         if self.facts.accounts.gave_up:
             return "watchdogs gave up on it"
         return "that the job hung was said" if self.facts.hung else ""
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether each was seen several times, and always in the same place: looks within a second prove no more."""
+        # A job at work has ranks that wait in the same place whenever somebody looks: nobody at all may move.
+        return bool(self.stands) and all(stand.moving is False for stand in self.stands.values())
 
     @cached_property
     def one_group(self) -> bool:

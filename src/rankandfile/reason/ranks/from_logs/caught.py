@@ -1,0 +1,68 @@
+"""Exceptions that the program caught itself: what logs of them is no sign that the rank failed.
+
+An interpreter that ends of an exception prints its traceback from the outermost frame on; one that is printed by
+whoever caught it begins in the function that did. And a log that goes on after a traceback is of a process that did.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.reason.ranks.activity import is_library
+
+from .accounts import End, fields_of
+from .watchdog_reports import frames
+
+_KINDS = ("traceback", "oom", "loader_raised")
+_FAILED = ("exited", "killed")
+#: Of so many frames on, the outermost ones of a traceback are not kept.
+_KEPT = 100
+#: What an interpreter, a library or a launcher still says of a process that an exception has ended.
+_AFTERWARDS = re.compile(
+    r"(?i)warn|error|exception|terminat|abort|signal|exit|fail|destroy|leaked|resource_tracker|\[rank ?\d+\]:|srun|"
+    r"slurm|torchrun|wandb|dump|traceback|^\s*file \"|^\s|[\^~]{3,}"
+)
+
+
+def caught(case: Case, ends: dict[int, End]) -> frozenset[int]:
+    """Ranks that raised, and all of whose exceptions the program caught, as far as their logs tell."""
+    rows = case.events.filter(
+        pl.col("kind").cast(pl.String).is_in(list(_KINDS)) & pl.col("rank").is_not_null()
+    )
+    went_on = _went_on(case, rows)
+    out: dict[int, bool] = {}
+    for row in rows.iter_rows(named=True):
+        rank = row["rank"]
+        one = row["log"] in went_on or _by_a_function(row)
+        out[rank] = out.get(rank, True) and one
+    return frozenset(
+        rank for rank, all_of_them in out.items() if all_of_them and not _ended_badly(ends.get(rank))
+    )
+
+
+def _ended_badly(end: End | None) -> bool:
+    return end is not None and end.kind in _FAILED
+
+
+def _by_a_function(row: dict[str, object]) -> bool:
+    """The outermost frame is an ordinary function of the program's: it caught what was raised below it."""
+    found = frames(fields_of(row))
+    if not found or len(found) >= _KEPT:
+        return False
+    outermost = found[-1]
+    return not outermost.function.startswith("<") and not is_library(outermost)
+
+
+def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:
+    """Logs of one rank each that end with a line of the program's own, not with the exception."""
+    own = case.logs.filter(pl.col("rank").is_not_null() & pl.col("last_line").is_not_null())
+    said = rows.group_by("log").agg(pl.col("text").drop_nulls())
+    out = set()
+    for log, last, texts in own.join(said, on="log").select(pl.col("log"), "last_line", "text").iter_rows():
+        of_it = any(last in text or text in last for text in texts)
+        if last.strip() and not of_it and not _AFTERWARDS.search(last):
+            out.add(log)
+    return out
