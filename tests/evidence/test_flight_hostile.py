@@ -282,8 +282,9 @@ class TestInAProcess:
         bomb = pickle.dumps(value, 2)
         assert len(bomb) < 1_200_000
         found = self.run(tmp_path, {"rank_0": bomb, "rank_1": write_pickle(one_rank(1))})
-        assert found["rank_0"].dumps == []
-        assert "refused" in only(found["rank_0"].notes).what
+        kept = only(found["rank_0"].dumps)
+        assert 0 < kept.calls < 50 and kept.calls + kept.left_out == 100
+        assert f"the newest {kept.calls} entries were kept" in only(found["rank_0"].notes).what
         assert only(found["rank_1"].dumps).calls == 6
 
     def test_an_answer_beyond_its_bound_is_not_taken(

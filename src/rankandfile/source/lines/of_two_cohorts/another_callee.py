@@ -20,7 +20,7 @@ from rankandfile.source.program.places import SourcePlace
 
 
 @heuristic(
-    "one line, two callees",
+    "one line with two callees",
     "two functions called from one line come from what made the ranks' choice of them",
 )
 def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | None:

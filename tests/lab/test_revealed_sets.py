@@ -1,0 +1,61 @@
+"""Blind sets that were scored and opened: what was right at first contact stays right; nobody innocent is blamed."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from rankandfile.lab.blind import case as files
+from rankandfile.lab.blind import scoring, sealed
+from rankandfile.lab.blind.forms import FORMS
+from rankandfile.lab.blind.marks import BlindMarks
+
+pytestmark = pytest.mark.lab
+
+ARCHIVES = sorted((Path(__file__).parents[2] / "first-contact").glob("*.tar.xz"))
+QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition", "call")
+
+
+@pytest.fixture(scope="module", params=ARCHIVES, ids=lambda path: path.name.partition(".")[0])
+def revealed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("revealed")
+    with tarfile.open(request.param) as archive:
+        archive.extractall(folder, filter="data")
+    (only,) = folder.iterdir()
+    return only
+
+
+@pytest.fixture(scope="module", params=FORMS, ids=lambda form: form.name.replace(" ", "-"))
+def marks(request: pytest.FixtureRequest, revealed: Path) -> list[tuple[BlindMarks, BlindMarks]]:
+    """Of each case in one form of evidence: the first marks, and those of today."""
+    first = scoring.first_round(revealed)
+    assert first is not None
+    before = {mark.case: mark for mark in first.marks if mark.form == request.param.name}
+    known = sealed.read(revealed).content.cases
+    now = [scoring.answered(case, request.param, known[case.name])[1] for case in files.cases(revealed)]
+    return [(before[mark.case], mark) for mark in now]
+
+
+def test_there_are_sets() -> None:
+    assert ARCHIVES
+
+
+def test_what_was_right_stays_right(marks: list[tuple[BlindMarks, BlindMarks]]) -> None:
+    lost = [
+        f"{after.case}: {question}"
+        for before, after in marks
+        for question in QUESTIONS
+        if getattr(before, question) is True and getattr(after, question) is False
+    ]
+    assert lost == []
+
+
+def test_nobody_innocent_is_blamed(marks: list[tuple[BlindMarks, BlindMarks]]) -> None:
+    assert {after.case: after.innocents for _, after in marks if after.innocents} == {}
+    assert [after.case for _, after in marks if after.nobody is False] == []
+
+
+def test_no_statement_is_false(marks: list[tuple[BlindMarks, BlindMarks]]) -> None:
+    assert {after.case: after.false for _, after in marks if after.false} == {}
