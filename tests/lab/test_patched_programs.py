@@ -271,7 +271,8 @@ def test_what_is_offered_mends(files: dict[str, str], tmp_path: Path) -> None:
     assert fixed.returncode == 1 and "written" in fixed.stderr, fixed.stderr
     mended = _job(source, fault=True)
     assert mended.returncode == 0, fixed.stderr + mended.stderr[-2000:]
-    assert sorted(_job(source, fault=False).stdout.split()) == sorted(healthy.stdout.split())
+    # Lines of several processes may cut each other; what is printed is the same.
+    assert sorted(_job(source, fault=False).stdout) == sorted(healthy.stdout)
 
 
 @pytest.mark.parametrize("files", [NOTHING_FOUND, ONE_CORNER], ids=["nothing found", "one corner"])
