@@ -97,7 +97,7 @@ def explains(difference: TrackDifference, normal: Program, other: Program) -> bo
     return difference.kind == "extra" and other[:at] + other[at + 1 :] == normal
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 @given(seeds, st.sampled_from(["skipped", "extra"]), st.integers(3, 8), st.booleans())
 def test_exactly_that_one_is_found(seed: int, fault: str, ranks: int, roles: bool) -> None:
     chance = random.Random(seed)
@@ -114,7 +114,7 @@ def test_exactly_that_one_is_found(seed: int, fault: str, ranks: int, roles: boo
     assert explains(difference, normal, other), (at, difference)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 @given(seeds, st.sampled_from(["skipped", "extra", "replaced"]), st.integers(3, 8))
 def test_the_earliest_point_where_the_job_stops_soon_after(seed: int, fault: str, ranks: int) -> None:
     """Nobody goes past a call that others ask something else for: little or nothing may follow the fault."""
@@ -132,7 +132,7 @@ def test_the_earliest_point_where_the_job_stops_soon_after(seed: int, fault: str
     assert difference.slot == differs[0] + 1
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(seeds, st.sampled_from(["skipped", "extra"]), st.integers(3, 5))
 def test_also_in_rings_that_lost_their_beginning(seed: int, fault: str, ranks: int) -> None:
     chance = random.Random(seed)
@@ -162,7 +162,7 @@ def test_early_in_twenty_thousand_calls_and_quickly(fault: str) -> None:
     assert explains(difference, program, other)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(seeds, st.integers(30, 150))
 def test_a_stretch_longer_than_any_number_of_edits(seed: int, length: int) -> None:
     chance = random.Random(seed)
@@ -174,7 +174,7 @@ def test_a_stretch_longer_than_any_number_of_edits(seed: int, length: int) -> No
     assert (difference.kind, difference.slot, difference.length) == ("skipped", at + 1, length)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(seeds, st.booleans())
 def test_two_ranks_their_own_rounds_tell(seed: int, first: bool) -> None:
     """A call of every step, left out once by one of two: each step before it had it."""
