@@ -67,7 +67,7 @@ def sealed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def scored_once(sealed_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(shutil.copytree(sealed_once, tmp_path_factory.mktemp("scored") / "spring"))
-    page.append(folder.parent / "page.md", scoring.score(folder))
+    page.append(folder.parent / "page.md", page.block(scoring.score(folder)))
     return folder
 
 
@@ -210,7 +210,7 @@ def test_the_page_loses_the_line_that_says_there_is_none(scored: Path, tmp_path:
     assert done is not None
     fresh = tmp_path / "fresh.md"
     fresh.write_text(f"# First contact\n\nWords.\n\n{page.NONE_YET}")
-    page.append(fresh, done)
+    page.append(fresh, page.block(done))
     assert fresh.read_text().startswith("# First contact\n\nWords.\n\n### ")
 
 

@@ -41,7 +41,9 @@ class SetFile(_Written, kw_only=True):
     """In the author's words: who wrote it, how, and what of the analyser had been seen."""
     commit: str
     """The commit that is to be scored: current before the set was written."""
-    kinds: list[Kind]
+    of: Literal["programs", "evidence"] = "programs"
+    """Evidence: folders as people have them, with no program beside them."""
+    kinds: list[Kind] = []
 
 
 class CaseFile(_Written, kw_only=True):

@@ -62,7 +62,7 @@ def marked(
     truth = known.truth
     answer = Answer(failed=said) if isinstance(said, str) else from_diagnosis(said)
     usual = judge(truth, answer, dumps_only, looked)
-    sure, suspected = (set[int](), set[int]()) if isinstance(said, str) else _named(said)
+    sure, suspected = (set[int](), set[int]()) if isinstance(said, str) else named(said)
     asked = truth.location is not None and usual.location_right is not None
     places = [place for place in (truth.location, *known.accepted) if place is not None]
     return BlindMarks(
@@ -85,7 +85,7 @@ def marked(
     )
 
 
-def _named(said: Diagnosis) -> tuple[set[int], set[int]]:
+def named(said: Diagnosis) -> tuple[set[int], set[int]]:
     """The ranks that are blamed for sure, and those that are merely suspected."""
     sure = {c.rank for verdict in said.verdicts if verdict.confidence in _SURE for c in verdict.culprits}
     guessed = {c.rank for verdict in said.verdicts for c in (*verdict.culprits, *verdict.suspects)}

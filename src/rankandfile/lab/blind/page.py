@@ -110,11 +110,11 @@ def wrong(mark: BlindMarks) -> str:
     return ", ".join(words)
 
 
-def append(page: Path, done: Round) -> None:
-    """Add the block at the end of the page, which is begun where there is none."""
+def append(page: Path, block: str) -> None:
+    """Add the block of one scoring at the end of the page, which is begun where there is none."""
     text = page.read_text(encoding="utf-8") if page.is_file() else _HEAD
     text = text.replace(NONE_YET, "")
-    page.write_text(f"{text.rstrip()}\n\n{block(done)}", encoding="utf-8")
+    page.write_text(f"{text.rstrip()}\n\n{block}", encoding="utf-8")
 
 
 def times_told(page: Path, checksum: str) -> int:

@@ -43,11 +43,13 @@ class Round(msgspec.Struct, kw_only=True):
     @property
     def not_first_because(self) -> str:
         """Why it is no first contact; empty if it is."""
-        if self.number > 1:
-            return "the set was scored before"
-        if not self.code.as_asked:
-            return f"the code is not that of commit {self.asked_commit}"
-        return ""
+        return why_not_first(self.number, self.code, self.asked_commit)
+
+
+def why_not_first(number: int, code: Code, asked_commit: str) -> str:
+    if number > 1:
+        return "the set was scored before"
+    return "" if code.as_asked else f"the code is not that of commit {asked_commit}"
 
 
 def times_scored(folder: Path) -> int:
@@ -57,16 +59,17 @@ def times_scored(folder: Path) -> int:
 
 def first_round(folder: Path) -> Round | None:
     """None: it was not scored yet."""
-    first = _first(folder)
+    first = first_scoring(folder)
     return msgspec.json.decode((first / MARKS).read_bytes(), type=Round) if first else None
 
 
 def answer_of(folder: Path, case: str, form: Form) -> Path:
     """The file of the first answer to the case in this form."""
-    return (_first(folder) or folder) / _word(form) / f"{case}.json"
+    return (first_scoring(folder) or folder) / _word(form) / f"{case}.json"
 
 
-def _first(folder: Path) -> Path | None:
+def first_scoring(folder: Path) -> Path | None:
+    """Its folder, if it came to its end."""
     ended = [file.parent for file in (folder / FOLDER).glob(f"[0-9]*/{MARKS}")]
     return min(ended, key=lambda one: int(one.name), default=None)
 

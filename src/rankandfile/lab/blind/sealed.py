@@ -19,11 +19,12 @@ from rankandfile.lab.truth import LocationTruth, Truth
 from rankandfile.model.errors import UserError
 
 from . import case as cases
+from .found.case import EVIDENCE, FoundTruth
 
 FILE = "truths.sealed"
 _HEAD = "Sealed truths of a blind set (raf lab blind reveal). Do not open before it is scored.\n"
 #: What scoring and revealing put beside the cases.
-_LATER = {"truth.toml", "calls.jsonl"}
+_LATER = {"truth.toml", "truth.json", "calls.jsonl"}
 
 
 class SealedCase(msgspec.Struct, kw_only=True):
@@ -36,6 +37,8 @@ class SealedCase(msgspec.Struct, kw_only=True):
 
 class Sealed(msgspec.Struct, kw_only=True):
     cases: dict[str, SealedCase]
+    found: dict[str, FoundTruth] = {}
+    """Of a set of found evidence, in place of cases."""
     files: dict[str, str]
     """Every other file of the set, with its checksum."""
 
@@ -45,9 +48,12 @@ class Seal(msgspec.Struct, frozen=True):
     content: Sealed
 
 
-def write(folder: Path, truths: dict[str, SealedCase]) -> str:
+def write(
+    folder: Path, truths: dict[str, SealedCase] | None = None, found: dict[str, FoundTruth] | None = None
+) -> str:
     """Seal these truths; returns the checksum."""
-    payload = msgspec.json.encode(Sealed(cases=truths, files=_files(folder)), order="deterministic")
+    content = Sealed(cases=truths or {}, found=found or {}, files=_files(folder))
+    payload = msgspec.json.encode(content, order="deterministic")
     checksum = hashlib.sha256(payload).hexdigest()
     body = textwrap.fill(base64.b64encode(zlib.compress(payload, 9)).decode(), 100)
     (folder / FILE).write_text(f"{_HEAD}sha256 {checksum}\n\n{body}\n", encoding="utf-8")
@@ -82,7 +88,7 @@ def _changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
 
 def _files(folder: Path) -> dict[str, str]:
     """What belongs to the set as its author made it."""
-    folders = [file.parent for file in folder.glob(f"*/{cases.CASE}")]
+    folders = {file.parent for word in (cases.CASE, EVIDENCE) for file in folder.glob(f"*/{word}")}
     found = [path for one in folders for path in one.rglob("*") if "__pycache__" not in path.parts]
     own = [path for path in found if path.is_file() and not (path.parent in folders and path.name in _LATER)]
     return {

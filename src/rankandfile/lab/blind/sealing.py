@@ -18,6 +18,7 @@ from rankandfile.model.errors import UserError
 from . import case as files
 from . import sealed
 from .case import Case, TruthFile
+from .found.sealing import seal as seal_found
 
 Record = Callable[[Scenario, Path], Path]
 Say = Callable[[str], None]
@@ -35,6 +36,8 @@ def seal(folder: Path, say: Say = lambda _: None, record: Record = run_scenario)
         raise UserError(
             f"{folder / files.SET} does not say who wrote the set, or which commit is to be scored"
         )
+    if stated.of == "evidence":
+        return seal_found(folder)
     found = files.cases(folder)
     checked = [(case, *_checked(case)) for case in found]
     if missing := {case.file.kind for case in found} - set(stated.kinds):

@@ -12,13 +12,22 @@ from .case import SET
 from .code import code
 
 TEMPLATES = Path(__file__).parent / "templates"
+OF_EVIDENCE = Path(__file__).parent / "found" / "templates"
 
 
-def new(folder: Path) -> str:
-    """Make it in a folder that is empty or not there; returns the commit that is to be scored."""
+def new(folder: Path, evidence: bool = False) -> str:
+    """Make it in a folder that is empty or not there; returns the commit that is to be scored.
+
+    `evidence`: of found evidence, with no program beside it.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is not empty: name another folder")
-    shutil.copytree(TEMPLATES, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        OF_EVIDENCE if evidence else TEMPLATES,
+        folder,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     commit = code().commit
     path = folder / SET
     name = json.dumps(folder.resolve().name, ensure_ascii=False)

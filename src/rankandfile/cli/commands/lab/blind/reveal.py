@@ -18,7 +18,15 @@ EXAMPLES = ("raf lab blind reveal spring/",)
 def reveal(folder: Annotated[Path, Argument(metavar="DIR", help="Of the set that was scored.")]) -> None:
     """Open a set that was scored: truth beside answer, case by case. From then on its cases are ordinary incidents."""
     from rankandfile.lab.blind import reveal as opening
+    from rankandfile.lab.blind.case import read_set
+    from rankandfile.lab.blind.found import reveal as opening_found
 
+    if read_set(folder).of == "evidence":
+        with told_as(f"cannot write into {folder}"):
+            for title, lines in opening_found.reveal(folder):
+                out.print(title, style="bold", soft_wrap=True)
+                out.print("\n".join(f"  {line}" for line in lines), soft_wrap=True)
+        return
     with told_as(f"cannot write into {folder}"):
         found = opening.reveal(folder)
     for one in found:

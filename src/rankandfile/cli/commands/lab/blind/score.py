@@ -32,8 +32,9 @@ def score(
     ] = True,
 ) -> None:
     """Answer each case once from each form of evidence, mark the answers, and add a row to the page."""
-    from rankandfile.lab.blind import case, scoring, sealed
+    from rankandfile.lab.blind import case, sealed
     from rankandfile.lab.blind import page as pages
+    from rankandfile.lab.blind.scoring import times_scored
 
     if not page.parent.is_dir():
         raise UserError(f"there is no folder {page.parent} for the row: name a page with --page")
@@ -41,19 +42,48 @@ def score(
     if pages.told_otherwise(page, stated.name, checksum):
         raise UserError(f"{page} has a set {stated.name} that was sealed otherwise: this is not that set")
     told = pages.times_told(page, checksum)
-    if (told or scoring.times_scored(folder)) and not again:
+    if (told or times_scored(folder)) and not again:
         raise UserError(f"{folder} was scored before: --again scores it, and it is no first contact")
-    with told_as(f"cannot score {folder}"), progressing("cases", len(case.cases(folder))) as step:
+    with told_as(f"cannot score {folder}"):
+        if stated.of == "evidence":
+            why = _found(folder, page, told)
+        else:
+            why = _programs(folder, page, told, run_patches)
+    if why:
+        say(f"no first contact: {why}")
+    out.print(f"{'page':<10} {page}", soft_wrap=True)
+    out.print(f"{'next':<10} raf lab blind reveal {shlex.quote(str(folder))}", soft_wrap=True)
+    out.print(f"{'sha256':<10} {checksum}", soft_wrap=True)
+
+
+def _programs(folder: Path, page: Path, told: int, run_patches: bool) -> str:
+    """Score, tell and print; returns why it is no first contact."""
+    from rankandfile.lab.blind import case, scoring
+    from rankandfile.lab.blind import page as pages
+
+    with progressing("cases", len(case.cases(folder))) as step:
         done = scoring.score(folder, before=told, run_patches=run_patches, on_done=step)
-        pages.append(page, done)
+    pages.append(page, pages.block(done))
     for name, rows in (("evidence", pages.by_form(done.marks)), ("kind", pages.by_kind(done.marks))):
         table = Table(name, "cases", *pages.questions(), "s", box=box.SIMPLE_HEAD)
         for of, marks in rows:
             values = [str(value) for _, value in pages.shares(marks)]
             table.add_row(of, str(len(marks)), *values, pages.seconds(marks))
         out.print(table)
-    if done.not_first_because:
-        say(f"no first contact: {done.not_first_because}")
-    out.print(f"{'page':<10} {page}", soft_wrap=True)
-    out.print(f"{'next':<10} raf lab blind reveal {shlex.quote(str(folder))}", soft_wrap=True)
-    out.print(f"{'sha256':<10} {checksum}", soft_wrap=True)
+    return done.not_first_because
+
+
+def _found(folder: Path, page: Path, told: int) -> str:
+    """The same of a set without programs, and so without patches."""
+    from rankandfile.lab.blind import page as pages
+    from rankandfile.lab.blind.found import case, scoring
+    from rankandfile.lab.blind.found.page import block, wrong
+
+    with progressing("folders", len(case.cases(folder))) as step:
+        done = scoring.score(folder, before=told, on_done=step)
+    pages.append(page, block(done))
+    table = Table("folder", "form", "mark", "what is not right", box=box.SIMPLE_HEAD)
+    for one in done.marks:
+        table.add_row(one.case, one.form, one.mark, wrong(one))
+    out.print(table)
+    return done.not_first_because
