@@ -72,6 +72,32 @@ def test_who_answers_the_dump_signal_with_fewer_calls_is_behind(tmp_path: Path) 
     ) == [3]
 
 
+def test_who_gave_up_elsewhere_does_not_wait_where_it_only_stands_in_line(tmp_path: Path) -> None:
+    """Its answer to the signal says that the next call of the first group is issued: on the device it is behind another."""
+    answer = "[rank{r}]:[E ProcessGroupNCCL.cpp:1746] [PG ID 0 PG GUID 0(default_pg) Rank {r}] Received a dump signal due to a collective timeout from  rank 1 and we will try our best to dump the debug info. Last enqueued NCCL work: 52, last completed NCCL work: 51.\n"
+    prefix = "[rank{r}]:[E ProcessGroupNCCL.cpp:632] [PG ID {n} PG GUID {n}({name}) Rank {r}] "
+    lines = {
+        f"rank_{r}": answer.format(r=r)
+        + prefix.format(r=r, n=n, name=name)
+        + CAUGHT.format(rank=r, seq=seq)
+        + "\n"
+        for r in range(4)
+        for n, name, seq in [(1, "tower", 30) if r == 2 else (0, "default_pg", 52)]
+    }
+    found = verdict(tmp_path, **lines)
+    assert blamed(found) == [2]
+    assert "anks 0, 1 and 3 wait in the all_reduce (group default_pg" in found.sentence
+
+
+def test_who_waited_in_vain_for_a_peer_has_not_failed_by_itself(tmp_path: Path) -> None:
+    said = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 2000ms for recv operation to complete\n"
+    frames = "\n".join(TRACEBACK[:-1]) + "\n"
+    lost = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.7]:21214\n"
+    found = verdict(tmp_path, rank_0=frames + lost, rank_1=frames + said, rank_2=frames + said)
+    assert blamed(found) == []
+    assert found.cause != "raised"
+
+
 PRINT = "CollectiveFingerPrint(SequenceNumber=7, OpType={op}, TensorShape=[{sizes}], TensorDtypes=Float, TensorDeviceTypes=TensorOptions(dtype=float (default)))"
 RAS = """Job summary
 ===========

@@ -41,10 +41,15 @@ def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
             .iter_rows(named=True)
         )
         rows = [row for row in rows if not meaning.if_code or _failed(row)]
-        rows = [row for row in rows if row["kind"] not in _RAISED or row["rank"] not in went_on]
+        rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(row, went_on)]
         if rows:
             return _finding(meaning, rows)
     return None
+
+
+def _of_its_own(row: Row, went_on: frozenset[int]) -> bool:
+    """Who waited in vain or lost a peer tells of another; and what the program dealt with ended nobody."""
+    return row["role"] == "origin" and row["rank"] not in went_on
 
 
 def _failed(row: Row) -> bool:

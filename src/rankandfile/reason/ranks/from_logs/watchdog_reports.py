@@ -51,17 +51,14 @@ def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
 
 
 def _answered(found: dict[tuple[int, str, int | None], Report]) -> Iterator[Report]:
-    """Who answers a dump signal with a call issued that has not ended waits in the first of those."""
-    stuck = {(rank, group) for rank, group, seq in found if seq is not None}
+    """Who answers a dump signal with a call issued that has not ended waits in the first of those.
+
+    Not where its own watchdog gave up on another call: then that is what holds it, and this one stands in line behind.
+    """
+    stuck = {rank for rank, _, seq in found if seq is not None}
     for (rank, group, seq), report in found.items():
         last, done = report.enqueued, report.completed
-        if (
-            seq is None
-            and (rank, group) not in stuck
-            and last is not None
-            and done is not None
-            and last > done >= 0
-        ):
+        if seq is None and rank not in stuck and last is not None and done is not None and last > done >= 0:
             yield replace(report, seq=done + 1)
 
 
