@@ -56,7 +56,7 @@ def _answered(found: dict[tuple[int, str, int | None], Report]) -> Iterator[Repo
     Not where its own watchdog gave up on another call: then that is what holds it, and this one stands in line behind.
     """
     stuck = {rank for rank, _, seq in found if seq is not None}
-    for (rank, group, seq), report in found.items():
+    for (rank, _, seq), report in found.items():
         last, done = report.enqueued, report.completed
         if seq is None and rank not in stuck and last is not None and done is not None and last > done >= 0:
             yield replace(report, seq=done + 1)
