@@ -6,15 +6,17 @@ from rankandfile.model.diagnosis import Missing
 from rankandfile.model.ledger import dump_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.dump_times import written_ns
+from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
 from rankandfile.reason.words import counted, ranks_words, upper
 
 from .contradiction import Contradiction
 from .finding import Finding
+from .moved import over_by_dumps
 from .nothing_recorded import nothing_recorded
 
-_MOST_TOLD = 3
+_MOST_TOLD, _MOST_SHOWN = 3, 4
 
 
 def nothing_waits(facts: Facts) -> Finding:
@@ -34,6 +36,8 @@ def nothing_waits(facts: Facts) -> Finding:
     unseen = sorted(
         {r for ranks in facts.membership.members.values() for r in ranks} - set(facts.case.ranks_seen)
     )
+    if not well and (inside := _unseen_inside(facts, unseen)):
+        return _seen_waiting(facts, inside)
     sentence = (
         f"No rank of the {ranks} with a dump waits for another: every call that was recorded has ended."
     )
@@ -61,6 +65,39 @@ def nothing_waits(facts: Facts) -> Finding:
         confidence="supported" if unseen or stood or (timeless and facts.hidden) else "established",
         sentence=sentence,
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
+    )
+
+
+def _unseen_inside(facts: Facts, unseen: list[int]) -> dict[int, Stand]:
+    """Ranks without a dump whose stacks show them waiting for others, and not moving: their calls nobody recorded."""
+    stands = {rank: stand for rank in unseen if (stand := facts.hosts.get(rank)) is not None}
+    return {r: s for r, s in stands.items() if s.waits == "ranks" and not (s.died or s.moving or s.running)}
+
+
+def _seen_waiting(facts: Facts, inside: dict[int, Stand]) -> Finding:
+    """The dumps have nothing open, and they are not of all ranks: what stacks show is no sign of health."""
+    others = {rank: facts.hosts[rank] for rank in over_by_dumps(facts) if rank in facts.hosts}
+    told = "; ".join(
+        f"{ranks_words([rank])} {stand.phrase}"
+        for rank, stand in sorted({**inside, **others}.items())[:_MOST_SHOWN]
+    )
+    lost = ranks_words(sorted(inside))
+    return Finding(
+        hang=False,
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=(
+            f"Every recorded call had ended when the dumps were written, but {lost} left none, and the stacks showed "
+            f"{told}. Whether they went on, or were ended where they stood, nothing tells."
+        ),
+        evidence=tuple(i for stand in {**inside, **others}.values() for i in stand.evidence[:1])[:8],
+        missing=(
+            Missing(
+                what=f"the calls of {lost}",
+                how="its dump; or stacks of all ranks, twice, some seconds apart (py-spy dump --pid PID): the same?",
+            ),
+        ),
+        unadvised=("anti_advice", "probes"),
     )
 
 
