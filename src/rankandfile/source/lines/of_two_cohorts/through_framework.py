@@ -128,7 +128,8 @@ def _share(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             one, other = divergence.normal, divergence.culprit
             inside = _depth(_STEPS, one.path) > _depth(_STEPS, other.path)
             ended, goes_on = (other, one) if inside else (one, other)
-            story = f"{ranks_in_words(ended).capitalize()} had no batch left where {ranks_in_words(goes_on)} had one."
+            # The ways alone show it: no record tells how many batches there were.
+            story = f"As it seems, {ranks_in_words(ended)} had no batch left where {ranks_in_words(goes_on)} had one."
             return replace(at(entry, divergence, "share"), story=story)
     return None
 
