@@ -10,6 +10,7 @@ import polars as pl
 
 from rankandfile.evidence.text.logs import clock, identity
 from rankandfile.evidence.text.logs.compared import differences
+from rankandfile.evidence.text.logs.local_devices import by_device
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.model.events import log_schema
 from rankandfile.model.ledger import Note
@@ -36,12 +37,15 @@ class LogTables:
 
 def tables(parts: Sequence[LogPart]) -> LogTables:
     """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are."""
+    for part in parts:
+        if part.rank is not None and identity.of_others(part.rank, part.raw.columns):
+            part.rank, part.rank_from = None, None
     logs = pl.DataFrame(
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
     _compare(parts)
     events = _events(parts)
-    events = identity.tie(identity.own(events, logs))
+    events = by_device(identity.tie(identity.own(events, logs)))
     events = with_years(events, parts)
     notes = [
         Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes
