@@ -15,6 +15,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.over import over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.verdict.finding import Finding
@@ -43,7 +44,7 @@ def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
         rows = [row for row in rows if not meaning.if_code or _failed(row)]
         rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(row, went_on)]
         if rows:
-            return _finding(meaning, rows)
+            return _finding(facts, meaning, rows)
     return None
 
 
@@ -59,7 +60,7 @@ def _failed(row: Row) -> bool:
     return row["signal"] is not None or (row["exit_code"] or 0) != 0 or row["kind"] == "ray_worker_exit"
 
 
-def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
+def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     # Who is known to be a rank says it before the same process under another name does.
     rows = [row for row in rows if row["rank"] is not None] or rows
     said = list(dict.fromkeys(say(meaning.words, _values(row)) for row in rows))
@@ -68,7 +69,11 @@ def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
     open_ = "" if accused or not meaning.where else " Which rank that is, nothing here tells."
     more = f" ({len(said) - _MOST} more like it)" if len(said) > _MOST else ""
     cause = "killed" if meaning.cause == "exited" and all(row["signal"] for row in rows) else meaning.cause
+    at_once = meaning.sure and over_at_once(facts)
+    if at_once:
+        open_ += " Nobody had waited for long: the job did not hang, it broke off."
     return Finding(
+        hang=not at_once,
         cause=cause,
         confidence="supported" if meaning.sure else "hypothesis",
         sentence=f"{'. '.join(upper(words).rstrip('.') for words in said[:_MOST])}{more}.{open_}",

@@ -37,7 +37,8 @@ MEANINGS: tuple[Meaning, ...] = (
     Meaning(
         kinds=("xid",), cause="gpu_error", where="writer", sure=True,
         words="the driver{of_host} reports Xid {code} of the device {bus}: {error}",
-        next_step="which rank used that device: `nvidia-smi -L` on that host, or NCCL_DEBUG=INFO, which prints rank and busId",
+        next_step="which rank used that device: `nvidia-smi -L` on that host, or NCCL_DEBUG=INFO, which prints rank and busId "
+        "(Xid 48, 74, 79, 94, 95 and the like: take the device out of the job)",
     ),
     Meaning(
         kinds=("gpu_lost",), cause="gpu_error", where="writer", sure=True,
@@ -69,7 +70,7 @@ MEANINGS: tuple[Meaning, ...] = (
         next_step="that worker's own last lines, and the kernel log of its host (dmesg -T)",
     ),
     Meaning(
-        kinds=("mpirun_exit", "process_ended", "child_failed", "agent_failure", "launcher_exit", "slurm_task_end",
+        kinds=("mpirun_exit", "mpi_abort", "process_ended", "child_failed", "agent_failure", "launcher_exit", "slurm_task_end",
                "segfault", "ray_worker_exit"),
         cause="exited", where="writer", sure=True, if_code=True, words="{who} {ended}", next_step=_EXIT,
     ),

@@ -201,9 +201,9 @@ def _device(
     events: pl.DataFrame, mine: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]
 ) -> dict[int, Error]:
     """Faults of a rank's own device: what its log says, and the kernel's Xid by the process or the device it names."""
-    out = _errors(mine, _DEVICE, "origin")
+    out = {**_of_the_one_that_aborted(events, exits), **_errors(mine, _DEVICE, "origin")}
     processes, devices = ranks_of_processes(exits), ranks_of_devices(events, hosts)
-    for row in events.filter(pl.col("kind") == "xid").iter_rows(named=True):
+    for row in events.filter((pl.col("kind") == "xid") & (pl.col("role") == "origin")).iter_rows(named=True):
         rank = xid_owner(row, processes, devices, hosts)
         if rank is None:
             continue
@@ -214,6 +214,24 @@ def _device(
             xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))
         )
     return out
+
+
+def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[int, Error]:
+    """A fault that names no rank is of the one process that aborted, where its launcher ended all others: the runtime
+    of a device writes its last line without a prefix, and ends its process."""
+    lines = events.filter(
+        pl.col("kind").is_in(list(_DEVICE)) & (pl.col("role") == "origin") & pl.col("rank").is_null()
+    )
+    badly = exits.filter(
+        pl.col("rank").is_not_null()
+        & (pl.col("signal").is_not_null() | (pl.col("exit_code").fill_null(0) != 0))
+        & ~pl.col("signal").cast(pl.String).is_in(["SIGTERM", "SIGINT"]).fill_null(False)
+    )
+    ranks = badly["rank"].unique().to_list()
+    if not lines.height or len(ranks) != 1 or badly["signal"].cast(pl.String).is_in(["SIGABRT"]).sum() == 0:
+        return {}
+    error = _error(lines.sort("log", "line").row(0, named=True))
+    return {ranks[0]: replace(error, evidence=(*error.evidence, badly["evidence"][0]))}
 
 
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
