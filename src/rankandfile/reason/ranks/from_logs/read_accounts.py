@@ -83,9 +83,8 @@ def read_accounts(case: Case) -> Accounts:
         reports=read_reports(mine),
         logged=frozenset(files["rank"].to_list())
         | frozenset(mine.filter(~pl.col("shape").cast(pl.String).str.contains(_OF_OTHERS))["rank"].to_list()),
-        last_lines=dict(
-            files.filter(pl.col("last_line").is_not_null()).select("rank", "last_line").iter_rows()
-        ),
+        last_lines=_last_said(events)
+        | dict(files.filter(pl.col("last_line").is_not_null()).select("rank", "last_line").iter_rows()),
         hosts=hosts,
     )
 
@@ -232,6 +231,16 @@ def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[
         return {}
     error = _error(lines.sort("log", "line").row(0, named=True))
     return {ranks[0]: replace(error, evidence=(*error.evidence, badly["evidence"][0]))}
+
+
+def _last_said(events: pl.DataFrame) -> dict[int, str]:
+    """The last line of each rank in a log of several. One that names itself in its words counts among others only."""
+    rows = events.filter(pl.col("kind") == "last_said").with_columns(
+        pl.col("fields").str.json_path_match("$.speaker").cast(pl.Int32, strict=False).alias("speaker")
+    )
+    rows = rows.with_columns(pl.coalesce("rank", "speaker").alias("said"))
+    several = rows.filter(pl.col("said").n_unique().over("log") > 1)
+    return dict(several.sort("log", "line").select("said", "text").drop_nulls().iter_rows())
 
 
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:

@@ -150,6 +150,16 @@ SHAPES = (
         "ray_oom", "P7", "origin", "node running low on memory",
         r"(?:Task|Actor|Worker)\w* was killed due to the node running low on memory",
     ),
+    Shape(
+        "job_ended_well", "P6", "fact", ("exited with", "finished with", "completed with", "successfully"),
+        r"\b[Aa]ll (?:\d+ )?(?P<what>workers|ranks|processes|tasks|nodes|pods)\b.{0,40}?\b(?:exited|finished|completed|ended)\b"
+        r".{0,20}?(?:(?:code|status)\W{0,3}0\b|successfully)",
+    ),
+    Shape("job_ended_well", "P6", "fact", "' succeeded", r"^Job '[^']{1,200}' succeeded"),
+    Shape("job_ended_well", "P6", "fact", "Reporting training SUCCESS", r"Reporting training SUCCESS"),
+    Shape(
+        "process_ended_well", "P6", "fact", "exits successfully", r"Process (?P<pid>\d+) exits successfully",
+    ),
     Shape("ray_sigterm", "P7", "echo", "process receives a SIGTERM", r"The process receives a SIGTERM"),
     Shape("pod_oom", "K4", "origin", "OOMKilled", r"OOMKilled(?:.*?exit ?[cC]ode:? (?P<exit_code>\d+))?", then=_pod),
 )  # fmt: skip
