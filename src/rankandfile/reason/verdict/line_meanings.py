@@ -60,7 +60,11 @@ MEANINGS: tuple[Meaning, ...] = (
         next_step="what hangs on that port (`lspci -tv`), and what the driver said at that time (dmesg -T)",
     ),
     Meaning(
-        kinds=("kernel_oom", "slurm_oom", "pod_oom", "ray_oom", "pod_evicted"), cause="killed", where="writer", sure=True,
+        kinds=("pod_evicted",), cause="killed", where="writer", sure=True,
+        words="{who} was evicted, as its node ran low on {resource}", next_step="which ranks ran in it: " + _EXIT,
+    ),
+    Meaning(
+        kinds=("kernel_oom", "slurm_oom", "pod_oom", "ray_oom"), cause="killed", where="writer", sure=True,
         words="{who} was ended for want of the host's memory ({text})",
         next_step="which rank that process was: " + _EXIT,
     ),
