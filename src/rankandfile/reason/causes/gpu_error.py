@@ -41,11 +41,12 @@ def its_device_failed(facts: Facts, asked: AskedRank) -> Story | None:
     error = facts.accounts.device.get(asked.rank)
     if error is None:
         return None
+    raised = facts.accounts.raised.get(asked.rank)
     return Story(
         cause=CAUSE.word,
         # The process and the kernel say the same, each on its own.
         confidence="established" if len(error.evidence) > 1 else "supported",
         doing=f"its device failed: {error.words}",
         evidence=error.evidence,
-        location=location_of(error.place),
+        location=location_of(error.place or (raised.place if raised is not None else None)),
     )

@@ -32,7 +32,9 @@ def went_to_its_end(facts: Facts, _: WaitEnd) -> Finding | None:
     if not rows:
         return None
     noted = _rows(facts, ("xid_information", *_BESIDE))
-    beside = "" if not noted else f' What else was read belongs to no fault of this job: "{_short(noted[0])}".'
+    beside = (
+        "" if not noted else f' What else was read belongs to no fault of this job: "{_short(noted[0])}".'
+    )
     return Finding(
         hang=False,
         cause="no_hang",
@@ -67,7 +69,9 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
         alternatives=(
             ()
             if moved
-            else (perhaps("network_stalled", "It may have stood before: no line tells.", decided_by="its logs"),)
+            else (
+                perhaps("network_stalled", "It may have stood before: no line tells.", decided_by="its logs"),
+            )
         ),
     )
 
@@ -88,9 +92,7 @@ def _failures(facts: Facts, *, beside: bool) -> bool:
     kind, role = pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String)
     found = facts.case.events.filter((role == "origin") & ~(kind.is_in(list(_BESIDE)) & pl.lit(beside)))
     uncaught = found.filter(~(pl.col("rank").is_in(list(facts.accounts.caught)).fill_null(False)))
-    badly = facts.case.exits.filter(
-        (pl.col("exit_code").fill_null(0) != 0) | pl.col("signal").is_not_null()
-    )
+    badly = facts.case.exits.filter((pl.col("exit_code").fill_null(0) != 0) | pl.col("signal").is_not_null())
     return bool(uncaught.height) or (beside and bool(badly.height))
 
 

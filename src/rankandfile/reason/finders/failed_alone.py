@@ -42,7 +42,7 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         for rank, story in list(stories.items())[:_MOST_TOLD]
     )
     more = f"; and {len(ranks) - _MOST_TOLD} more" if len(ranks) > _MOST_TOLD else ""
-    lost = sorted((accounts.echoes.keys() | accounts.gave_up) - set(ranks))
+    lost = sorted((accounts.echoes.keys() | accounts.lost_peers.keys() | accounts.gave_up) - set(ranks))
     after = (
         f" {upper(ranks_words(lost))} only {verb(lost, 'waited or lost its peer', 'waited or lost their peers')}."
         if lost

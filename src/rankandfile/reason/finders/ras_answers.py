@@ -31,7 +31,11 @@ def answers_that_move(facts: Facts, _: WaitEnd) -> Finding | None:
         seen.setdefault((one.comm, one.op), []).append(one)
     for (_comm, op), looks in seen.items():
         last = max(looks, key=lambda one: one.usual)
-        if any(one.again for one in looks) or len({one.usual for one in looks}) < len(looks) or len(looks) < 2:
+        if (
+            any(one.again for one in looks)
+            or len({one.usual for one in looks}) < len(looks)
+            or len(looks) < 2
+        ):
             continue
         looks = sorted(looks, key=lambda one: one.usual)
         return Finding(
@@ -68,7 +72,11 @@ def ranks_that_do_not_answer(facts: Facts, _: WaitEnd) -> Finding | None:
     processes = [p for row in gone.iter_rows(named=True) for p in _processes(row)]
     hosts = sorted({host for host, _ in processes})
     whole = dead and len(hosts) == 1 and len(ranks) > 1
-    where = f" (processes {', '.join(str(pid) for _, pid in processes[:8])} on {', '.join(hosts[:4])})" if hosts else ""
+    where = (
+        f" (processes {', '.join(str(pid) for _, pid in processes[:8])} on {', '.join(hosts[:4])})"
+        if hosts
+        else ""
+    )
     said = "considers dead" if dead else "gets no answer of"
     others = world_of(facts) - len(ranks)
     return Finding(

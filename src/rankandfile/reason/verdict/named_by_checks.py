@@ -158,10 +158,13 @@ def _launches(facts: Facts) -> Finding | None:
         late = tuple(sorted(rank for rank, n in count.of_rank.items() if n < count.usual))
         if late and late == tuple(sorted(count.of_rank)):
             ids = (count.evidence, *count.again[: bool(again)])
-            still = "the same in two answers" if again else "while watchdogs gave up"
+            many = "two" if len(count.again) < 2 else str(len(count.again) + 1)
+            still = f"the same in {many} answers" if again else "while watchdogs gave up"
             what = f"NCCL's RAS counts {count.words(late)}, {still}"
             if other := instead(count, counts):
-                return _instead(late, f"{what}; and {other.words(late)}", (*ids, other.evidence), count, other)
+                return _instead(
+                    late, f"{what}; and {other.words(late)}", (*ids, other.evidence), count, other
+                )
             return _behind(facts, late, what, ids, count.most)
     return None
 
@@ -169,7 +172,10 @@ def _launches(facts: Facts) -> Finding | None:
 def _instead(
     late: tuple[int, ...], what: str, ids: tuple[str, ...], count: Launches, other: Launches
 ) -> Finding:
-    those, made = ranks_words(late), f"{other.op} {other.of_rank[late[0]]} instead of {count.op} {count.usual}"
+    those, made = (
+        ranks_words(late),
+        f"{other.op} {other.of_rank[late[0]]} instead of {count.op} {count.usual}",
+    )
     return Finding(
         cause="different_collective",
         confidence="supported",

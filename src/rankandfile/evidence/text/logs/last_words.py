@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from rankandfile.evidence.text.bare_line import BareLine
@@ -99,6 +100,6 @@ def _goes_up(values: Sequence[str]) -> bool:
 
 def _gaps(found: list[_Step]) -> Iterator[int]:
     times = [step.bare.time for step in found]
-    for one, next_one in zip(times, times[1:], strict=False):
+    for one, next_one in pairwise(times):
         if one is not None and next_one is not None and one.quality == next_one.quality:
             yield next_one.ns - one.ns

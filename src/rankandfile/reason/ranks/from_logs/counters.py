@@ -53,7 +53,11 @@ def counters(case: Case) -> list[Counter]:
             Counter(
                 log=row["log"],
                 line=row["line"],
-                rank=row["rank"] if row["rank"] is not None else speaker if isinstance(speaker, int) else None,
+                rank=row["rank"]
+                if row["rank"] is not None
+                else speaker
+                if isinstance(speaker, int)
+                else None,
                 pod=fields.get("pod"),
                 words=text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…",
                 evidence=event_id(row["log"], row["line"]),

@@ -18,7 +18,13 @@ _FROM_OUTSIDE = ("agent_signalled", "slurm_cancelled")
 _LONG_NS = 120_000_000_000
 
 #: A messenger's words that are said as soon as a peer is gone, without any patience.
-_AT_ONCE = ("ib_completion_error", "ofi_completion_error", "nccl_async_error", "remote_error", "socket_unreachable")
+_AT_ONCE = (
+    "ib_completion_error",
+    "ofi_completion_error",
+    "nccl_async_error",
+    "remote_error",
+    "socket_unreachable",
+)
 _WAITED = ("heartbeat_stuck", "ras_mismatch", "ras_missing", "ras_dead", "hung_task", "faulthandler_timer")
 
 

@@ -49,6 +49,8 @@ _DEVICE = (
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
+#: How NCCL, and torch's watchdog with its words, tell that a peer is gone.
+_LOST = ("socket_closed", "ib_completion_error", "nccl_remote_error", "watchdog_ended")
 #: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
 _OWN = "SIGABRT"
 _ABORTED = f"aborted itself ({_OWN})"
@@ -72,6 +74,7 @@ def read_accounts(case: Case) -> Accounts:
         caught=caught(case, ends),
         in_flight=in_flight(case),
         echoes=echoes,
+        lost_peers=_errors(mine, _LOST, "echo", "messenger"),
         device=_device(events, mine, case.exits, hosts),
         link={**links, **_errors(mine, _LINK, "origin")},
         host_links=links_of_hosts,
