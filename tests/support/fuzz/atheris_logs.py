@@ -15,7 +15,7 @@ import atheris
 with atheris.instrument_imports(include=["rankandfile.evidence"]):
     from rankandfile.evidence.exits import table as exits
     from rankandfile.evidence.exits.documents import from_document
-    from rankandfile.evidence.text.logs import ras_json
+    from rankandfile.evidence.text.logs.ras import as_json
     from rankandfile.evidence.text.logs.assemble import LogPart, tables
     from rankandfile.evidence.text.logs.raw import pack, unpack
     from rankandfile.evidence.text.reading import read_log

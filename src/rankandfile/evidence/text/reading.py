@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.text import envelopes
-from rankandfile.evidence.text.logs import ras_json
+from rankandfile.evidence.text.logs.ras import as_json
 from rankandfile.evidence.text.logs.needles import finder
 from rankandfile.evidence.text.logs.reading import Events
 from rankandfile.evidence.text.scan import Scan

@@ -1,4 +1,4 @@
-"""Logs of a job that did not hang: its launcher says that all went to their end, or somebody ended it while it moved."""
+"""Logs of a job that did not hang: its launcher says that all went to their end, or it was ended while it moved."""
 
 from __future__ import annotations
 

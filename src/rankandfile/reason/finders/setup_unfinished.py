@@ -50,8 +50,8 @@ def setup_unfinished(facts: Facts, _: WaitEnd) -> Finding | None:
         cause="init_stuck",
         confidence="supported" if said and len(said) == len(missing) else "hypothesis",
         sentence=(
-            f"{len(one.begun)} of {one.size} ranks began NCCL's setup of the communicator {comm}, and none completed it: "
-            f"{name} {verb(missing, 'has', 'have')} not begun it.{last}"
+            f"{len(one.begun)} of {one.size} ranks began NCCL's setup of the communicator {comm}, and none completed "
+            f"it: {name} {verb(missing, 'has', 'have')} not begun it.{last}"
         ),
         culprits=ranks,
         doing={

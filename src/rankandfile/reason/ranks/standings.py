@@ -17,7 +17,7 @@ from rankandfile.reason.waits.in_words import call_phrase, pending_row
 
 from .did_instead import world_of
 from .from_logs.nccl_setups import setups
-from .from_logs.ras_counts import launches
+from .from_logs.ras_counts import Launches, launches
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
@@ -139,12 +139,17 @@ def _by_nccl(facts: Facts) -> dict[int, Standing]:
         for rank, evidence in setup.begun.items() if setup.size == world and not setup.completed else ():
             what = f"in NCCL's setup of the communicator {comm}"
             out[rank] = Standing(ranks="", state="waits", what=what, told_by="log", evidence=[evidence])
-    for count in reversed(launches(facts.case, facts.accounts, world)):
-        for rank in range(count.size) if count.size == world and count.of_rank else ():
-            what = f"NCCL's RAS counts {count.of_rank.get(rank, count.usual)} launches of {count.op or 'collectives'}"
-            out[rank] = Standing(
-                ranks="", state="unknown", what=what, told_by="log", evidence=[count.evidence]
-            )
+    latest: dict[str, Launches] = {}
+    for count in launches(facts.case, facts.accounts, world):
+        if count.size == world and count.of_rank and count.usual >= latest.get(count.op, count).usual:
+            latest[count.op] = count
+    for rank in range(world) if latest else ():
+        told = (
+            f"{c.of_rank.get(rank, c.usual)} launches of {c.op or 'collectives'}" for c in latest.values()
+        )
+        ids = [count.evidence for count in latest.values()]
+        what = f"NCCL's RAS counts {', '.join(told)}"
+        out[rank] = Standing(ranks="", state="unknown", what=what, told_by="log", evidence=ids[:2])
     return out
 
 

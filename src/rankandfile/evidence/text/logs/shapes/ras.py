@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.evidence.text.logs.ras_text import counted, gone, missing_ranks, rows
+from rankandfile.evidence.text.logs.ras.as_text import counted, gone, missing_ranks, rows
 from rankandfile.evidence.text.logs.shape import Shape
 
 ORDER = 60
