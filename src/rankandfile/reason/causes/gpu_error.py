@@ -18,8 +18,8 @@ CAUSE = Cause(
         Remedy(
             title="Read the device's own error first",
             text="Application faults (illegal access, assert) need CUDA_LAUNCH_BLOCKING=1 on that rank to find the "
-            "line (AMD_SERIALIZE_KERNEL=3 on ROCm); what the driver or the hardware reports needs the device taken out of "
-            "the job.",
+            "line (AMD_SERIALIZE_KERNEL=3 on ROCm); what the driver or the hardware reports needs the device taken "
+            "out of the job.",
         ),
     ),
     anti_advice=(
