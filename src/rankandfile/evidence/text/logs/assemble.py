@@ -91,12 +91,19 @@ def _events(parts: Sequence[LogPart]) -> pl.DataFrame:
 
 
 def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
-    """Times without a year get that of their file's last change: the year in which they are not in the future."""
+    """Times without a year get that of the file's lines that have one, else of its last change: the year in which they
+    are not in the future. Files are copied in later years."""
     lacking = pl.col("time_quality").cast(pl.String).str.ends_with("no_year")
     if not events.select(lacking.any()).item():
         return events
     written = pl.Series([part.written_ns for part in parts], dtype=pl.Int64)
     rows = events.with_row_index().filter(lacking)
+    dated = pl.col("time_quality").cast(pl.String).is_in(["wall", "zoned"])
+    known = (
+        events.filter(dated & pl.col("time_ns").is_not_null()).group_by("log").agg(pl.col("time_ns").max())
+    )
+    for log, last in known.iter_rows():
+        written[log] = last
     times = [
         _in_year(ns, "no_year", written[log])
         for ns, log in zip(rows["time_ns"].to_list(), rows["log"].to_list(), strict=True)

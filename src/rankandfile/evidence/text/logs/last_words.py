@@ -58,7 +58,8 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         if (event := _counted(found, str(shape), said)) is not None
     ]
     moved = sorted(moved, key=lambda event: event.line)[-_COUNTERS:]
-    return [*moved, *list(spoke.values())[-_SPEAKERS:]]
+    # Of one that speaks alone its file's last line tells the same.
+    return [*moved, *(list(spoke.values())[-_SPEAKERS:] if len(spoke) > 1 else ())]
 
 
 def _speaker(text: str) -> int | None:

@@ -39,7 +39,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     named = _named(wait_end, call, stories)
     if not named and _lost(facts, wait_end):
         return _lost_peer(facts, logged, wait_end, call)
-    first = next(iter(stories.values()), None) if named else None
+    first = next((stories[rank] for rank in named if rank in stories), None)
     if proved:
         far = logged.far.get((wait_end.ranks[0], call.group))
         come = (
@@ -51,7 +51,10 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     alike: dict[str, list[int]] = {}
     for rank, story in stories.items():
         alike.setdefault(story.doing, []).append(rank)
-    told = "; ".join(f"{ranks_words(ranks)}: {doing}" for doing, ranks in alike.items())
+    told = "; ".join(
+        f"{ranks_words(ranks)}{', each' if len(ranks) > 1 and ' its ' in doing else ''}: {doing}"
+        for doing, ranks in alike.items()
+    )
     if not stories:
         what += _last_words(facts, wait_end.ranks)
     return _finding(
@@ -188,7 +191,7 @@ def _finding(
 ) -> Finding:
     reports = logged.of_call(call)
     behind = [r.evidence for rank in wait_end.ranks[:4] for r in facts.accounts.of_rank.get(rank, ())[:1]]
-    first = next(iter(stories.values()), None)
+    first = next((stories[rank] for rank in (*culprits, *stories) if rank in stories), None)
     claim = next((c for r in reports if (c := of_report(r))), None)
     return Finding(
         cause=cause,

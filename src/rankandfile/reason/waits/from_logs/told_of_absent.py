@@ -5,6 +5,8 @@ A line that names no rank may still be theirs: the others wait, and say so.
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from rankandfile.model.case import Case
@@ -14,6 +16,9 @@ from rankandfile.reason.ranks.did_instead import Story
 from rankandfile.reason.ranks.from_logs.accounts import Report, fields_of
 from rankandfile.reason.ranks.from_logs.counters import Counter, counters
 from rankandfile.reason.words import ranks_words, verb
+
+#: What stands between the names of a pod and its container: `pod/sft-0/main`.
+_NAMES = re.compile(r"[\s/:]+")
 
 
 def at_work(facts: Facts, ranks: tuple[int, ...], reports: tuple[Report, ...]) -> Counter | None:
@@ -80,7 +85,7 @@ def _pods(case: Case) -> dict[str, set[int]]:
         fields = fields_of(row)
         rank = row["rank"] if row["rank"] is not None else fields.get("speaker")
         if isinstance(rank, int) and isinstance(pod := fields.get("pod"), str):
-            for name in pod.split():
+            for name in _NAMES.split(pod):
                 out.setdefault(name, set()).add(rank)
     return out
 
