@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.evidence.reading_logs import kinds_of, log_of, rows_of
 from support.examples import examples
 
-from rankandfile.evidence.text.logs.ras_json import is_one, read
+from rankandfile.evidence.text.logs.ras.as_json import is_one, read
 
 STATUS = {
     "init_state": 0,

@@ -28,8 +28,12 @@ def rows_of(log: RawLog) -> list[Row]:
     return rows
 
 
+#: What the end of a log tells as a whole, beside what its lines say.
+OF_THE_END = ("progress", "last_said")
+
+
 def events_of(folder: Path, text: str | bytes) -> list[Row]:
-    return rows_of(log_of(folder, text))
+    return [row for row in rows_of(log_of(folder, text)) if row["kind"] not in OF_THE_END]
 
 
 def kinds_of(rows: list[Row]) -> list[str]:

@@ -15,8 +15,8 @@ import atheris
 with atheris.instrument_imports(include=["rankandfile.evidence"]):
     from rankandfile.evidence.exits import table as exits
     from rankandfile.evidence.exits.documents import from_document
-    from rankandfile.evidence.text.logs import ras_json
     from rankandfile.evidence.text.logs.assemble import LogPart, tables
+    from rankandfile.evidence.text.logs.ras import as_json
     from rankandfile.evidence.text.logs.raw import pack, unpack
     from rankandfile.evidence.text.reading import read_log
 
@@ -26,7 +26,7 @@ FILE = Path(tempfile.mkdtemp()) / "input"
 def one_input(data: bytes) -> None:
     door, content = data[:1], data[1:]
     if door == b"r":
-        ras_json.read(content)
+        as_json.read(content)
     elif door == b"x":
         rows, _ = from_document(content, "attempt_0/1/error.json")
         exits.table(rows)

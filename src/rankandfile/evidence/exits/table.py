@@ -16,6 +16,7 @@ _KINDS = {
     "agent_unkillable": "agent",
     "launcher_exit": "launcher",
     "mpirun_exit": "mpirun",
+    "mpi_abort": "mpirun",
     "process_ended": "launcher",
     "kernel_oom": "kernel",
     "segfault": "kernel",

@@ -120,7 +120,7 @@ def _boot(p: BareLine, m: Match) -> None:
 
 
 def _dmesg_t(p: BareLine, m: Match) -> None:
-    p.at(stamp(int(m[4]), month(m[1]), int(m[2]), m[3]))
+    p.at(stamp(int(m[4]), month(m[1]), int(m[2]), m[3].zfill(8)))
     p.kernel = True
 
 
@@ -154,7 +154,7 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "python", r"\[(torch\.\w[\w.]*)[^\]]*\] ", _nothing),
     ("[", "time", rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?\] ?", dated),
     ("[", "kernel", r"\[ *(\d{1,12})\.(\d{6})\](?:\[ *[TC]\d+\])? ?", _boot),
-    ("[", "kernel", rf"\[\w{{3}} (\w{{3}}) +(\d{{1,2}}) {CLOCK} (\d{{4}})\] ?", _dmesg_t),
+    ("[", "kernel", r"\[\w{3} (\w{3}) +(\d{1,2}) +(\d{1,2}:\d\d:\d\d) (\d{4})\] ?", _dmesg_t),
     ("[", "number", r"\[\d{3,12}\] (?!is setting up)", _nothing),
     ("[", "level", r"\[(INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\] ", _level),
     ("[", "app", r"\[[Rr]ank[ =:](\d{1,7})\] (?=\[?(?:DEBUG|INFO|WARN|ERROR|CRITICAL))", _app_rank),

@@ -14,6 +14,7 @@ from rankandfile.evidence.text.envelopes import opened
 from rankandfile.evidence.text.prefix_layers import CLOCK, DATE, LAYERS, Give, dated
 
 from .bare_line import BareLine
+from .stamps import since_1970
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 _CLASSES = {"digit": "0123456789", " digit": " 0123456789", "word": _WORD}
@@ -51,7 +52,7 @@ _BY_FIRST = _choices()
 _DEEPEST = 24
 
 
-_ISO = re.compile(rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
+_ISO = re.compile(rf"{DATE}[T ]{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
 
 
 def peel(line: str) -> BareLine:
@@ -86,6 +87,8 @@ def _unwrapped(line: str) -> BareLine | None:
     bare = _peeled(inner) if not inner.startswith("{") else BareLine(body=inner, line=inner)
     if envelope.time is not None and (match := _ISO.match(envelope.time)):
         dated(bare, match)
+    elif envelope.time is not None and envelope.time.isdecimal():
+        bare.at(since_1970(envelope.time))
     if bare.rank is None and envelope.rank is not None:
         bare.rank, bare.rank_from = envelope.rank, "prefix"
     bare.carrier = f"{envelope.carrier}:{bare.carrier}" if envelope.carrier else bare.carrier

@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.text import envelopes
-from rankandfile.evidence.text.logs import ras_json
 from rankandfile.evidence.text.logs.needles import finder
+from rankandfile.evidence.text.logs.ras import as_json
 from rankandfile.evidence.text.logs.reading import Events
 from rankandfile.evidence.text.scan import Scan
 from rankandfile.evidence.text.stacks import bounds, pyspy_json
@@ -24,8 +24,8 @@ def read_log(path: Path, _name: str = "") -> Decoded:
     with path.open("rb") as file:
         head = file.read(4096)
         file.seek(0)
-        if ras_json.is_one(head):
-            return Decoded(log=ras_json.log(file.read(ras_json.MOST + 1), os.fstat(file.fileno()).st_size))
+        if as_json.is_one(head):
+            return Decoded(log=as_json.log(file.read(as_json.MOST + 1), os.fstat(file.fileno()).st_size))
         if envelopes.is_document(head) and os.fstat(file.fileno()).st_size <= envelopes.MOST:
             lines = envelopes.lines_of(file.read())
             if lines is not None:

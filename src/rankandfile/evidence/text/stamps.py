@@ -70,6 +70,16 @@ def _zone(zone: str | None) -> int | None:
     return -shift if zone.startswith("-") else shift
 
 
+#: Digits of seconds, milliseconds, microseconds and nanoseconds since 1970, for some centuries.
+_UNITS = {10: 1_000_000_000, 13: 1_000_000, 16: 1_000, 19: 1}
+
+
+def since_1970(digits: str) -> Stamp | None:
+    """A number of collectors': its length tells the unit."""
+    unit = _UNITS.get(len(digits))
+    return None if unit is None else Stamp(int(digits) * unit, "zoned")
+
+
 def month(name: str) -> int:
     """1 to 12 of ``Feb``; 0 for what is no month."""
     return _MONTHS.get(name, 0)

@@ -17,8 +17,9 @@ CAUSE = Cause(
     remedies=(
         Remedy(
             title="Read the device's own error first",
-            text="Application faults (illegal access, assert) need CUDA_LAUNCH_BLOCKING=1 on that rank to "
-            "find the line; Xid 48, 79, 94, 95 and the like need the device taken out of the job.",
+            text="Application faults (illegal access, assert) need CUDA_LAUNCH_BLOCKING=1 on that rank to find the "
+            "line (AMD_SERIALIZE_KERNEL=3 on ROCm); what the driver or the hardware reports needs the device taken "
+            "out of the job.",
         ),
     ),
     anti_advice=(
@@ -40,11 +41,12 @@ def its_device_failed(facts: Facts, asked: AskedRank) -> Story | None:
     error = facts.accounts.device.get(asked.rank)
     if error is None:
         return None
+    raised = facts.accounts.raised.get(asked.rank)
     return Story(
         cause=CAUSE.word,
         # The process and the kernel say the same, each on its own.
         confidence="established" if len(error.evidence) > 1 else "supported",
         doing=f"its device failed: {error.words}",
         evidence=error.evidence,
-        location=location_of(error.place),
+        location=location_of(error.place or (raised.place if raised is not None else None)),
     )

@@ -9,6 +9,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, world_of
+from rankandfile.reason.ranks.from_logs.over import over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
@@ -41,12 +42,15 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         for rank, story in list(stories.items())[:_MOST_TOLD]
     )
     more = f"; and {len(ranks) - _MOST_TOLD} more" if len(ranks) > _MOST_TOLD else ""
-    lost = sorted((accounts.echoes.keys() | accounts.gave_up) - set(ranks))
+    lost = sorted((accounts.echoes.keys() | accounts.lost_peers.keys() | accounts.gave_up) - set(ranks))
     after = (
         f" {upper(ranks_words(lost))} only {verb(lost, 'waited or lost its peer', 'waited or lost their peers')}."
         if lost
         else ""
     )
+    at_once = over_at_once(facts)
+    if at_once:
+        after += " Nobody had waited for long: the job did not hang, it broke off."
     if len(ranks) == 1:
         told = first.doing.rstrip(".")
     said = (
@@ -57,7 +61,7 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     return Finding(
         cause=first.cause,
         confidence="supported",
-        hang=not everyone,
+        hang=not everyone and not at_once,
         sentence=f"{said}: {told}{more}.{after} No call of the job is recorded: this is by logs and exits alone.",
         culprits=ranks,
         doing={rank: story.doing for rank, story in stories.items()},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.over import over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.verdict.finding import Finding
@@ -30,6 +32,12 @@ _LONGEST = 240
 
 @finder(precedence=60, of="logs")
 def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
+    first = next(_meant(facts), None)
+    return None if first is None else _finding(facts, *first)
+
+
+def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
+    """Lines that mean something alone, the surest first."""
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     told, went_on = set(events["kind"].unique().to_list()), caught_and_unproved(facts)
     for meaning in MEANINGS:
@@ -43,8 +51,46 @@ def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
         rows = [row for row in rows if not meaning.if_code or _failed(row)]
         rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(row, went_on)]
         if rows:
-            return _finding(meaning, rows)
-    return None
+            yield meaning, rows
+
+
+class Unclaimed(NamedTuple):
+    """A failure that is told for sure, and of no rank."""
+
+    cause: str
+    words: str
+    evidence: str
+    unit: tuple[str, str] | None
+    """What failed: a pod, a process or a host, and its name; None where nothing tells."""
+
+
+def unclaimed(facts: Facts) -> list[Unclaimed]:
+    """Of the surest meaning that such lines have; none where any of them is of a rank."""
+    for meaning, rows in _meant(facts):
+        if not meaning.sure or meaning.where != "writer":
+            continue
+        if any(_accused(meaning, row) for row in rows):
+            return []
+        return [
+            Unclaimed(
+                cause="killed" if meaning.cause == "exited" and row["signal"] else meaning.cause,
+                words=say(meaning.words, _values(row)),
+                evidence=event_id(row["log"], row["line"]),
+                unit=_unit(row),
+            )
+            for row in rows
+        ]
+    return []
+
+
+def _unit(row: Row) -> tuple[str, str] | None:
+    fields = fields_of(row)
+    if fields.get("pod"):
+        return "pod", str(fields["pod"])
+    name = fields.get("bus") or row["pid"] or fields.get("tasks")
+    if name:
+        return "process", f"{row['host'] or ''} {name}"
+    return ("host", row["host"]) if row["host"] else None
 
 
 def _of_its_own(row: Row, went_on: frozenset[int]) -> bool:
@@ -59,7 +105,7 @@ def _failed(row: Row) -> bool:
     return row["signal"] is not None or (row["exit_code"] or 0) != 0 or row["kind"] == "ray_worker_exit"
 
 
-def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
+def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     # Who is known to be a rank says it before the same process under another name does.
     rows = [row for row in rows if row["rank"] is not None] or rows
     said = list(dict.fromkeys(say(meaning.words, _values(row)) for row in rows))
@@ -68,7 +114,11 @@ def _finding(meaning: Meaning, rows: list[Row]) -> Finding:
     open_ = "" if accused or not meaning.where else " Which rank that is, nothing here tells."
     more = f" ({len(said) - _MOST} more like it)" if len(said) > _MOST else ""
     cause = "killed" if meaning.cause == "exited" and all(row["signal"] for row in rows) else meaning.cause
+    at_once = meaning.sure and over_at_once(facts)
+    if at_once:
+        open_ += " Nobody had waited for long: the job did not hang, it broke off."
     return Finding(
+        hang=not at_once,
         cause=cause,
         confidence="supported" if meaning.sure else "hypothesis",
         sentence=f"{'. '.join(upper(words).rstrip('.') for words in said[:_MOST])}{more}.{open_}",
@@ -110,7 +160,7 @@ def _values(row: Row) -> dict[str, Any]:
     """The line's columns and fields, and some words made of them."""
     fields = fields_of(row)
     values: dict[str, Any] = {name: value for name, value in row.items() if name != "fields"} | fields
-    values["text"] = str(row["text"] or "")[:_LONGEST]
+    values["text"] = " ".join(str(row["text"] or "")[:_LONGEST].split())
     values["of_host"] = f" of {row['host']}" if row["host"] else ""
     values["who"] = _who(row, fields)
     values["waited"] = f"{row['waited_ms'] / 1000:g} s" if row["waited_ms"] else "minutes"

@@ -5,8 +5,9 @@ Ranks of which the same is told are one line: a job of 16k ranks stands in a han
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from rankandfile.model.diagnosis import Location, Standing
 from rankandfile.model.ranks import format_ranks
@@ -15,10 +16,14 @@ from rankandfile.reason.lookup import evidence_of
 from rankandfile.reason.waits.in_words import call_phrase, pending_row
 
 from .did_instead import world_of
+from .from_logs.nccl_setups import setups
+from .from_logs.ras_counts import Launches, launches
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
 _MOST_REASONS = 512
+_LONGEST, _LONGEST_ERROR = 80, 160
+_NUMBER = re.compile(r"\d+")
 
 
 class _Told(NamedTuple):
@@ -37,8 +42,10 @@ def standings(facts: Facts) -> list[Standing]:
     everyone = range(world_of(facts))
     alike: dict[tuple[object, ...], tuple[Standing, list[int]]] = {}
     silent: list[int] = []
+    by_nccl = _by_nccl(facts) if not facts.call_table.calls.height else {}
     for rank in everyone:
         one = _ended(facts, rank) or _of_calls(facts, rank) or _of_stack(facts, rank) or _of_log(facts, rank)
+        one = one or by_nccl.get(rank)
         if one is None:
             silent.append(rank)
             continue
@@ -104,15 +111,51 @@ def _of_log(facts: Facts, rank: int) -> Standing | None:
     if report is not None:
         what = f"in {report.op or 'a call'} #{report.seq} of {report.desc or report.group}"
         return Standing(ranks="", state="waits", what=what, told_by="log", evidence=[report.evidence])
-    error = accounts.raised.get(rank)
-    if error is not None:
-        what = f"raised {error.words}"
-        return Standing(ranks="", state="gone", what=what, told_by="log", evidence=list(error.evidence[:2]))
+    for words, errors in (
+        ("raised ", accounts.raised),
+        ("its device failed: ", accounts.device),
+        ("its link failed: ", accounts.link),
+        ("lost a peer: ", accounts.echoes),
+        ("lost a peer: ", accounts.lost_peers),
+    ):
+        if (error := errors.get(rank)) is not None:
+            state: Literal["gone", "unknown"] = "gone" if errors is accounts.raised else "unknown"
+            what = f"{words}{_short(error.words)}"
+            return Standing(
+                ranks="", state=state, what=what, told_by="log", evidence=list(error.evidence[:2])
+            )
     return None
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST_ERROR else f"{words[: _LONGEST_ERROR - 1]}…"
+
+
+def _by_nccl(facts: Facts) -> dict[int, Standing]:
+    """Where NCCL's own words put each rank: in the setup of the communicator of all, or at a number of launches."""
+    world = world_of(facts)
+    out: dict[int, Standing] = {}
+    for comm, setup in setups(facts.case).items():
+        for rank, evidence in setup.begun.items() if setup.size == world and not setup.completed else ():
+            what = f"in NCCL's setup of the communicator {comm}"
+            out[rank] = Standing(ranks="", state="waits", what=what, told_by="log", evidence=[evidence])
+    latest: dict[str, Launches] = {}
+    for count in launches(facts.case, facts.accounts, world):
+        if count.size == world and count.of_rank and count.usual >= latest.get(count.op, count).usual:
+            latest[count.op] = count
+    for rank in range(world) if latest else ():
+        told = (
+            f"{c.of_rank.get(rank, c.usual)} launches of {c.op or 'collectives'}" for c in latest.values()
+        )
+        ids = [count.evidence for count in latest.values()]
+        what = f"NCCL's RAS counts {', '.join(told)}"
+        out[rank] = Standing(ranks="", state="unknown", what=what, told_by="log", evidence=ids[:2])
+    return out
 
 
 def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
     why: dict[str, list[int]] = defaultdict(list)
+    first: dict[str, str] = {}  # of last lines that differ in their numbers only
     absent = set(absent_ranks(facts)) if facts.case.ranks_seen else set()
     told = reasons(facts, [rank for rank in ranks if rank in absent][:_MOST_REASONS]) if absent else {}
     for rank in ranks:
@@ -121,6 +164,7 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
         elif rank in facts.case.ranks_seen:
             why["in no call that has not ended, and nobody took its stack"].append(rank)
         else:
-            line = facts.accounts.last_lines.get(rank)
-            why[f"its last line: '{line[:80]}'" if line else "nothing is here of it"].append(rank)
+            line = (facts.accounts.last_lines.get(rank) or "")[:_LONGEST]
+            words = f"its last line: '{line}'" if line else "nothing is here of it"
+            why[first.setdefault(_NUMBER.sub("#", line), words)].append(rank)
     return [Standing(ranks=format_ranks(those), state="unknown", what=words) for words, those in why.items()]

@@ -37,7 +37,8 @@ MEANINGS: tuple[Meaning, ...] = (
     Meaning(
         kinds=("xid",), cause="gpu_error", where="writer", sure=True,
         words="the driver{of_host} reports Xid {code} of the device {bus}: {error}",
-        next_step="which rank used that device: `nvidia-smi -L` on that host, or NCCL_DEBUG=INFO, which prints rank and busId",
+        next_step="which rank used that device: `nvidia-smi -L` on that host, or NCCL_DEBUG=INFO, which prints rank and busId "
+        "(Xid 48, 74, 79, 94, 95 and the like: take the device out of the job)",
     ),
     Meaning(
         kinds=("gpu_lost",), cause="gpu_error", where="writer", sure=True,
@@ -59,7 +60,11 @@ MEANINGS: tuple[Meaning, ...] = (
         next_step="what hangs on that port (`lspci -tv`), and what the driver said at that time (dmesg -T)",
     ),
     Meaning(
-        kinds=("kernel_oom", "slurm_oom", "pod_oom", "ray_oom", "pod_evicted"), cause="killed", where="writer", sure=True,
+        kinds=("pod_evicted",), cause="killed", where="writer", sure=True,
+        words="{who} was evicted, as its node ran low on {resource}", next_step="which ranks ran in it: " + _EXIT,
+    ),
+    Meaning(
+        kinds=("kernel_oom", "slurm_oom", "pod_oom", "ray_oom"), cause="killed", where="writer", sure=True,
         words="{who} was ended for want of the host's memory ({text})",
         next_step="which rank that process was: " + _EXIT,
     ),
@@ -69,7 +74,7 @@ MEANINGS: tuple[Meaning, ...] = (
         next_step="that worker's own last lines, and the kernel log of its host (dmesg -T)",
     ),
     Meaning(
-        kinds=("mpirun_exit", "process_ended", "child_failed", "agent_failure", "launcher_exit", "slurm_task_end",
+        kinds=("mpirun_exit", "mpi_abort", "process_ended", "child_failed", "agent_failure", "launcher_exit", "slurm_task_end",
                "segfault", "ray_worker_exit"),
         cause="exited", where="writer", sure=True, if_code=True, words="{who} {ended}", next_step=_EXIT,
     ),

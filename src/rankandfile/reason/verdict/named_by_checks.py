@@ -20,7 +20,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
-from rankandfile.reason.ranks.from_logs.ras_counts import launches
+from rankandfile.reason.ranks.from_logs.ras_counts import Launches, instead, launches
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
@@ -149,7 +149,8 @@ def _desync(facts: Facts) -> Finding | None:
 
 
 def _launches(facts: Facts) -> Finding | None:
-    for count in launches(facts.case, facts.accounts, world_of(facts)):
+    counts = launches(facts.case, facts.accounts, world_of(facts))
+    for count in counts:
         # Dumps in which every call has ended are better witnesses than two answers that may be seconds apart.
         again = count.again and not facts.case.ranks_seen
         if not (again or facts.accounts.gave_up) or not _many(len(count.listed), count.most):
@@ -157,10 +158,43 @@ def _launches(facts: Facts) -> Finding | None:
         late = tuple(sorted(rank for rank, n in count.of_rank.items() if n < count.usual))
         if late and late == tuple(sorted(count.of_rank)):
             ids = (count.evidence, *count.again[: bool(again)])
-            still = "the same in two answers" if again else "while watchdogs gave up"
+            many = "two" if len(count.again) < 2 else str(len(count.again) + 1)
+            still = f"the same in {many} answers" if again else "while watchdogs gave up"
             what = f"NCCL's RAS counts {count.words(late)}, {still}"
+            if other := instead(count, counts):
+                return _instead(
+                    late, f"{what}; and {other.words(late)}", (*ids, other.evidence), count, other
+                )
             return _behind(facts, late, what, ids, count.most)
     return None
+
+
+def _instead(
+    late: tuple[int, ...], what: str, ids: tuple[str, ...], count: Launches, other: Launches
+) -> Finding:
+    those, made = (
+        ranks_words(late),
+        f"{other.op} {other.of_rank[late[0]]} instead of {count.op} {count.usual}",
+    )
+    return Finding(
+        cause="different_collective",
+        confidence="supported",
+        sentence=f"{what}. {upper(those)} launched {made}: another call, in the place of the others'.",
+        culprits=late,
+        doing=dict.fromkeys(late, f"launched {made}"),
+        evidence=ids,
+        contradicted_by="a later answer with other counts",
+        alternatives=(
+            Alternative(
+                cause="skipped_collective",
+                confidence="hypothesis",
+                sentence=f"{upper(those)} may have left out {count.op}, and gone on to the next call.",
+                culprits=format_ranks(late),
+                decided_by="its stack, or dumps of all ranks",
+            ),
+        ),
+        explains=count.most,
+    )
 
 
 def _behind(facts: Facts, late: tuple[int, ...], what: str, ids: tuple[str, ...], others: int) -> Finding:

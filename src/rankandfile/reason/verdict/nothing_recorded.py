@@ -36,6 +36,9 @@ _PLAIN = (
     "proxy_noise",
     "faulthandler_timer",
     "group_not_destroyed",
+    "progress",
+    "last_said",
+    "xid_information",
 )
 
 _STACKS = "stacks of all ranks, twice, some seconds apart: `py-spy dump --pid PID` for each"

@@ -10,6 +10,7 @@ import polars as pl
 
 from rankandfile.evidence.text.logs import clock, identity
 from rankandfile.evidence.text.logs.compared import differences
+from rankandfile.evidence.text.logs.local_devices import by_device
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.model.events import log_schema
 from rankandfile.model.ledger import Note
@@ -36,12 +37,15 @@ class LogTables:
 
 def tables(parts: Sequence[LogPart]) -> LogTables:
     """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are."""
+    for part in parts:
+        if part.rank is not None and identity.of_others(part.rank, part.raw.columns):
+            part.rank, part.rank_from = None, None
     logs = pl.DataFrame(
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
     _compare(parts)
     events = _events(parts)
-    events = identity.tie(identity.own(events, logs))
+    events = by_device(identity.tie(identity.own(events, logs)))
     events = with_years(events, parts)
     notes = [
         Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes
@@ -87,12 +91,19 @@ def _events(parts: Sequence[LogPart]) -> pl.DataFrame:
 
 
 def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
-    """Times without a year get that of their file's last change: the year in which they are not in the future."""
+    """Times without a year get that of the file's lines that have one, else of its last change: the year in which they
+    are not in the future. Files are copied in later years."""
     lacking = pl.col("time_quality").cast(pl.String).str.ends_with("no_year")
     if not events.select(lacking.any()).item():
         return events
     written = pl.Series([part.written_ns for part in parts], dtype=pl.Int64)
     rows = events.with_row_index().filter(lacking)
+    dated = pl.col("time_quality").cast(pl.String).is_in(["wall", "zoned"])
+    known = (
+        events.filter(dated & pl.col("time_ns").is_not_null()).group_by("log").agg(pl.col("time_ns").max())
+    )
+    for log, last in known.iter_rows():
+        written[log] = last
     times = [
         _in_year(ns, "no_year", written[log])
         for ns, log in zip(rows["time_ns"].to_list(), rows["log"].to_list(), strict=True)

@@ -23,7 +23,9 @@ _ECHOES = re.compile(
     r"|ProcessRaisedException|ProcessExitedException|ConnectionResetError|BrokenPipeError|ConnectionRefusedError)$"
 )
 _ECHOED = re.compile(
-    r"CCL (?:error|communicator)|Watchdog caught|Connection closed by peer|Connection reset by peer|Broken pipe"
+    r"CCL (?:error|communicator)|CCL_ERROR_(?:REMOTE|SYSTEM)_ERROR|remote process exited or there was a network error"
+    r"|(?:nccl|rccl)(?:Remote|System)Error|Watchdog caught|Connection closed by peer|Connection reset by peer"
+    r"|Broken pipe"
     r"|gloo/transport|pair\.cc|unbound_buffer|is setting up \w+ communicator|Socket Timeout|wait timeout after"
     r"|client socket has timed out|DataLoader worker .* is killed by signal: Terminated"
 )

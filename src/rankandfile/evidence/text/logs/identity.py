@@ -7,9 +7,21 @@ of that process. What is contradicted stays without a rank: an event on the wron
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import polars as pl
 
 _FROM = pl.Categorical()
+
+
+def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether a file whose path seems to tell a rank holds other ranks' output: `node-3.log` has that of a whole host,
+    and what a launcher writes before its lines says so."""
+    pairs = zip(columns.get("rank", ()), columns.get("rank_from", ()), strict=True)
+    said = Counter(other for other, how in pairs if how == "prefix")
+    return bool(said) and 2 * said[rank] <= said.total()
 
 
 def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from rankandfile.evidence.text.logs.attribute import attribute
 from rankandfile.evidence.text.logs.collect import Collector
 from rankandfile.evidence.text.logs.compared import said_in
 from rankandfile.evidence.text.logs.event import Event, clean
+from rankandfile.evidence.text.logs.last_words import last_words
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
 from rankandfile.evidence.text.logs.unread import unread_in
@@ -80,7 +81,8 @@ class Events:
         # Where something was understood, that is what is shown.
         unread = [] if events else unread_in(tail, self.scan.lines)
         said = said_in(head, tail, self.scan.lines, size <= _EDGE)
-        return RawLog(row, columns_of([*events, *unread]), self.notes, said)
+        moved = last_words(tail, self.scan.lines)
+        return RawLog(row, columns_of([*events, *unread, *moved]), self.notes, said)
 
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []

@@ -16,7 +16,9 @@ _PARTS = 64
 _ABOVE = 4
 _BELOW = 10
 
-_BEGINS = re.compile(r"\[rank\d|\[[IWEFV]\d{3,4} \d\d:|\[[IWEF] \w|Traceback \(|#\d+ ")
+_BEGINS = re.compile(
+    r"\[rank\d|\[[IWEFV]\d{3,4} \d\d:|\[[IWEF] \w|Traceback \(|#\d+ |^\[\w{3} \w{3} +\d|^\[ *\d+\.\d{6}\]"
+)
 
 
 def whole(line: Line, bare: BareLine, consumed: set[int]) -> BareLine:

@@ -76,6 +76,8 @@ class Accounts:
     """Exceptions that were being handled when the rank made its last call."""
     echoes: dict[int, Error] = field(default_factory=dict)
     """Exceptions by which a rank learned that others had failed."""
+    lost_peers: dict[int, Error] = field(default_factory=dict)
+    """Lines, other than exceptions, by which a rank learned that a peer was gone."""
     device: dict[int, Error] = field(default_factory=dict)
     link: dict[int, Error] = field(default_factory=dict)
     host_links: dict[str, Error] = field(default_factory=dict)

@@ -25,6 +25,7 @@ Row = dict[str, Any]
 class Launches:
     """One answer about one operation: what most launched, and those that launched another number."""
 
+    comm: str
     op: str
     usual: int
     most: int
@@ -46,10 +47,11 @@ class Launches:
         return self.most + len(self.listed)
 
     def words(self, ranks: tuple[int, ...]) -> str:
-        """`512 launches of AllReduce on 7 ranks and 511 on rank 3`; `ranks` launched alike."""
+        """`512 launches of AllReduce on 7 ranks and 511 on rank 3`; `ranks` launched alike. The numbers stand as in
+        the answer, to be found there."""
         return (
-            f"{self.usual:,} launches of {self.op or 'collectives'} on {self.most} ranks and "
-            f"{self.of_rank[ranks[0]]:,} on {ranks_words(ranks)}"
+            f"{self.usual} launches of {self.op or 'collectives'} on {self.most} ranks and "
+            f"{self.of_rank[ranks[0]]} on {ranks_words(ranks)}"
         )
 
 
@@ -73,6 +75,7 @@ def launches(case: Case, accounts: Accounts, world: int) -> list[Launches]:
             again.append(event_id(row["log"], row["line"]))
         out.append(
             Launches(
+                str(fields_of(row).get("comm_id", "")),
                 row["op"] or "",
                 usual,
                 most,
@@ -115,6 +118,18 @@ def _ranks(case: Case, accounts: Accounts, others: dict[int, Row], numbers_below
     if len(by_process) == len(others):
         return by_process
     return {number: one["count"] for number, one in others.items() if number < numbers_below}
+
+
+def instead(count: Launches, counts: list[Launches]) -> Launches | None:
+    """Another operation of that communicator, of which the same ranks have launched as many more: they made that call
+    in the place of this one."""
+    for other in counts:
+        same = other.comm == count.comm and other.op != count.op and set(other.of_rank) == set(count.of_rank)
+        if same and all(
+            other.of_rank[rank] - other.usual == count.usual - n > 0 for rank, n in count.of_rank.items()
+        ):
+            return other
+    return None
 
 
 def missed_by_ras(events: pl.DataFrame, owners: dict[int, set[int]]) -> dict[int, tuple[str, bool]]:

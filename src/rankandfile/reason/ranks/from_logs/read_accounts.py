@@ -49,6 +49,8 @@ _DEVICE = (
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
+#: How NCCL, and torch's watchdog with its words, tell that a peer is gone.
+_LOST = ("socket_closed", "ib_completion_error", "nccl_remote_error", "watchdog_ended")
 #: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
 _OWN = "SIGABRT"
 _ABORTED = f"aborted itself ({_OWN})"
@@ -72,6 +74,7 @@ def read_accounts(case: Case) -> Accounts:
         caught=caught(case, ends),
         in_flight=in_flight(case),
         echoes=echoes,
+        lost_peers=_errors(mine, _LOST, "echo", "messenger"),
         device=_device(events, mine, case.exits, hosts),
         link={**links, **_errors(mine, _LINK, "origin")},
         host_links=links_of_hosts,
@@ -83,9 +86,8 @@ def read_accounts(case: Case) -> Accounts:
         reports=read_reports(mine),
         logged=frozenset(files["rank"].to_list())
         | frozenset(mine.filter(~pl.col("shape").cast(pl.String).str.contains(_OF_OTHERS))["rank"].to_list()),
-        last_lines=dict(
-            files.filter(pl.col("last_line").is_not_null()).select("rank", "last_line").iter_rows()
-        ),
+        last_lines=_last_said(events)
+        | dict(files.filter(pl.col("last_line").is_not_null()).select("rank", "last_line").iter_rows()),
         hosts=hosts,
     )
 
@@ -201,9 +203,9 @@ def _device(
     events: pl.DataFrame, mine: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]
 ) -> dict[int, Error]:
     """Faults of a rank's own device: what its log says, and the kernel's Xid by the process or the device it names."""
-    out = _errors(mine, _DEVICE, "origin")
+    out = {**_of_the_one_that_aborted(events, exits), **_errors(mine, _DEVICE, "origin")}
     processes, devices = ranks_of_processes(exits), ranks_of_devices(events, hosts)
-    for row in events.filter(pl.col("kind") == "xid").iter_rows(named=True):
+    for row in events.filter((pl.col("kind") == "xid") & (pl.col("role") == "origin")).iter_rows(named=True):
         rank = xid_owner(row, processes, devices, hosts)
         if rank is None:
             continue
@@ -214,6 +216,34 @@ def _device(
             xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))
         )
     return out
+
+
+def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[int, Error]:
+    """A fault that names no rank is of the one process that aborted, where its launcher ended all others: the runtime
+    of a device writes its last line without a prefix, and ends its process."""
+    lines = events.filter(
+        pl.col("kind").is_in(list(_DEVICE)) & (pl.col("role") == "origin") & pl.col("rank").is_null()
+    )
+    badly = exits.filter(
+        pl.col("rank").is_not_null()
+        & (pl.col("signal").is_not_null() | (pl.col("exit_code").fill_null(0) != 0))
+        & ~pl.col("signal").cast(pl.String).is_in(["SIGTERM", "SIGINT"]).fill_null(False)
+    )
+    ranks = badly["rank"].unique().to_list()
+    if not lines.height or len(ranks) != 1 or badly["signal"].cast(pl.String).is_in(["SIGABRT"]).sum() == 0:
+        return {}
+    error = _error(lines.sort("log", "line").row(0, named=True))
+    return {ranks[0]: replace(error, evidence=(*error.evidence, badly["evidence"][0]))}
+
+
+def _last_said(events: pl.DataFrame) -> dict[int, str]:
+    """The last line of each rank in a log of several. One that names itself in its words counts among others only."""
+    rows = events.filter(pl.col("kind") == "last_said").with_columns(
+        pl.col("fields").str.json_path_match("$.speaker").cast(pl.Int32, strict=False).alias("speaker")
+    )
+    rows = rows.with_columns(pl.coalesce("rank", "speaker").alias("said"))
+    several = rows.filter(pl.col("said").n_unique().over("log") > 1)
+    return dict(several.sort("log", "line").select("said", "text").drop_nulls().iter_rows())
 
 
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:

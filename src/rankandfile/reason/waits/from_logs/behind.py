@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
@@ -13,12 +15,14 @@ from rankandfile.reason.ranks.did_instead import (
     location_of,
     world_of,
 )
+from rankandfile.reason.ranks.from_logs.counters import Counter
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_words import wait_list, waiting
 from .settings import SETTINGS
+from .told_of_absent import at_work, at_work_words, by_elimination
 from .waits import LoggedWaits
 
 _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer")
@@ -29,10 +33,13 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     stories = {
         r: story for r in wait_end.ranks if (story := story_of(facts, AskedRank(r, proved, call.waiting)))
     }
+    if not stories and (working := at_work(facts, wait_end.ranks, logged.of_call(call))):
+        return _too_late(facts, logged, wait_end, call, working)
+    stories = stories or by_elimination(facts, wait_end.ranks)
     named = _named(wait_end, call, stories)
     if not named and _lost(facts, wait_end):
         return _lost_peer(facts, logged, wait_end, call)
-    first = next(iter(stories.values()), None) if named else None
+    first = next((stories[rank] for rank in named if rank in stories), None)
     if proved:
         far = logged.far.get((wait_end.ranks[0], call.group))
         come = (
@@ -41,7 +48,13 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
         what = f"{upper(ranks_words(wait_end.ranks))} had {come} when asked"
     else:
         what = f"{upper(ranks_words(wait_end.ranks))} never spoke of it"
-    told = "; ".join(f"{ranks_words([rank])}: {story.doing}" for rank, story in stories.items())
+    alike: dict[str, list[int]] = {}
+    for rank, story in stories.items():
+        alike.setdefault(story.doing, []).append(rank)
+    told = "; ".join(
+        f"{ranks_words(ranks)}{', each' if len(ranks) > 1 and ' its ' in doing else ''}: {doing}"
+        for doing, ranks in alike.items()
+    )
     if not stories:
         what += _last_words(facts, wait_end.ranks)
     return _finding(
@@ -55,6 +68,41 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
         culprits=named,
         stories=stories,
     )
+
+
+def _too_late(
+    facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending, working: Counter
+) -> Finding:
+    """It would have come: the others' patience was shorter than its work."""
+    words, ranks = at_work_words(working, wait_end.ranks), wait_end.ranks
+    story = Story(
+        cause="too_short_timeout",
+        confidence="hypothesis",
+        doing=words,
+        evidence=(working.evidence,),
+        alternatives=(
+            Alternative(
+                cause="host_slow",
+                confidence="hypothesis",
+                sentence=f"{upper(ranks_words(ranks))} may be slower at this work than usual.",
+                culprits=format_ranks(ranks),
+                decided_by="how long it took in earlier runs",
+            ),
+            Alternative(
+                cause="early_exit",
+                confidence="hypothesis",
+                sentence=f"{upper(ranks_words(ranks))} may be on a way that never leads to that call.",
+                culprits=format_ranks(ranks),
+                decided_by="the code after that work",
+            ),
+        ),
+    )
+    found = _finding(
+        facts, logged, wait_end, call, cause=story.cause, confidence=story.confidence,
+        what=f"{upper(words)}: nothing hung, and the timeout is shorter than that work", culprits=ranks,
+        stories=dict.fromkeys(ranks, story),
+    )  # fmt: skip
+    return replace(found, hang=False)
 
 
 def _words(line: str | None) -> bool:
@@ -143,7 +191,7 @@ def _finding(
 ) -> Finding:
     reports = logged.of_call(call)
     behind = [r.evidence for rank in wait_end.ranks[:4] for r in facts.accounts.of_rank.get(rank, ())[:1]]
-    first = next(iter(stories.values()), None)
+    first = next((stories[rank] for rank in (*culprits, *stories) if rank in stories), None)
     claim = next((c for r in reports if (c := of_report(r))), None)
     return Finding(
         cause=cause,

@@ -13,8 +13,20 @@ from rankandfile.evidence.text.logs.shape import Shape
 ORDER = 140
 
 
+#: Xids that NVIDIA lists as information: a row of memory remapped, single-bit errors, a limit of wear, a corrected
+#: error of a link, and what is to be done about an earlier one.
+_INFORMATION = frozenset((63, 92, 93, 121, 154))
+
+#: The driver cleans up behind a process that ended, or behind an error before.
+_AFTERWARDS = frozenset((45,))
+
+
 def _process(event: Event, _context: Context) -> None:
     """The process on the GPU, where the driver knew it; some drivers write `<unknown>`."""
+    if event.fields.get("code") in _INFORMATION:
+        event.kind, event.role = "xid_information", "fact"
+    if event.fields.get("code") in _AFTERWARDS:
+        event.role = "echo"
     process = event.fields.pop("process", None)
     event.pid = process if isinstance(process, int) else None
 

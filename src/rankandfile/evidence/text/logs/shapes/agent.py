@@ -40,6 +40,10 @@ SHAPES = (
         r"worker group successfully finished\. Waiting (?P<waits_s>\d+) seconds for other agents",
     ),
     Shape(
+        "job_ended_well", "P3", "fact", "waiting for other agents",
+        r"Done waiting for other agents\. Elapsed: (?P<waited>[\d.]+) seconds",
+    ),
+    Shape(
         "child_failed", "P4", "fact", "exitcode  : ",
         r"exitcode  : (?P<exit_code>-?\d+) \(pid: (?P<pid>\d+)\)(?: \((?P<signal>SIG\w+)\))?",
         then=failure_row,

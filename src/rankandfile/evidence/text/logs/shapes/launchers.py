@@ -31,6 +31,37 @@ def _pod(event: Event, context: Context) -> None:
 _LATER = re.compile(r"(?P<how>EXIT CODE|KILLED BY SIGNAL): (?P<number>\d{1,3})")
 
 
+_NODE = re.compile(r"PID (?P<pid>\d{1,9}) on node (?P<host>[\w.-]{1,200})")
+_SIGNAL = re.compile(r"on signal (?P<signal>\d{1,3})")
+_ERRORCODE = re.compile(r"with errorcode (?P<code>-?\d{1,9})")
+_CODE = re.compile(r"Exit code: {1,8}(?P<code>-?\d{1,9})")
+
+
+def _noticed(event: Event, context: Context) -> None:
+    """Open MPI breaks the sentence at the width of a terminal, wherever the host's name makes it too long."""
+    words = " ".join([context.bare.body, *(bare.body for _, bare in context.following(2))])
+    if match := _NODE.search(words):
+        # Some releases do not know the process and print a zero.
+        event.pid, event.host = int(match["pid"]) or None, match["host"]
+    if match := _SIGNAL.search(words):
+        event.signal = match["signal"]
+    _signalled(event, context)
+
+
+def _aborted(event: Event, context: Context) -> None:
+    for _, bare in context.following(3):
+        if match := _ERRORCODE.search(bare.body):
+            event.exit_code = int(match["code"])
+            return
+
+
+def _first_to_exit(event: Event, context: Context) -> None:
+    for _, bare in context.following(2):
+        if match := _CODE.search(bare.body):
+            event.exit_code = int(match["code"])
+            return
+
+
 def _hydra(event: Event, context: Context) -> None:
     """Hydra's box tells in the next line how the process ended."""
     for _, bare in context.following(3):
@@ -67,8 +98,18 @@ SHAPES = (
     ),
     Shape(
         "mpirun_exit", "P7", "fact", "noticed that process rank",
-        r"noticed that process rank (?P<rank>\d+) with PID (?P<pid>\d+) on node (?P<host>\S+) exited on signal (?P<signal>\d+)",
-        then=_signalled,
+        r"noticed that process rank (?P<rank>\d+) with PID",
+        then=_noticed,
+    ),
+    Shape(
+        "mpirun_exit", "P7", "fact", "Process name: ",
+        r"Process name: \[(?:\[\d+,\d+\],|[^\]\s]{1,200}@\d+,)(?P<rank>\d+)\]",
+        then=_first_to_exit,
+    ),
+    Shape(
+        "mpi_abort", "P7", "origin", "MPI_ABORT was invoked",
+        r"MPI_ABORT was invoked on rank (?P<rank>\d+) in communicator MPI[_ ]COMM[_ ]WORLD",
+        then=_aborted,
     ),
     Shape(
         "mpirun_exit", "P7", "fact", " RUNNING AT ",
@@ -108,6 +149,16 @@ SHAPES = (
     Shape(
         "ray_oom", "P7", "origin", "node running low on memory",
         r"(?:Task|Actor|Worker)\w* was killed due to the node running low on memory",
+    ),
+    Shape(
+        "job_ended_well", "P6", "fact", ("exited with", "finished with", "completed with", "successfully"),
+        r"\b[Aa]ll (?:\d+ )?(?P<what>workers|ranks|processes|tasks|nodes|pods)\b.{0,40}?\b(?:exited|finished|completed|ended)\b"
+        r".{0,20}?(?:(?:code|status)\W{0,3}0\b|successfully)",
+    ),
+    Shape("job_ended_well", "P6", "fact", "' succeeded", r"^Job '[^']{1,200}' succeeded"),
+    Shape("job_ended_well", "P6", "fact", "Reporting training SUCCESS", r"Reporting training SUCCESS"),
+    Shape(
+        "process_ended_well", "P6", "fact", "exits successfully", r"Process (?P<pid>\d+) exits successfully",
     ),
     Shape("ray_sigterm", "P7", "echo", "process receives a SIGTERM", r"The process receives a SIGTERM"),
     Shape("pod_oom", "K4", "origin", "OOMKilled", r"OOMKilled(?:.*?exit ?[cC]ode:? (?P<exit_code>\d+))?", then=_pod),

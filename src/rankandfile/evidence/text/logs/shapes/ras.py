@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.evidence.text.logs.ras_text import counted, gone, rows
+from rankandfile.evidence.text.logs.ras.as_text import counted, gone, missing_ranks, rows
 from rankandfile.evidence.text.logs.shape import Shape
 
 ORDER = 60
@@ -23,6 +23,11 @@ SHAPES = (
         "ras_missing", "R3", "fact", "Missing communicator data",
         r"Missing communicator data from (?P<count>\d+) job process",
         then=gone,
+    ),
+    Shape(
+        "ras_missing_ranks", "R3", "fact", "Missing communicator data",
+        r"Missing communicator data from (?P<count>\d+) ranks?\b",
+        then=missing_ranks,
     ),
     Shape(
         "ras_dead", "R3", "fact", "considered dead (unreachable",

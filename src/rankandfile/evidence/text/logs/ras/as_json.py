@@ -85,6 +85,11 @@ def _communicator(communicator: dict[str, Any], data: bytes) -> list[Event]:
         ]
         behind.text += f": {op} launched {common} times, but not on {len(others)} of them"
         found.append(behind)
+    if numbers := sorted(n for rank in missing[:_LISTED] if (n := _integer(rank.get("rank"))) is not None):
+        lacking = event("ras_missing_ranks", "R3")
+        lacking.about, lacking.about_in = numbers, "group"
+        lacking.text += f": {len(missing)} of them do not answer"
+        found.append(lacking)
     for rank in missing[:_LISTED]:
         gone = event("ras_missing", "R3")
         status = rank.get("status")

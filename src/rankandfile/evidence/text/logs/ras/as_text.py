@@ -104,6 +104,30 @@ def gone(event: Event, context: Context) -> None:
         event.pid, event.host = processes[0]
 
 
+_THE_MISSING = re.compile(r"^\s*The missing ranks?: (\d[\d, -]*)")
+_SIZES = 80
+
+
+def missing_ranks(event: Event, context: Context) -> None:
+    """Which numbers of one communicator do not answer, and how many it has, by the table above."""
+    _communicator(event, context)
+    ranks: list[int] = []
+    for _, bare in context.following():
+        if match := _THE_MISSING.match(bare.body):
+            ranks += ranks_in(match[1])
+        elif match := _LISTED.match(bare.body):
+            ranks.append(int(match[1]))
+        else:
+            break
+    event.about = sorted(set(ranks)) or None
+    event.about_in = "group" if event.about else None
+    group = str(event.fields.get("group", "")).partition("-")[0]
+    for bare in context.preceding(_SIZES):
+        if (match := _ROW.match(bare.body)) and match[1] == group:
+            event.fields["size"] = int(match[5])
+            return
+
+
 def _communicator(event: Event, context: Context) -> None:
     """The heading above says which communicator; it is NCCL's commId."""
     for bare in context.preceding(40):

@@ -1,0 +1,106 @@
+"""What the end of a log says of motion: a counter that still goes up, and the last line of each rank that speaks in it.
+
+Both are facts that accuse nobody. A counter of attempts or of seconds waited goes up as well, and is no work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.logs.compared import shape_of
+from rankandfile.evidence.text.logs.event import Event, begin
+
+#: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
+_FEWEST, _COUNTERS, _SPEAKERS = 4, 2, 64
+
+_BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+_NO_WORK = re.compile(
+    r"(?i)\b(?:retr(?:y|ies|ying)|attempt\w*|wait\w*|still|heartbeat\w*|watchdog|poll\w*|sleep\w*|monitor\w*|ping|uptime|"
+    r"idle|stuck|timeout|timed out|back.?off|util\w*|temp\w*)\b"
+)
+#: A rank that a program names at the beginning of its own lines: `INFO rank=3 it=40`, `| rank 5 |`, `[rank 0/4]`.
+_SPEAKER = re.compile(r"(?<![\w.-])(?i:rank)[ =:#]{0,2}(\d{1,6})(?:/\d{1,6})?(?![\w.%])")
+_BEGINNING, _WORDS_BEFORE = 48, 3
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_OF_TORCH = frozenset(("c10", "kernel", "syslog", "journal"))
+
+
+class _Step(NamedTuple):
+    line: int
+    bare: BareLine
+    numbers: list[str]
+
+
+def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
+    """Of a file's last lines: `lines` is how many it has."""
+    first = lines - len(tail) + 1
+    steps: dict[tuple[object, ...], list[_Step]] = {}
+    spoke: dict[int, Event] = {}
+    for number, bare in enumerate(tail, start=first):
+        text = bare.body.strip()
+        if not text or bare.nccl or _OF_TORCH.intersection(bare.layers):
+            continue
+        said = bare.rank if bare.rank is not None else _speaker(text)
+        if said is not None and not bare.body[:1].isspace():
+            spoke.pop(said, None)
+            spoke[said] = _event("last_said", bare, number, said)
+        plain = " ".join(_BAR.sub("", text).split())
+        key_of_step = (bare.carrier, said, shape_of(plain))
+        steps.setdefault(key_of_step, []).append(_Step(number, bare, _NUMBER.findall(plain[:160])))
+    moved = [
+        event
+        for (_, said, shape), found in steps.items()
+        if (event := _counted(found, str(shape), said)) is not None
+    ]
+    moved = sorted(moved, key=lambda event: event.line)[-_COUNTERS:]
+    # Of one that speaks alone its file's last line tells the same.
+    return [*moved, *(list(spoke.values())[-_SPEAKERS:] if len(spoke) > 1 else ())]
+
+
+def _speaker(text: str) -> int | None:
+    match = _SPEAKER.search(text[:_BEGINNING])
+    # Behind more than a level and a name it is rather spoken of.
+    return int(match[1]) if match and len(_WORD.findall(text[: match.start()])) < _WORDS_BEFORE else None
+
+
+def _event(kind: str, bare: BareLine, number: int, said: object) -> Event:
+    event = begin(kind, "P9", "fact", bare, number, 0)
+    if event.rank is None and said is not None:
+        event.fields["speaker"] = said
+    return event
+
+
+def _counted(found: list[_Step], shape: str, said: object) -> Event | None:
+    """Lines of one shape in which one whole number goes up, and none is of waiting."""
+    if len(found) < _FEWEST or _NO_WORK.search(shape):
+        return None
+    columns = zip(*(step.numbers for step in found), strict=False)
+    counter = next((values for values in columns if _goes_up(values)), None)
+    if counter is None:
+        return None
+    last = found[-1]
+    event = _event("progress", last.bare, last.line, said)
+    event.fields |= {"times": len(found), "from": int(counter[0]), "to": int(counter[-1])}
+    gaps = sorted(_gaps(found))
+    if gaps:
+        event.fields["every_ms"] = gaps[len(gaps) // 2] // 1_000_000
+    return event
+
+
+def _goes_up(values: Sequence[str]) -> bool:
+    if not all(value.isdecimal() and len(value) < 16 for value in values):
+        return False
+    numbers = [int(value) for value in values]
+    return numbers == sorted(numbers) and len(set(numbers)) * 2 > len(numbers)
+
+
+def _gaps(found: list[_Step]) -> Iterator[int]:
+    times = [step.bare.time for step in found]
+    for one, next_one in pairwise(times):
+        if one is not None and next_one is not None and one.quality == next_one.quality:
+            yield next_one.ns - one.ns

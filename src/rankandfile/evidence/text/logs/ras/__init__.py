@@ -1,0 +1,1 @@
+"""What NCCL's RAS service answers, as text and as JSON."""

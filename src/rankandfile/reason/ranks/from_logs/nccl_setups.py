@@ -1,0 +1,42 @@
+"""NCCL's setups of communicators, by its lines: who began each, and who completed it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.events import event_id
+
+from .accounts import fields_of
+
+
+@dataclass
+class Setup:
+    size: int = 0
+    begun: dict[int, str] = field(default_factory=dict)
+    completed: set[int] = field(default_factory=set)
+
+    @property
+    def missing(self) -> list[int]:
+        return sorted(set(range(self.size)) - self.begun.keys())
+
+
+def setups(case: Case) -> dict[str, Setup]:
+    """By communicator; one that says no id is that of its size."""
+    rows = case.events.filter(pl.col("kind").cast(pl.String) == "nccl_init").sort("log", "line")
+    out: dict[str, Setup] = defaultdict(Setup)
+    for row in rows.iter_rows(named=True):
+        fields = fields_of(row)
+        number, size, phase = row["group_rank"], fields.get("nranks"), str(fields.get("phase", ""))
+        if number is None or not isinstance(size, int):
+            continue
+        one = out[str(fields.get("comm_id") or f"of {size} ranks")]
+        one.size = max(one.size, size)
+        if "START" in phase:
+            one.begun.setdefault(number, event_id(row["log"], row["line"]))
+        elif "COMPLETE" in phase:
+            one.completed.add(number)
+    return out

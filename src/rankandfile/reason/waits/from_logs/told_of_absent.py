@@ -1,0 +1,97 @@
+"""What else logs tell of ranks that never came to a call: that they were at work, or that one unit of the job is gone.
+
+A line that names no rank may still be theirs: the others wait, and say so.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finders.single_lines import Unclaimed, unclaimed
+from rankandfile.reason.ranks.did_instead import Story
+from rankandfile.reason.ranks.from_logs.accounts import Report, fields_of
+from rankandfile.reason.ranks.from_logs.counters import Counter, counters
+from rankandfile.reason.words import ranks_words, verb
+
+#: What stands between the names of a pod and its container: `pod/sft-0/main`.
+_NAMES = re.compile(r"[\s/:]+")
+
+
+def at_work(facts: Facts, ranks: tuple[int, ...], reports: tuple[Report, ...]) -> Counter | None:
+    """A counter of theirs that still went up when the others' patience ended. One that nobody claims is theirs only
+    where a single rank is missing."""
+    ids = {report.evidence for report in reports}
+    gave_up = _rows_of(facts.case, ids)
+    first = gave_up["time_ns"].min()
+    lines = dict(gave_up.group_by("log").agg(pl.col("line").min()).iter_rows())
+    pods = _pods(facts.case)
+    for one in reversed(counters(facts.case)):
+        if one.rank is None:
+            mine = len(ranks) == 1 and not pods.get(one.pod or "", set(ranks)).isdisjoint(ranks)
+        else:
+            mine = one.rank in ranks
+        after = one.log in lines and one.line > lines[one.log]
+        if mine and (one.moved_until(first if isinstance(first, int) else None) or after):
+            return one
+    return None
+
+
+def at_work_words(one: Counter, ranks: tuple[int, ...]) -> str:
+    every = f" every {one.every_ms / 1000:g} s" if one.every_ms else ""
+    whose = "" if one.rank is not None else ", which names no rank"
+    return (
+        f"{ranks_words(ranks)} {verb(ranks, 'was', 'were')} at work all the time: its log counts on{every} until the "
+        f'others give up, at last "{one.words}"{whose}'
+    )
+
+
+def by_elimination(facts: Facts, ranks: tuple[int, ...]) -> dict[int, Story]:
+    """The one pod, host or process of which an end is told and no rank is known, where nobody else is missing."""
+    found = unclaimed(facts)
+    units = {one.unit for one in found}
+    if len(units) != 1 or None in units:
+        return {}
+    first = found[0]
+    if not _may_be(facts, first, ranks):
+        return {}
+    story = Story(
+        cause=first.cause,
+        confidence="supported",
+        doing=f"{first.words}, and no other rank is missing",
+        evidence=tuple(one.evidence for one in found[:2]),
+    )
+    return dict.fromkeys(ranks, story)
+
+
+def _may_be(facts: Facts, one: Unclaimed, ranks: tuple[int, ...]) -> bool:
+    """No rank that is still there belongs to it; and one process is one rank."""
+    kind, name = one.unit or ("", "")
+    if kind == "process":
+        return len(ranks) == 1
+    if kind == "pod":
+        return _pods(facts.case).get(name, set(ranks)) <= set(ranks)
+    return {rank for rank, host in facts.accounts.hosts.items() if host == name} <= set(ranks)
+
+
+def _pods(case: Case) -> dict[str, set[int]]:
+    """The ranks that write out of each pod."""
+    out: dict[str, set[int]] = {}
+    rows = case.events.filter(pl.col("fields").str.contains('"pod"', literal=True).fill_null(False))
+    for row in rows.iter_rows(named=True):
+        fields = fields_of(row)
+        rank = row["rank"] if row["rank"] is not None else fields.get("speaker")
+        if isinstance(rank, int) and isinstance(pod := fields.get("pod"), str):
+            for name in _NAMES.split(pod):
+                out.setdefault(name, set()).add(rank)
+    return out
+
+
+def _rows_of(case: Case, ids: set[str]) -> pl.DataFrame:
+    name = pl.concat_str(
+        pl.lit("L"), pl.col("log").cast(pl.String), pl.lit(":"), pl.col("line").cast(pl.String)
+    )
+    return case.events.filter(name.is_in(list(ids)))
