@@ -39,7 +39,7 @@ def at_work_words(one: Counter, ranks: tuple[int, ...]) -> str:
     every = f" every {one.every_ms / 1000:g} s" if one.every_ms else ""
     whose = "" if one.rank is not None else ", which names no rank"
     return (
-        f'{ranks_words(ranks)} {verb(ranks, "was", "were")} at work all the time: its log counts on{every} until the '
+        f"{ranks_words(ranks)} {verb(ranks, 'was', 'were')} at work all the time: its log counts on{every} until the "
         f'others give up, at last "{one.words}"{whose}'
     )
 
@@ -86,5 +86,7 @@ def _pods(case: Case) -> dict[str, set[int]]:
 
 
 def _rows_of(case: Case, ids: set[str]) -> pl.DataFrame:
-    name = pl.concat_str(pl.lit("L"), pl.col("log").cast(pl.String), pl.lit(":"), pl.col("line").cast(pl.String))
+    name = pl.concat_str(
+        pl.lit("L"), pl.col("log").cast(pl.String), pl.lit(":"), pl.col("line").cast(pl.String)
+    )
     return case.events.filter(name.is_in(list(ids)))
