@@ -236,3 +236,65 @@ def test_jax_is_not_told_to_set_torchs_recorder(tmp_path: Path) -> None:
 def test_where_nothing_decides_what_was_read_is_told(tmp_path: Path) -> None:
     found = verdict(tmp_path, job="starting\nERROR could not stat /data/x\n")
     assert "could not stat /data/x" in found.sentence and found.evidence and not found.hang
+
+
+@pytest.mark.parametrize(
+    "tag", ["rank {r} | ", "rank{r}: ", "rank {r}/4 - ", "2026-03-01 10:00:0{r},120 rank{r} "]
+)
+def test_lines_that_begin_with_their_rank_are_its_own(tmp_path: Path, tag: str) -> None:
+    said = "".join(
+        f"{tag.format(r=r)}{'no improvement for 5 rounds, stopping here' if r == 2 else f'round 8 loss 0.3{r}'}\n"
+        for r in range(4)
+    )
+    waited = "".join(
+        f"[rank{r}]:[E ProcessGroupNCCL.cpp:632] [PG ID 0 PG GUID 0(default_pg) Rank {r}] "
+        + CAUGHT.format(rank=r, seq=52)
+        + "\n"
+        for r in (0, 1, 3)
+    )
+    found = verdict(tmp_path, job=said + waited)
+    assert blamed(found) == [2]
+    assert "stopping here" in found.sentence
+
+
+def test_what_is_said_of_a_rank_is_not_said_by_it(tmp_path: Path) -> None:
+    said = "10:00:01 rank2 failed to answer in time\n10:00:02 rank3 was not asked\n"
+    (tmp_path / "driver.log").write_text(said)
+    assert rankandfile.load([tmp_path]).events["rank"].drop_nulls().to_list() == []
+
+
+def test_an_exception_of_nobody_that_a_function_caught_is_no_failure(tmp_path: Path) -> None:
+    fetched = (
+        "10:00:01 worker-1 ERROR shard 7 failed\n"
+        'Traceback (most recent call last):\n  File "/app/io.py", line 12, in fetch\n    get()\n'
+        "TimeoutError: read timed out\n"
+        + "".join(f"10:00:0{n} worker-1 INFO step {n}\n" for n in range(2, 8))
+    )
+    assert verdict(tmp_path, job=fetched).cause != "raised"
+
+
+def test_who_aborts_over_a_size_was_sent_it(tmp_path: Path) -> None:
+    """The line of the abort has no rank in it; torchrun's table tells who aborted, and not why."""
+    lost = (
+        "[rank{r}]: RuntimeError: [/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.1]:2222"
+    )
+    trace = '[rank{r}]: Traceback (most recent call last):\n[rank{r}]:   File "/app/mean.py", line 9, in <module>\n[rank{r}]:     mean(v)\n'
+    found = verdict(
+        tmp_path,
+        job="terminate called after throwing an instance of 'gloo::EnforceNotMet'\n"
+        "  what():  [enforce fail at /gloo/transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 512 vs 256. \n"
+        + "\n".join((trace + lost).format(r=r) for r in (0, 2))
+        + "\nE0521 18:02:51.838000 249 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -6) local_rank: 1 (pid: 25398) of binary: /usr/bin/python3\n"
+        "[0]:\n  rank      : 1 (local_rank: 1)\n  exitcode  : -6 (pid: 25398)\n  traceback : Signal 6 (SIGABRT) received by PID 25398\n",
+    )
+    assert found.cause == "size_mismatch"
+
+
+def test_who_ended_of_having_waited_is_no_first_to_fail(tmp_path: Path) -> None:
+    gone = (
+        'Traceback (most recent call last):\n  File "/app/sync.py", line 9, in <module>\n    dist.barrier()\n'
+        "RuntimeError: [/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.1]:2222\n"
+    )
+    table = "E0521 18:02:51.838000 249 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 0 (pid: 25398) of binary: /usr/bin/python3\n"
+    found = verdict(tmp_path, rank_0=gone, rank_1=gone, agent=table)
+    assert blamed(found) == []

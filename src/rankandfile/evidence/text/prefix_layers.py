@@ -143,6 +143,13 @@ _NO_HOST = (
     r"(?!slurmstepd|[A-Z]{2}\d{4}:|[\w.]*(?:Error|Exception|Warning|Interrupt):)"
 )
 
+#: What is said of a rank, and not by it: `rank3 failed to join`, against `rank3 shard 12 done`.
+_NO_VERB = (
+    r"(?!(?:is|was|are|were|has|had|have|did|does|do|failed|fails|timed|times|died|dies|exited|exits|raised|raises|got|gets|"
+    r"joined|joins|never|not|cannot|can|could|will|would|only|also|and|or|to|of|in|at|from|for|with|on|waits?|waited|"
+    r"reached|received|sent|killed|terminated|lost|successfully|should|must|may|vs|but|went|left|ran)\b)"
+)
+
 #: first characters, name of the layer, pattern, what it gives
 LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "rank", r"\[rank(\d{1,7})\[?\]:? ?", _rank),
@@ -159,6 +166,8 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "level", r"\[(INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\] ", _level),
     ("[", "app", r"\[[Rr]ank[ =:](\d{1,7})\] (?=\[?(?:DEBUG|INFO|WARN|ERROR|CRITICAL))", _app_rank),
     ("Rr", "app", r"[Rr]ank[ =:](\d{1,7})[ :|-]+(?=\[?(?:DEBUG|INFO|WARN|ERROR|CRITICAL))", _app_rank),
+    ("r", "app", r"rank[ =#]?(\d{1,7})(?:/\d{1,7})?(?: ?[|:] | - )", _app_rank),
+    ("r", "app", rf"rank(\d{{1,7}})(?:/\d{{1,7}})? (?={_NO_VERB}[a-z])", _app_rank),
     ("IWEFV", "torchrun", rf"([IWEFV])(\d{{3,4}}) {CLOCK}\.(\d{{1,9}}) +(\d+) ([\w./\\-]+:\d+)\] ?", _agent),
     ("t", "torchrun", r"(torch\.\w[\w.]*): \[(INFO|WARNING|ERROR)\] ?", _logger),
     ("IWEC", "python", r"(INFO|WARNING|ERROR|CRITICAL):([\w.]+): ?", _warning),

@@ -16,8 +16,9 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.caught import dealt_with
 from rankandfile.reason.ranks.from_logs.over import over_at_once
-from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
+from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved, failed_or_stands
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.verdict.line_meanings import MEANINGS, Meaning, say
@@ -40,6 +41,7 @@ def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
     """Lines that mean something alone, the surest first."""
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     told, went_on = set(events["kind"].unique().to_list()), caught_and_unproved(facts)
+    after, proved = _gave_up(events), failed_or_stands(facts)
     for meaning in MEANINGS:
         if told.isdisjoint(meaning.kinds):
             continue
@@ -48,8 +50,8 @@ def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
             .sort("log", "line")
             .iter_rows(named=True)
         )
-        rows = [row for row in rows if not meaning.if_code or _failed(row)]
-        rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(row, went_on)]
+        rows = [row for row in rows if not meaning.if_code or _failed(row, after)]
+        rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(facts, row, went_on, proved)]
         if rows:
             yield meaning, rows
 
@@ -93,14 +95,27 @@ def _unit(row: Row) -> tuple[str, str] | None:
     return ("host", row["host"]) if row["host"] else None
 
 
-def _of_its_own(row: Row, went_on: frozenset[int]) -> bool:
+def _of_its_own(facts: Facts, row: Row, went_on: frozenset[int], proved: bool) -> bool:
     """Who waited in vain or lost a peer tells of another; and what the program dealt with ended nobody."""
-    return row["role"] == "origin" and row["rank"] not in went_on
+    if row["role"] != "origin":
+        return False
+    return (
+        row["rank"] not in went_on if row["rank"] is not None else proved or not dealt_with(facts.case, row)
+    )
 
 
-def _failed(row: Row) -> bool:
-    """It ended badly, and not because a launcher ended what was left."""
+def _gave_up(events: pl.DataFrame) -> frozenset[int | None]:
+    """Ranks that raised as they had waited in vain or lost a peer; and None: what is told of no rank may be theirs."""
+    raised = events.filter((pl.col("kind") == "traceback") & pl.col("role").is_in(["messenger", "echo"]))
+    ranks = frozenset(raised["rank"].drop_nulls().to_list())
+    return ranks | {None} if ranks else frozenset()
+
+
+def _failed(row: Row, gave_up: frozenset[int | None]) -> bool:
+    """It ended badly, and neither because a launcher ended what was left, nor of having waited for others."""
     if row["signal"] in ("SIGTERM", "SIGINT", "SIGABRT"):
+        return False
+    if row["signal"] is None and row["exit_code"] == 1 and row["rank"] in gave_up:
         return False
     return row["signal"] is not None or (row["exit_code"] or 0) != 0 or row["kind"] == "ray_worker_exit"
 

@@ -20,6 +20,7 @@ _KINDS = ("traceback", "oom", "loader_raised")
 _FAILED = ("exited", "killed")
 #: Of so many frames on, the outermost ones of a traceback are not kept.
 _KEPT = 100
+_FEWEST_AFTER = 3
 #: What an interpreter, a library or a launcher still says of a process that an exception has ended.
 _AFTERWARDS = re.compile(
     r"(?i)warn|error|exception|terminat|abort|signal|exit|fail|destroy|leaked|resource_tracker|\[rank ?\d+\]:|srun|"
@@ -36,7 +37,7 @@ def caught(case: Case, ends: dict[int, End]) -> frozenset[int]:
     out: dict[int, bool] = {}
     for row in rows.iter_rows(named=True):
         rank = row["rank"]
-        one = row["log"] in went_on or _by_a_function(row)
+        one = row["log"] in went_on or by_a_function(row)
         out[rank] = out.get(rank, True) and one
     return frozenset(
         rank for rank, all_of_them in out.items() if all_of_them and not _ended_badly(ends.get(rank))
@@ -47,13 +48,26 @@ def _ended_badly(end: End | None) -> bool:
     return end is not None and end.kind in _FAILED
 
 
-def _by_a_function(row: dict[str, object]) -> bool:
+def by_a_function(row: dict[str, object]) -> bool:
     """The outermost frame is an ordinary function of the program's: it caught what was raised below it."""
     found = frames(fields_of(row))
     if not found or len(found) >= _KEPT:
         return False
     outermost = found[-1]
     return not outermost.function.startswith("<") and not is_library(outermost)
+
+
+def dealt_with(case: Case, row: dict[str, object]) -> bool:
+    """An exception that is told of no rank, and that a function caught in a log that went on for some lines."""
+    end = case.logs.filter(pl.col("log") == row["log"]).select("lines", "last_line").rows()
+    if not end or not by_a_function(row):
+        return False
+    (lines, last), line = end[0], row["line"]
+    return (
+        isinstance(line, int)
+        and (lines or 0) - line >= _FEWEST_AFTER
+        and not _AFTERWARDS.search(last or "error")
+    )
 
 
 def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:

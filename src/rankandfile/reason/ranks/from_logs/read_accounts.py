@@ -69,7 +69,7 @@ def read_accounts(case: Case) -> Accounts:
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
     return Accounts(
-        ends=_own_aborts(ends, mine, frozenset(echoes)),
+        ends=_own_aborts(ends, events, frozenset(echoes)),
         raised=_errors(mine, _RAISES, "origin"),
         caught=caught(case, ends),
         in_flight=in_flight(case),
@@ -80,7 +80,7 @@ def read_accounts(case: Case) -> Accounts:
         host_links=links_of_hosts,
         stuck_watchdogs=_stuck_watchdogs(mine),
         unreachable=unreachable(events, case.exits, hosts, ends),
-        misfits=_errors(mine, _MISFITS, "origin", "messenger", "fact"),
+        misfits=_errors(_of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=_suspended(case.exits, ends),
         reports=read_reports(mine),
@@ -99,14 +99,28 @@ def _ends(exits: pl.DataFrame) -> dict[int, End]:
     return {rank: _end(rows) for rank, rows in by_rank.items()}
 
 
-def _own_aborts(ends: dict[int, End], mine: pl.DataFrame, lost_a_peer: frozenset[int]) -> dict[int, End]:
-    """With the one process that aborted first: others raised since they had lost it, and nothing that it wrote tells
-    that it had waited for anybody."""
-    waited = mine.filter(pl.col("role").is_in(["echo", "messenger"]))["rank"].unique().to_list()
-    aborted = [rank for rank, end in ends.items() if end.kind == "echo" and end.words == _ABORTED]
-    if len(aborted) != 1 or not lost_a_peer or aborted[0] in {*lost_a_peer, *waited}:
+def _own_aborts(ends: dict[int, End], events: pl.DataFrame, lost_a_peer: frozenset[int]) -> dict[int, End]:
+    """With the one process that aborted first: others raised since they had lost it, and nothing that it wrote, or that
+    nobody is known to have written, tells that it had waited for anybody."""
+    waited = events.filter(pl.col("role").is_in(["echo", "messenger"]))
+    unowned = waited.filter(pl.col("rank").is_null() & (pl.col("role") == "messenger")).height
+    aborted = _aborted(ends)
+    if len(aborted) != 1 or not lost_a_peer or unowned:
+        return ends
+    if aborted[0] in {*lost_a_peer, *waited["rank"].unique().to_list()}:
         return ends
     return {**ends, aborted[0]: replace(ends[aborted[0]], kind="killed")}
+
+
+def _aborted(ends: dict[int, End]) -> list[int]:
+    return [rank for rank, end in ends.items() if end.kind == "echo" and end.words == _ABORTED]
+
+
+def _of_the_aborted(events: pl.DataFrame, ends: dict[int, End]) -> pl.DataFrame:
+    """What a process says as it aborts has no prefix of its rank: it is of the one that did."""
+    aborted = _aborted(ends)
+    who = pl.lit(aborted[0] if len(aborted) == 1 else None, dtype=events.schema["rank"])
+    return events.with_columns(pl.coalesce("rank", who).alias("rank")).filter(pl.col("rank").is_not_null())
 
 
 def _suspended(exits: pl.DataFrame, ends: dict[int, End]) -> dict[int, Error]:
