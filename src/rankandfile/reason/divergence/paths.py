@@ -71,7 +71,7 @@ def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
     if len(paths) > 1 and solid[1] == solid[0]:
         even = [track for track, count in found if count == solid[0]]
         first = by_history(even)
-        first = by_place(even) if first is None else first
+        first = by_place(even, lambda terms: call_table.terms[terms].size) if first is None else first
         decided = "history" if first is not None else "nothing"
         if first is not None:
             paths.insert(0, paths.pop(first))
