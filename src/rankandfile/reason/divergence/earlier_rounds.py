@@ -42,7 +42,10 @@ def by_history(paths: Sequence[Track]) -> int | None:
     return fits[0]
 
 
-@heuristic("the place's past", "of two arguments of one call, the one that each had there in every earlier round is normal")
+@heuristic(
+    "the place's past",
+    "of two arguments of one call, the one that each had there in every earlier round is normal",
+)
 def by_place(paths: Sequence[Track], sizes: Callable[[int], object]) -> int | None:
     """The one path, of those that as many ranks took and that make one call with different arguments, whose argument is
     the one of every earlier round.

@@ -61,6 +61,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         length=difference.length,
         confirmed=difference.confirmed,
         exact=difference.exact,
+        again=difference.again,
         place=place_of(facts, came, expected) if kind == "extra" else place_of(facts, expected, came),
     )
     if paths.decided_by == "history" and _not_even_there(facts, result):
