@@ -26,6 +26,7 @@ from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
 from rankandfile.reason.ranks.from_logs.said_to_skip import caught_by, said_to_skip
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.ranks.named_roots import is_further_on as is_further_on
 from rankandfile.reason.ranks.named_roots import named_roots
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.waits.ended_ranks import died_first

@@ -106,7 +106,9 @@ def _counts(ev: Evaluator, d: Definition, frame: Frame) -> Iterator[Value]:
         value = of_condition(ev, condition, outer)
         if value.differs:
             where, shown = outer.function.module.path, condition.text
-            words = f"is counted on at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
+            words = (
+                f"is counted on at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
+            )
             yield value.by(Link(where, condition.line, d.name, words, shown))
 
 
