@@ -42,7 +42,8 @@ def again_words(times: int, calls: int, way: str) -> str:
     """What became of it, where the same happened once more or often."""
     if not times:
         return ""
-    return f" The same happened {'once' if times == 1 else f'{times} times'} more: {(times + 1) * calls} {way} in the end."
+    often = "once" if times == 1 else f"{times} times"
+    return f" The same happened {often} more: {(times + 1) * calls} {way} in the end."
 
 
 def ahead_words(calls: int) -> str:

@@ -60,8 +60,8 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         else ("most likely left", "behind the one that each round made so far")
     )
     sentence = (
-        f"{upper(ranks_words(p.culprits))} {left} the loop early: {verb(p.culprits, 'it is', 'they are')} in the {came} "
-        f"{behind}, where {ranks_words(p.normal)} "
+        f"{upper(ranks_words(p.culprits))} {left} the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
+        f"{came} {behind}, where {ranks_words(p.normal)} "
         f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
         f"{f', {where}' if where else ''}."
     )

@@ -75,8 +75,8 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     twice = p.exact and made_before(facts, p)
     if twice:
         sentence = (
-            f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} twice in a row, where the other "
-            f"ranks of the group made {'it' if p.length == 1 else 'them'} once{where}; from there on {its} calls are "
+            f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} twice in a row, where the "
+            f"other ranks of the group made {'it' if p.length == 1 else 'them'} once{where}; from there on {its} calls are "
             f"{behind_words(p.length)} theirs.{again_words(p.again, p.length, 'behind')}"
         )
     if not p.exact:

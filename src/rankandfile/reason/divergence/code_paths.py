@@ -16,8 +16,8 @@ import polars as pl
 from rankandfile.model.case import Case
 
 Relation = Literal["left", "before", "after", "end", "behind", "unknown"]
-"""end: behind the last call of the loop's body so far: at the end of the body, or after the loop. behind: the same where
-all calls so far came by one way, which lies before it: most likely after the loop."""
+"""end: behind the last call of the loop's body so far: at the end of the body, or after the loop. behind: the same
+where all calls so far came by one way, which lies before it: most likely after the loop."""
 Frame = tuple[str, str, int]
 Stack = list[Frame]
 """Function, file and line of each frame that is not torch's own, outermost first."""

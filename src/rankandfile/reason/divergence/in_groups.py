@@ -74,7 +74,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:
     """Two ranks against one, in a call that nothing else explains: the two may be out of step with the one, unless
-    they did as the rounds before, and the one made a call of another place of them, or one that lies behind them all."""
+    they did as the rounds before, and the one made a call of another place of them, or one that lies behind all."""
     if found.kind != "substituted" or found.how == "left" or found.confirmed:
         return False
     if len(found.normal) >= _FEWEST_WITNESSES:

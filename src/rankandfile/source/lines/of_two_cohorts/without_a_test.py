@@ -84,8 +84,8 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | No
 
 
 def _raised_on_the_way(search: Search, place: SourcePlace, branching: Branching) -> list[Reason]:
-    """Why a call may have raised between where the side left and where the other went on; a `raise` of the program's own
-    first."""
+    """Why a call may have raised between where the side left and where the other went on; a `raise` of the program
+    itself first."""
     calls = conditions_of(place.function, branching, raising=True)
     reasons = [search.why(place, condition) for condition in calls]
     return sorted(reasons, key=lambda reason: reason.source == "exception")
