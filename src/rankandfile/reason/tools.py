@@ -13,6 +13,7 @@ from rankandfile.reason.calls.requests import asked, claims_at, sides
 from rankandfile.reason.calls.split_pairs import Pair, Pairs, disagreeing
 from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
 from rankandfile.reason.divergence import in_document
+from rankandfile.reason.divergence.divergence_point import made_before as made_before
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.divergence.habits import changed_their_order
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
@@ -25,6 +26,7 @@ from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
 from rankandfile.reason.ranks.from_logs.said_to_skip import caught_by, said_to_skip
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.ranks.named_roots import is_further_on as is_further_on
 from rankandfile.reason.ranks.named_roots import named_roots
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.waits.ended_ranks import died_first

@@ -38,5 +38,13 @@ def behind_words(calls: int) -> str:
     return "one behind" if calls == 1 else f"{calls} behind"
 
 
+def again_words(times: int, calls: int, way: str) -> str:
+    """What became of it, where the same happened once more or often."""
+    if not times:
+        return ""
+    often = "once" if times == 1 else f"{times} times"
+    return f" The same happened {often} more: {(times + 1) * calls} {way} in the end."
+
+
 def ahead_words(calls: int) -> str:
     return "one ahead" if calls == 1 else f"{calls} ahead"

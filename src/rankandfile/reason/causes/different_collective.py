@@ -59,7 +59,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
     if p is None or p.kind != "substituted" or not p.culprits:
         return None
-    if p.how == "left":
+    if p.how in ("left", "behind"):
         return None
     came = f"the {lookup.call_words(facts, p.came)}" if p.came else "another call"
     expected = f"the {lookup.call_words(facts, p.expected)}" if p.expected else "another"

@@ -12,12 +12,13 @@ from rankandfile.reason.toolbox import (
     find_divergence,
     in_document,
     lookup,
+    made_before,
     missing_history,
     perhaps,
     waiting_sentence,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ahead_words, counted, ranks_words, upper, verb
+from rankandfile.reason.words import again_words, ahead_words, behind_words, counted, ranks_words, upper, verb
 
 CAUSE = Cause(
     word="extra_collective",
@@ -69,7 +70,15 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} that the other ranks of the group "
         f"did not make{where}; from there on {its} calls are {ahead_words(p.length)}."
+        f"{again_words(p.again, p.length, 'ahead')}"
     )
+    twice = p.exact and made_before(facts, p)
+    if twice:
+        sentence = (
+            f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} twice in a row, where the "
+            f"other ranks of the group made {'it' if p.length == 1 else 'them'} once{where}; from there on {its} calls are "
+            f"{behind_words(p.length)} theirs.{again_words(p.again, p.length, 'behind')}"
+        )
     if not p.exact:
         sentence = in_document.since_before(facts, p, "ahead")
     waits = waiting_sentence(facts, wait_end, p.culprits)
@@ -85,7 +94,10 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(
-            p.culprits, f"made {made.rstrip(',')} alone" if p.exact else "made more calls than they"
+            p.culprits,
+            f"made {made.rstrip(',')} {'twice' if twice else 'alone'}"
+            if p.exact
+            else "made more calls than they",
         ),
         divergence=in_document.divergence(facts, p, "extra"),
         location=lookup.location_of(facts, p.came) if p.exact else None,

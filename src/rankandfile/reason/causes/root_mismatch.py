@@ -20,6 +20,7 @@ from rankandfile.reason.toolbox import (
     cohort,
     diverged,
     first_pending,
+    is_further_on,
     lookup,
     named_roots,
     patience,
@@ -224,6 +225,12 @@ def _differently_named(facts: Facts, call: Pending, named: dict[int, tuple[int, 
         f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {of} for the root"
         for of, ranks in named.items()
     )
+    later = tuple(r for ranks in named.values() for r in ranks if is_further_on(facts, call, r))
+    further = (
+        f" {upper(ranks_words(later))} {verb(later, 'is', 'are')} in a later one of the same line by now."
+        if later
+        else ""
+    )
     rows = {
         ranks: row
         for ranks in named.values()
@@ -236,6 +243,7 @@ def _differently_named(facts: Facts, call: Pending, named: dict[int, tuple[int, 
         confidence="supported" if odd else "established",
         sentence=(
             f"In the {call_phrase(facts, call)}, by the arguments in their stacks, {told}."
+            + further
             + ("" if odd else " Which of them was meant, the calls do not tell.")
         ),
         culprits=odd,

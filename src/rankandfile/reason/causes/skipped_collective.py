@@ -25,7 +25,7 @@ from rankandfile.reason.toolbox import (
     waiting_sentence,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import behind_words, counted, ranks_words, upper, verb
+from rankandfile.reason.words import again_words, behind_words, counted, ranks_words, upper, verb
 
 CAUSE = Cause(
     word="skipped_collective",
@@ -70,7 +70,7 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     its = verb(p.culprits, "its", "their")
     sentence = (
         f"{upper(ranks_words(p.culprits))} skipped {missed}{where}; "
-        f"from there on {its} calls are {behind_words(p.length)}."
+        f"from there on {its} calls are {behind_words(p.length)}.{again_words(p.again, p.length, 'behind')}"
     )
     if not p.exact:
         sentence = in_document.since_before(facts, p, "behind")

@@ -15,8 +15,9 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-Relation = Literal["left", "before", "after", "end", "unknown"]
-"""end: behind the last call of the loop's body so far: at the end of the body, or after the loop."""
+Relation = Literal["left", "before", "after", "end", "behind", "unknown"]
+"""end: behind the last call of the loop's body so far: at the end of the body, or after the loop. behind: the same
+where all calls so far came by one way, which lies before it: most likely after the loop."""
 Frame = tuple[str, str, int]
 Stack = list[Frame]
 """Function, file and line of each frame that is not torch's own, outermost first."""
@@ -31,10 +32,12 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
     depth = _divergence_depth(ours, theirs)
     if depth is None or not _one_function(ours[depth], theirs[depth]):
         return "unknown"
+    again = False
     for nth, number in enumerate(earlier):
         before = stack_of(case, number)
         at = _divergence_depth(before, ours)
         if at is None:
+            again = not nth
             continue
         if at > depth:
             if theirs[depth][2] <= ours[depth][2]:
@@ -47,8 +50,9 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
             return "unknown"
         if not nth and before[depth][2] == theirs[depth][2] and _one_function(before[depth], theirs[depth]):
             return _inside(before, theirs)
-        return _by_line(before[depth][2], ours[depth][2], theirs[depth][2])
-    return "unknown"
+        lines = before[depth][2], ours[depth][2], theirs[depth][2]
+        return "behind" if again and lines == tuple(sorted(lines)) else _by_line(*lines)
+    return "behind" if again and theirs[depth][2] > ours[depth][2] else "unknown"
 
 
 def _divergence_depth(one: Stack, other: Stack) -> int | None:

@@ -31,6 +31,8 @@ class DivergencePoint:
     length: int
     confirmed: int
     exact: bool = True
+    again: int = 0
+    """How often the same happened once more after it."""
     how: Relation = "unknown"
     """Where the other side's call lies in the program, as against the expected one."""
     place: str | None = None
@@ -64,6 +66,17 @@ def own_group(facts: WaitFacts, rank: int, group: int) -> int:
 def calls_before(facts: WaitFacts, row: lookup.Row) -> pl.DataFrame:
     """All calls that the rank of this one made before it."""
     return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
+
+
+def made_before(facts: WaitFacts, p: DivergencePoint) -> bool:
+    """Whether the calls that are too many are those that the rank had made right before: made once more."""
+    if p.kind != "extra" or p.came is None or p.slot is None:
+        return False
+    calls = facts.call_table.of_group(p.group).filter(pl.col("rank") == p.came["rank"]).sort("slot")
+    near = calls.filter(pl.col("slot").is_between(p.slot - p.length, p.slot + p.length - 1))[
+        "token"
+    ].to_list()
+    return len(near) == 2 * p.length and near[: p.length] == near[p.length :]
 
 
 def place_of(facts: WaitFacts, shown: lookup.Row | None, beside: lookup.Row | None = None) -> str | None:

@@ -61,6 +61,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         length=difference.length,
         confirmed=difference.confirmed,
         exact=difference.exact,
+        again=difference.again,
         place=place_of(facts, came, expected) if kind == "extra" else place_of(facts, expected, came),
     )
     if paths.decided_by == "history" and _not_even_there(facts, result):
@@ -73,13 +74,13 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:
     """Two ranks against one, in a call that nothing else explains: the two may be out of step with the one, unless
-    they did as the rounds before, and the one made a call of another place of them."""
+    they did as the rounds before, and the one made a call of another place of them, or one that lies behind all."""
     if found.kind != "substituted" or found.how == "left" or found.confirmed:
         return False
     if len(found.normal) >= _FEWEST_WITNESSES:
         return False
     known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
-    return not known or found.usual != found.normal
+    return not (known or found.how == "behind") or found.usual != found.normal
 
 
 def _not_even_there(facts: WaitFacts, found: DivergencePoint) -> bool:

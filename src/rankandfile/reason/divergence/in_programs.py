@@ -142,6 +142,7 @@ def _from_program(
         came=came,
         length=diverged.difference.length,
         confirmed=diverged.difference.confirmed,
+        again=diverged.difference.again,
         exact=diverged.difference.exact or diverged.by == "past",
         place=place_of(facts, shown, came if shown is expected else expected),
         past=diverged.by == "past",

@@ -23,7 +23,7 @@ from rankandfile.reason.calls.rounds import predict
 
 from .alignment import common_prefix
 from .cohorts import Track, tracks
-from .earlier_rounds import by_history
+from .earlier_rounds import by_history, by_place
 from .track_difference import TrackDifference, agree, track_difference
 
 _MOST_PATHS = 24
@@ -69,7 +69,9 @@ def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
     paths, solid = [track for track, _ in found], [count for _, count in found]
     decided = "majority"
     if len(paths) > 1 and solid[1] == solid[0]:
-        first = by_history([track for track, count in found if count == solid[0]])
+        even = [track for track, count in found if count == solid[0]]
+        first = by_history(even)
+        first = by_place(even, lambda terms: call_table.terms[terms].size) if first is None else first
         decided = "history" if first is not None else "nothing"
         if first is not None:
             paths.insert(0, paths.pop(first))

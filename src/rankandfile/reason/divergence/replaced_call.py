@@ -25,7 +25,7 @@ def placed(facts: WaitFacts, found: DivergencePoint) -> DivergencePoint:
     stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(256).to_list()))
     how = relation(facts.case, stacks, found.expected["stack"], found.came["stack"])
     known = found.came["path"] in set(before["path"].drop_nulls().to_list())
-    if how in ("after", "left") and known:
+    if how in ("after", "left", "behind") and known:
         # The loop makes this call after the expected one, and has made it before: the expected one was left out.
         return replace(found, how="after", kind="skipped", length=_left_out(facts, found))
     if (

@@ -49,6 +49,8 @@ class TrackDifference(NamedTuple):
     """How many calls were skipped or added; 1 for the other kinds."""
     confirmed: int
     """How many calls after it fall into place once it is taken into account."""
+    again: int = 0
+    """How often the same calls were skipped or added once more after it: with that all that follows is in place."""
 
 
 def track_difference(normal: Track, other: Track) -> TrackDifference | None:
@@ -68,9 +70,13 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         if found is None or found.kind not in ("skipped", "extra") or found.confirmed <= found.length:
             continue
         in_step = end - 1 - int(np.flatnonzero(differs[:end])[-1])
-        if _explains_all(found, differs[early:], found.slot - low, len(normal.tokens), len(theirs)) or (
-            # That they agree as they stand says nothing where they agree as well with one side ahead.
-            hard.any() and found.confirmed >= in_step and _asks_alike(found, normal, other, low, hard)
+        if (
+            found.again
+            or _explains_all(found, differs[early:], found.slot - low, len(normal.tokens), len(theirs))
+            or (
+                # That they agree as they stand says nothing where they agree as well with one side ahead.
+                hard.any() and found.confirmed >= in_step and _asks_alike(found, normal, other, low, hard)
+            )
         ):
             return found
     start = starts[-1]
@@ -225,11 +231,21 @@ def _name(edits: list[Edit], normal: Tokens, other: Tokens, low: int) -> TrackDi
         return TrackDifference("substituted", slot, exact, 1, 0)
     if len(edits) > 1 and _moved(first, edits[1], normal, other):
         return TrackDifference("swapped", slot, exact, dropped or added, max(confirmed, 1))
+    again = len(edits) - 1 if _alike(edits, normal, other) else 0
     if dropped:
-        return TrackDifference("skipped", slot, exact, dropped, confirmed)
+        return TrackDifference("skipped", slot, exact, dropped, confirmed, again)
     if confirmed and _comes_after(first, confirmed, normal, other):
         return TrackDifference("swapped", slot, exact, added, confirmed)
-    return TrackDifference("extra", slot, exact, added, confirmed)
+    return TrackDifference("extra", slot, exact, added, confirmed, again)
+
+
+def _alike(edits: list[Edit], normal: Tokens, other: Tokens) -> bool:
+    """Whether each of the edits takes away, or puts in, what the first does."""
+    calls = {
+        (tuple(normal[e.a_start : e.a_stop].tolist()), tuple(other[e.b_start : e.b_stop].tolist()))
+        for e in edits
+    }
+    return len(calls) == 1
 
 
 def _comes_after(first: Edit, confirmed: int, normal: Tokens, other: Tokens) -> bool:

@@ -15,7 +15,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import waiting_sentence
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import ranks_words, upper, verb
 
 
 def other_arguments(facts: Facts, wait_end: WaitEnd, cause: str, what: str) -> Finding | None:
@@ -54,15 +54,16 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
             f"{upper(ranks_words(one))} called the {call} with {what} {ours} and {ranks_words(other)} with {theirs}"
             f"{f', {where}' if where else ''}; which of them is right the calls do not tell."
         )
+    even = len(p.other) >= len(p.normal)
+    if p.culprits and even:
+        sentence += f" In the round before, all asked there for what {ranks_words(one)} {verb(one, 'asks', 'ask')} for."
     waits = waiting_sentence(facts, wait_end, p.culprits)
     several = not p.culprits and _of_several_sizes(facts, p)
     if several:
-        sentence += (
-            " From this place each rank makes calls of several sizes in turn: they are not at the same one."
-        )
+        sentence += " From this place each rank makes calls of several sizes in turn: they may not be at the same one."
     return Finding(
         cause="rank_conditional" if several else cause,
-        confidence="supported" if several else "established",
+        confidence="supported" if several or even else "established",
         sentence=f"{sentence} {waits}".strip(),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"asked for {theirs}"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.graph import Node
 
-from . import failures
+from . import counted, failures
 from .assignments import Definition
 from .frame import Frame
 from .reaching_assignments import reaching
@@ -93,7 +94,22 @@ def stored_anywhere(
         # How often a loop goes round is no news to what is stored in it: only whether it is stored at all.
         chosen = [c for c in conditions if c.kind not in _ROUNDS and c.kind != "call"]
         guards.extend(_guards(ev, chosen, d, frame))
+        if d.how == "augment":
+            guards.extend(_counts(ev, d, frame))
     return join([value, *guards])
+
+
+def _counts(ev: Evaluator, d: Definition, frame: Frame) -> Iterator[Value]:
+    """Whether ranks come equally often to what is counted, by what decides at the callers."""
+    file = frame.function.module.path
+    for condition, outer in islice(counted.on_the_way(ev, frame), MOST_GUARDS):
+        value = of_condition(ev, condition, outer)
+        if value.differs:
+            where, shown = outer.function.module.path, condition.text
+            words = (
+                f"is counted on at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
+            )
+            yield value.by(Link(where, condition.line, d.name, words, shown))
 
 
 def _own(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:

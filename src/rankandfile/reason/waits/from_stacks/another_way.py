@@ -25,7 +25,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     # To make a group takes every rank of the job, whatever groups there are.
     makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
     alike = of.one_group or (makes_group and not of.transfers)
-    sure = bool(of.stays) and alike and not of.unseen and _unlike(parted)
+    sure = bool(of.stays) and alike and not of.unseen and _unlike(parted) and not _may_be_past(of, parted)
     if (_by_role(of, parted) or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
@@ -54,6 +54,14 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
             ),
         ),
     )
+
+
+def _may_be_past(of: WhereAllStand, parted: Parting) -> bool:
+    """Whether the odd ones may be done with a call of one root that the others still wait in. Not if its root is among
+    these: nobody lacks what it gives, and it waits for those that have not come."""
+    waiting = {rank for cohort in parted.usual if rooted(cohort.stand) for rank in cohort.ranks}
+    roots = {root[1] for rank in waiting if (root := of.stands[rank].asked.root) is not None}
+    return bool(waiting) and not (roots and roots <= waiting)
 
 
 def _by_role(of: WhereAllStand, parted: Parting) -> bool:

@@ -15,6 +15,7 @@ from .ended import ended
 from .held_up import held_up
 from .left_running import left_running
 from .not_there import not_there
+from .other_roots import other_roots
 from .undecided import undecided
 from .where_all_stand import WhereAllStand
 
@@ -34,6 +35,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
         all_receive,
         not_there,
         left_running,
+        other_roots,
         went_another_way,
         undecided,
     )

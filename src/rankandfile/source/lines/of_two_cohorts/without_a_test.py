@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence import Reason
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
+from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.decision import MOST_ROUNDS, conditions_of
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
@@ -74,7 +76,16 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | No
         where, handler = caught
         text = without_comment(where.module.lines[handler.lineno - 1].strip())
         condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
-        reason = search.why(where, condition)
-        if reason.level == "varying":
+        reasons = (search.why(where, condition), *_raised_on_the_way(search, place, branching))
+        reason = next((one for one in reasons if one.level == "varying"), None)
+        if reason is not None:
             return FoundLine(where, handler.lineno, text, reason, divergence, kind="caught")
     return None
+
+
+def _raised_on_the_way(search: Search, place: SourcePlace, branching: Branching) -> list[Reason]:
+    """Why a call may have raised between where the side left and where the other went on; a `raise` of the program
+    itself first."""
+    calls = conditions_of(place.function, branching, raising=True)
+    reasons = [search.why(place, condition) for condition in calls]
+    return sorted(reasons, key=lambda reason: reason.source == "exception")

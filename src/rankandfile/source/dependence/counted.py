@@ -1,0 +1,62 @@
+"""A counter: how often a method adds to it depends on what decides whether the method is called at all.
+
+In: a function that counts something in an attribute. Out: what, at its callers and at theirs, lets one rank come to it
+and not another. A property's setter is called by every assignment to the property.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rankandfile.source.flow import Condition
+from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.flow.graph import Node
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class
+
+from .frame import Frame
+from .reaching_assignments import reaching
+from .syntax import dotted
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_FURTHEST = 3
+_MOST_PLACES = 32
+_NO_CHOICE = ("for", "while", "comprehension", "call")
+
+
+def on_the_way(
+    ev: Evaluator, frame: Frame, seen: frozenset[Function] = frozenset()
+) -> Iterator[tuple[Condition, Frame]]:
+    """The decisions that lead to a call of the frame's function, the nearest callers first."""
+    if len(seen) >= _FURTHEST or frame.too_deep or frame.function in seen:
+        return
+    further: dict[Function, Frame] = {}
+    for caller, nodes in islice(_places(ev, frame.function), _MOST_PLACES):
+        outer = further.setdefault(caller, Frame(caller, None, frame.depth + 1))
+        graph = reaching(caller).graph
+        for condition in between_nodes(caller, nodes, {graph.returns, graph.raises}, [graph.entry]):
+            if condition.kind not in _NO_CHOICE:
+                yield condition, outer
+    for outer in further.values():
+        yield from on_the_way(ev, outer, seen | {frame.function})
+
+
+def _places(ev: Evaluator, function: Function) -> Iterator[tuple[Function, set[Node]]]:
+    """Who calls the function, and at which steps."""
+    for site, _bound in ev.objects.callers(function):
+        yield site.function, set(reaching(site.function).nodes(site.call))
+    if function.owner is not None and _sets(function):
+        for setter, definition in ev.objects.stores(Class(function.module, function.owner), function.name):
+            yield setter, {definition.node}
+
+
+def _sets(function: Function) -> bool:
+    node = function.node
+    if isinstance(node, (ast.Module, ast.Lambda)):
+        return False
+    return any((dotted(d) or "").endswith(".setter") for d in node.decorator_list)
