@@ -46,9 +46,9 @@ def read_stacks(path: Path, name: str) -> Decoded:
             return Decoded(stacks=collector.finish())
         file.seek(0)
         found = _read(file, collector, os.fstat(file.fileno()).st_size, every=True)
-    if found.log is not None and not found.log.columns:
-        found.log = None
     found.stacks = found.stacks or collector.finish()
+    if found.log is not None and not found.log.columns:
+        found.stacks.told, found.log = found.log.told, None
     return found
 
 
@@ -59,6 +59,8 @@ def _read(file: BinaryIO, collector: Collector, size: int, *, every: bool) -> De
     reader = Reader(collector)
     take = reader.take if every else InLog(reader).take
     for line in scan:
+        if every:
+            events.listener.hear(line.taken)
         if line.tells:
             events.take(line)
         take(line)

@@ -17,6 +17,7 @@ from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
+from rankandfile.reason.ranks.from_logs.watches import over
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.verdict.line_meanings import MEANINGS, Meaning, say
 from rankandfile.reason.waits.graph import WaitEnd
@@ -31,7 +32,7 @@ _LONGEST = 240
 @finder(precedence=60, of="logs")
 def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
-    told, went_on = set(events["kind"].unique().to_list()), caught_and_unproved(facts)
+    told, went_on, past = set(events["kind"].unique().to_list()), caught_and_unproved(facts), over(events)
     for meaning in MEANINGS:
         if told.isdisjoint(meaning.kinds):
             continue
@@ -41,6 +42,7 @@ def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
             .iter_rows(named=True)
         )
         rows = [row for row in rows if not meaning.if_code or _failed(row)]
+        rows = [row for row in rows if (row["log"], row["line"]) not in past]
         rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(row, went_on)]
         if rows:
             return _finding(meaning, rows)

@@ -14,11 +14,13 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.lookup import evidence_of
 from rankandfile.reason.waits.in_words import call_phrase, pending_row
 
-from .did_instead import world_of
+from .activity import at
+from .did_instead import location_of, world_of
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
 _MOST_REASONS = 512
+_LONGEST = 200
 
 
 class _Told(NamedTuple):
@@ -104,6 +106,18 @@ def _of_log(facts: Facts, rank: int) -> Standing | None:
     if report is not None:
         what = f"in {report.op or 'a call'} #{report.seq} of {report.desc or report.group}"
         return Standing(ranks="", state="waits", what=what, told_by="log", evidence=[report.evidence])
+    waited = accounts.waited_in_vain.get(rank)
+    if waited is not None and rank not in accounts.raised:
+        where = f" in {waited.place.function}, {at(waited.place)}" if waited.place is not None else ""
+        what = f"waited{where} until its time was over: {waited.words}"
+        return Standing(
+            ranks="",
+            state="waits",
+            what=what if len(what) <= _LONGEST else what[: _LONGEST - 1] + "…",
+            told_by="log",
+            location=location_of(waited.place),
+            evidence=list(waited.evidence[:2]),
+        )
     error = accounts.raised.get(rank)
     if error is not None:
         what = f"raised {error.words}"

@@ -35,6 +35,8 @@ _PLAIN = (
     "ras_communicator",
     "proxy_noise",
     "faulthandler_timer",
+    "progress",
+    "xla_unstuck",
     "group_not_destroyed",
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from rankandfile.evidence.owners.known_processes import KnownProcesses
 from rankandfile.evidence.text.logs import clock, identity
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
@@ -34,14 +35,17 @@ class LogTables:
     notes: list[Note] = field(default_factory=list)
 
 
-def tables(parts: Sequence[LogPart]) -> LogTables:
-    """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are."""
+def tables(parts: Sequence[LogPart], processes: KnownProcesses = KnownProcesses()) -> LogTables:
+    """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are.
+
+    `processes`: the ranks of processes, as far as any file tells them.
+    """
     logs = pl.DataFrame(
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
-    _compare(parts)
+    _compare(parts, processes)
     events = _events(parts)
-    events = identity.tie(identity.own(events, logs))
+    events = identity.tie(identity.own(events, logs), processes)
     events = with_years(events, parts)
     notes = [
         Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes
@@ -50,8 +54,11 @@ def tables(parts: Sequence[LogPart]) -> LogTables:
     return LogTables(events, logs, notes)
 
 
-def _compare(parts: Sequence[LogPart]) -> None:
+def _compare(parts: Sequence[LogPart], processes: KnownProcesses) -> None:
     """Put what the logs say differently among their events."""
+    for part in parts:
+        for said in part.raw.said:
+            said.rank = processes.rank_of(said.host, said.pid) if said.rank is None else said.rank
     found = differences((number, part.rank, part.raw.said) for number, part in enumerate(parts))
     for number, events in found.items():
         raw = parts[number].raw

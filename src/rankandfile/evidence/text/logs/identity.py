@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.evidence.owners.known_processes import KnownProcesses
+
 _FROM = pl.Categorical()
 
 
@@ -28,9 +30,14 @@ def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
     ).select(events.columns)
 
 
-def tie(events: pl.DataFrame) -> pl.DataFrame:
-    """Ranks of the lines that name a process only."""
-    known = _known(events)
+def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:
+    """Ranks of the lines that name a process only. `processes`: what other lines tell of them."""
+    told = pl.DataFrame(
+        [(host or None, pid, rank) for (host, pid), rank in processes.ranks.items()],
+        schema=events.select("host", "pid", "rank").schema,
+        orient="row",
+    )
+    known = _known(events, told)
     if not known.height:
         return events
     with_host = known.filter(pl.col("host").is_not_null()).select(
@@ -55,13 +62,14 @@ def tie(events: pl.DataFrame) -> pl.DataFrame:
     ).select(events.columns)
 
 
-def _known(events: pl.DataFrame) -> pl.DataFrame:
+def _known(events: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """(host, pid) -> rank, from lines that say both and from NCCL's start of the communicator of the whole job."""
     sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "file"])
     # A process id in a K or P3 line is of another process than the line's writer.
     said = events.filter(
         sure & pl.col("pid").is_not_null() & pl.col("shape").cast(pl.String).str.contains("^(N|W|H|P4|P7|R5)")
     ).select("host", "pid", "rank")
+    said = pl.concat([said, told])
     starts = events.filter(pl.col("kind") == "nccl_init").select(
         "host", "pid", "group_rank",
         pl.col("fields").str.json_path_match("$.nranks").cast(pl.Int64, strict=False).alias("nranks"),

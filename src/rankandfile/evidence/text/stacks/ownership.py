@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rankandfile.evidence.owners.known_processes import KnownProcesses, agreed
 from rankandfile.evidence.owners.owner_by_path import whose
 from rankandfile.evidence.text.stacks.raw import DIED, NOW, RawProcess, RawStacks
 from rankandfile.evidence.text.stamps import stamp
-
-#: Process numbers that are known to be a rank's: (host or "", pid) to rank.
-RankOf = Mapping[tuple[str, int], int]
 
 _STAMP = re.compile(r"(20\d\d)(\d\d)(\d\d)[_T-](\d\d)(\d\d)(\d\d)(?=\D|$)")
 
@@ -30,7 +27,7 @@ class StackPart:
     host: str | None = None
 
 
-def give_ranks(parts: Sequence[StackPart], known: RankOf | None = None) -> None:
+def give_ranks(parts: Sequence[StackPart], known: KnownProcesses | None = None) -> None:
     """Fill in rank, host and time of each snapshot of each file, where anything tells them."""
     for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
         part.host = part.host or owner.host
@@ -42,7 +39,7 @@ def give_ranks(parts: Sequence[StackPart], known: RankOf | None = None) -> None:
             process.at_ns = process.at_ns or named_ns
             if process.rank is None and part.rank is not None:
                 process.rank, process.rank_from = part.rank, part.rank_from
-    _by_process([process for part in parts for process in part.raw.processes], known or {})
+    _by_process([process for part in parts for process in part.raw.processes], known or KnownProcesses())
 
 
 def _is_of_one(raw: RawStacks, rank: int) -> bool:
@@ -62,21 +59,20 @@ def _is_of_one(raw: RawStacks, rank: int) -> bool:
     )
 
 
-def _by_process(processes: Sequence[RawProcess], known: RankOf) -> None:
+def _by_process(processes: Sequence[RawProcess], known: KnownProcesses) -> None:
     """A process that one file knows the rank of has it in all files; and so do those it started."""
-    ranks: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for key, rank in known.items():
-        ranks[key].add(rank)
-    for process in processes:
-        if process.rank is not None and process.pid is not None:
-            ranks[process.host or "", process.pid].add(process.rank)
+    told = [
+        ((process.host or "", process.pid), process.rank)
+        for process in processes
+        if process.rank is not None and process.pid is not None
+    ]
+    everywhere = agreed([*known.ranks.items(), *told])
     for process in processes:
         if process.rank is not None:
             continue
         for pid, told_by in ((process.pid, "process"), (process.parent, "parent")):
-            found = ranks.get((process.host or "", pid), set()) if pid is not None else set()
-            if len(found) == 1:
-                process.rank, process.rank_from = next(iter(found)), told_by
+            if (rank := everywhere.rank_of(process.host, pid)) is not None:
+                process.rank, process.rank_from = rank, told_by
                 break
 
 

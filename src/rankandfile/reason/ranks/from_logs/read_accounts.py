@@ -31,6 +31,7 @@ from .devices_and_processes import (
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
+from .watches import watched
 
 Row = dict[str, Any]
 
@@ -80,6 +81,8 @@ def read_accounts(case: Case) -> Accounts:
         misfits=_errors(mine, _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=_suspended(case.exits, ends),
+        watched=watched(events),
+        waited_in_vain=_errors(mine, ("traceback",), "messenger"),
         reports=read_reports(mine),
         logged=frozenset(files["rank"].to_list())
         | frozenset(mine.filter(~pl.col("shape").cast(pl.String).str.contains(_OF_OTHERS))["rank"].to_list()),

@@ -20,7 +20,7 @@ def ranks_of(places: Iterable[Cohort]) -> tuple[int, ...]:
 
 def place_words(cohort: Cohort) -> str:
     """`ranks 0-2 wait in all_reduce ← step, train.py:31`."""
-    words = cohort.stand.phrase
+    words = cohort.stand.phrase if len(cohort.ranks) == 1 else cohort.stand.phrase.replace(" its ", " their ")
     how = verb(cohort.ranks, "is", "are")
     if words.startswith("in ") and cohort.stand.waits == "ranks":
         how = verb(cohort.ranks, "waits", "wait")
