@@ -31,6 +31,7 @@ class _Roll:
     """`come to the monitored barrier within 30 s`: behind "did not"."""
     said_by: str
     evidence: str
+    others: str = "failed"
 
 
 @finder(precedence=30, of="job")
@@ -41,16 +42,19 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
     named = roll.named
     stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
     first = next(iter(stories.values()), None)
-    doing = f": {first.doing}" if first else "; what it did instead, its stack or its log would tell"
+    doing = {rank: stories[rank].doing if rank in stories else _seen(facts, rank) for rank in named}
+    doing = {rank: words for rank, words in doing.items() if words}
+    told = "; ".join(dict.fromkeys(doing.values()))
+    instead = f": {told}" if told else "; what it did instead, its stack or its log would tell"
     return Finding(
-        cause=first.cause if first else "undetermined",
+        cause=first.cause if first else _cause(facts, named),
         confidence="supported",
         sentence=(
-            f"{upper(ranks_words(named))} did not {roll.what}, says {roll.said_by}{doing}. The others came, and failed "
-            f"for want of {verb(named, 'it', 'them')}."
+            f"{upper(ranks_words(named))} did not {roll.what}, says {roll.said_by}{instead}. The others came, and "
+            f"{roll.others} for want of {verb(named, 'it', 'them')}."
         ),
         culprits=named,
-        doing={rank: story.doing for rank, story in stories.items()},
+        doing=doing,
         victims=tuple(sorted(({*facts.accounts.waited_in_vain} | set(range(world_of(facts)))) - set(named))),
         location=first.location if first else None,
         evidence=(roll.evidence, *(i for s in stories.values() for i in s.evidence)),
@@ -60,6 +64,20 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
         if first
         else (Missing(what=f"what {ranks_words(named)} did instead", how="py-spy dump --pid PID, twice, or the end of its log"),),
     )
+
+
+def _seen(facts: Facts, rank: int) -> str:
+    """Where it stood, or what it said last."""
+    stand, line = facts.hosts.get(rank), facts.accounts.last_lines.get(rank)
+    if stand is not None and not stand.died:
+        return stand.words
+    return f'the last line of its log is "{line[:120]}"' if line else ""
+
+
+def _cause(facts: Facts, named: tuple[int, ...]) -> str:
+    """Who waits for other ranks elsewhere went another way."""
+    stands = [facts.hosts.get(rank) for rank in named]
+    return "different_collective" if all(s is not None and s.activity == "collective" for s in stands) else "undetermined"
 
 
 def _monitored(facts: Facts) -> _Roll | None:
@@ -109,5 +127,7 @@ def _counted(facts: Facts) -> _Roll | None:
         return _Roll(named=named, what=what, said_by="the coordination service", evidence=evidence)
     waited = f" for more than {row['waited_ms'] / 1000:g} s" if row["waited_ms"] else ""
     tensor = f" ({fields['what']})" if fields.get("what") else ""
-    what = f"submit what the others wait for{waited}{tensor}"
-    return _Roll(named=named, what=what, said_by="Horovod's inspector of stalls", evidence=evidence)
+    what = f"submit what the others wait for{tensor}{waited}"
+    return _Roll(
+        named=named, what=what, said_by="Horovod's inspector of stalls", evidence=evidence, others="cannot go on"
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from rankandfile.evidence.owners.known_processes import KnownProcesses
-from rankandfile.evidence.text.logs import clock, identity
+from rankandfile.evidence.text.logs import clock, identity, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.model.events import log_schema
@@ -46,6 +46,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = KnownProcesses(
     _compare(parts, processes)
     events = _events(parts)
     events = identity.tie(identity.own(events, logs), processes)
+    events = left_out.completed(events, max(logs["world_size"].drop_nulls().to_list(), default=None))
     events = with_years(events, parts)
     notes = [
         Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes

@@ -95,6 +95,8 @@ class Accounts:
     waited_in_vain: dict[int, Error] = field(default_factory=dict)
     """Exceptions by which a rank ended a wait for others that had lasted too long, and where it waited."""
     reports: tuple[Report, ...] = ()
+    left_out: int = 0
+    """Lines of watchdogs that a collector of logs has left out as alike, whose ranks are not told."""
     logged: frozenset[int] = frozenset()
     """Ranks of which there is any line, or a log file."""
     last_lines: dict[int, str] = field(default_factory=dict)

@@ -84,6 +84,7 @@ def read_accounts(case: Case) -> Accounts:
         watched=watched(events),
         waited_in_vain=_errors(mine, ("traceback",), "messenger"),
         reports=read_reports(mine),
+        left_out=_left_out(mine),
         logged=frozenset(files["rank"].to_list())
         | frozenset(mine.filter(~pl.col("shape").cast(pl.String).str.contains(_OF_OTHERS))["rank"].to_list()),
         last_lines=dict(
@@ -217,6 +218,14 @@ def _device(
             xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))
         )
     return out
+
+
+def _left_out(mine: pl.DataFrame) -> int:
+    """Lines of watchdogs that a collector left out as alike, and that were not to be given to any rank."""
+    if (mine["rank_from"].cast(pl.String) == "left_out").any():
+        return 0
+    counts = [fields_of(row).get("left_out") for row in gave_up_rows(mine).iter_rows(named=True)]
+    return max((count - 1 for count in counts if isinstance(count, int)), default=0)
 
 
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:

@@ -13,7 +13,7 @@ from .accounts import Error, fields_of
 
 _WORDS = {
     "sglang_watchdog": "SGLang's watchdog gave up on it",
-    "vllm_no_block": "vLLM's engine waited in vain for its workers",
+    "vllm_no_block": "the engine of vLLM waited in vain for its workers",
     "jax_barrier": "JAX's barrier ran out of time",
     "horovod_stalled": "Horovod says that it is stalled",
     "hccl_notify": "HCCL ran out of time",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
@@ -45,20 +46,26 @@ def _barrier(event: Event, context: Context) -> None:
     event.about, event.about_in = tasks or None, "global" if tasks else None
 
 
-_LACKS = re.compile(r"^\s*(\d{1,6})!?: \[(.{1,2000})\]")
-_MISSING = re.compile(r"^\s*(\S{1,400}) \[missing ranks: ([\d, ]{1,2000})\]")
+#: The rank before the colon would be taken for a task of srun: whole lines are looked at.
+_LACKS = re.compile(r"(?:^|[\s>:\]])(\d{1,6})!?: \[([^\[\]]{1,2000})\]\s*$")
+_MISSING = re.compile(r"(\S{1,400}) \[missing ranks: ([\d, ]{1,2000})\]")
+_MOST_OF_OTHERS = 8
 
 
 def _stalled(event: Event, context: Context) -> None:
     """Per rank what it has not submitted; before 0.18, per tensor the ranks that have not."""
     lacks: dict[int, str] = {}
-    for _, bare in context.following(256):
-        if match := _LACKS.match(bare.body):
-            lacks[int(match[1])] = match[2]
-        elif match := _MISSING.match(bare.body):
-            for rank in match[2].replace(",", " ").split():
-                lacks.setdefault(int(rank), match[1])
-        elif not bare.body.startswith(("Stalled ", "One or more rank (marked")):
+    others = 0
+    for _, pieces in islice(context.line.below(), 256):
+        for bare in pieces:
+            if match := _LACKS.search(bare.line):
+                lacks[int(match[1])] = match[2]
+            elif match := _MISSING.search(bare.line):
+                for rank in match[2].replace(",", " ").split():
+                    lacks.setdefault(int(rank), match[1])
+            elif "Stalled " not in bare.line:
+                others += 1
+        if others > _MOST_OF_OTHERS:
             break
     event.about, event.about_in = sorted(lacks) or None, "global" if lacks else None
     if len(set(lacks.values())) == 1:
