@@ -45,7 +45,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = KnownProcesses(
     )
     _compare(parts, processes)
     events = _events(parts)
-    events = identity.tie(identity.own(events, logs), processes)
+    events = identity.tie_pods(identity.tie(identity.own(events, logs), processes))
     events = left_out.completed(events, max(logs["world_size"].drop_nulls().to_list(), default=None))
     events = with_years(events, parts)
     notes = [

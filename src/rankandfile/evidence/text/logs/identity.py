@@ -62,6 +62,28 @@ def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:
     ).select(events.columns)
 
 
+def tie_pods(events: pl.DataFrame) -> pl.DataFrame:
+    """A pod whose lines name one rank, and no other, is that rank's: its tracebacks are too, which name none."""
+    pod = pl.col("fields").str.json_path_match("$.pod")
+    theirs = pl.col("shape").cast(pl.String).str.contains("^(K|R|P3|P4|P6|P7)").fill_null(False)
+    sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "app", "default_group"])
+    ranks = (
+        events.filter(pl.col("rank").is_not_null() & sure & ~theirs)
+        .group_by(pod.alias("pod"))
+        .agg(pl.col("rank").unique().alias("ranks"))
+        .filter((pl.col("ranks").list.len() == 1) & pl.col("pod").is_not_null())
+        .select("pod", pl.col("ranks").list.first().alias("of_pod"))
+    )
+    if not ranks.height:
+        return events
+    joined = events.with_columns(pod.alias("pod")).join(ranks, on="pod", how="left", maintain_order="left")
+    lacks = pl.col("rank").is_null() & ~theirs & pl.col("of_pod").is_not_null()
+    return joined.with_columns(
+        pl.when(lacks).then("of_pod").otherwise("rank").alias("rank"),
+        pl.when(lacks).then(pl.lit("pod", _FROM)).otherwise("rank_from").alias("rank_from"),
+    ).select(events.columns)
+
+
 def _known(events: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """(host, pid) -> rank, from lines that say both and from NCCL's start of the communicator of the whole job."""
     sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "file"])
