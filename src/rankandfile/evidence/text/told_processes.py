@@ -45,6 +45,18 @@ _SIZE = re.compile(
 )
 
 
+#: What runs the job, by words of its first lines that no other program has.
+_PROGRAMS = (
+    ("JAX", re.compile(r"\bjax(?:lib)?\b|\bxla_bridge\b|\bXLA service\b")),
+    ("vLLM", re.compile(r"\bvLLM API server\b|\bvLLM\b.{0,20}engine|\bVLLM::")),
+    ("SGLang", re.compile(r"\bsglang\b|=ServerArgs\(")),
+    ("Horovod", re.compile(r"\b[Hh]orovod(?:run)?\b")),
+    ("XCCL", re.compile(r"\bxccl\b|\|CCL_[A-Z]{4,5}\||\bdevice='xpu'|\boneccl\b")),
+    ("HCCL", re.compile(r"\btorch_npu\b|\bH[Cc][Cc][Ll]\b|\bhccl\b")),
+    ("MPI", re.compile(r"\bmpi4py\b|\bMPI_(?:ERR_|Abort)")),
+)
+
+
 class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
     """A process, and the rank that it is. Without a rank, it is the one whose log says so."""
 
@@ -58,6 +70,8 @@ class Told(msgspec.Struct, array_like=True, frozen=True):
 
     processes: tuple[ToldProcess, ...] = ()
     world_size: int | None = None
+    programs: tuple[str, ...] = ()
+    """Other frameworks than torch that they speak of."""
 
 
 class Listener:
@@ -66,6 +80,7 @@ class Listener:
     def __init__(self) -> None:
         self._processes: dict[ToldProcess, None] = {}
         self._sizes: set[int] = set()
+        self._programs: set[str] = set()
 
     def hear(self, lines: Iterable[BareLine]) -> None:
         for bare in lines:
@@ -74,10 +89,11 @@ class Listener:
             if found is not None and len(self._processes) < _MOST:
                 self._processes.setdefault(found)
             self._sizes.update(int(size) for size in _SIZE.findall(body))
+            self._programs.update(name for name, words in _PROGRAMS if words.search(body))
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
-        return Told(tuple(self._processes), size or None)
+        return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)))
 
 
 def process_in(bare: BareLine, body: str) -> ToldProcess | None:

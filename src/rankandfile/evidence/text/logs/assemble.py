@@ -73,7 +73,8 @@ def _row(number: int, part: LogPart) -> list[Any]:
     first, last = (_in_year(ns, row.time_quality, part.written_ns) for ns in (row.first_ns, row.last_ns))
     return [
         number, part.source, row.bytes, row.lines, part.rank, part.rank_from, part.host or row.host, row.prefixes,
-        first, last, row.time_quality, row.world_size, row.torch, row.last_line, row.truncated, row.partial,
+        first, last, row.time_quality, row.world_size, row.torch,
+        list(part.raw.told.programs), row.last_line, row.truncated, row.partial,
     ]  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -14,6 +16,9 @@ from .places import Parting, parting
 from .where_all_stand import WhereAllStand
 
 
+_KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$|barrier")
+
+
 def went_another_way(of: WhereAllStand) -> Finding | None:
     """All wait for each other, and not in the same place: the few that left the way of the others are out of line."""
     if of.elsewhere or len(of.stands) < 2:
@@ -24,7 +29,9 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     odd, usual = ranks_of(parted.odd), ranks_of(parted.usual)
     # To make a group takes every rank of the job, whatever groups there are.
     makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
-    alike = of.one_group or (makes_group and not of.transfers)
+    # So do the calls by which a whole job keeps in step: no model is cut along them.
+    keeps_in_step = all(_KEEPS_IN_STEP.search(c.stand.op) for c in parted.odd) and len(parted.usual) == 1
+    alike = of.one_group or ((makes_group or keeps_in_step) and not of.transfers)
     sure = bool(of.stays) and alike and not of.unseen and _unlike(parted)
     if (_by_role(of, parted) or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
