@@ -32,6 +32,9 @@ class KnownProcesses:
         return found
 
 
+NOTHING_KNOWN = KnownProcesses()
+
+
 def known_processes(
     told: Iterable[tuple[Told, int | None, str | None]], more: Mapping[tuple[str, int], int]
 ) -> KnownProcesses:

@@ -1,7 +1,7 @@
 """Whose processes are, and how many ranks there are, as launchers, programs and people write it beside their output.
 
-`world_rank=3, pid=20311`, `# env of 28812: OMPI_COMM_WORLD_RANK=5`, `pid 4711 RANK=2`, `process_index=5 pid=88427`. A line
-that tells two processes or two ranks tells nothing of either.
+`world_rank=3, pid=20311`, `# env of 28812: OMPI_COMM_WORLD_RANK=5`, `pid 4711 RANK=2`, `process_index=5 pid=88427`. A
+line that tells two processes or two ranks tells nothing of either.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _PID = re.compile(
     r"|\benv(?:iron(?:ment)?)? of (?:process )?(\d{2,10})\b"
 )
 #: `ps eww` and its like: the process first, or behind its user; its environment behind its command.
-_LISTED = re.compile(r"^\s*(?:[a-z_][\w.-]{0,31}\+?\s+)?(\d{2,10})\s(?=.*\s(?:[A-Z0-9]+_)*(?:RANK|PROCID)=\d)")
+_LISTED = re.compile(
+    r"^\s*(?:[a-z_][\w.-]{0,31}\+?\s+)?(\d{2,10})\s(?=.*\s(?:[A-Z0-9]+_)*(?:RANK|PROCID)=\d)"
+)
 _TITLE = re.compile(r"\((\w{1,80}) pid=(\d{2,10})[,)]")
 _HOST = re.compile(r"(?<![\w-])(?:host(?:name)?|node|ip)\s*[=:]\s*([\w.-]{1,200})")
 #: What a process says of another one, or of its end, tells nothing of itself.

@@ -14,10 +14,9 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.activity import CodePlace, is_library, places_of
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.ranks.from_logs.watchdog_counters import is_of
-
-from .call_table import COLLECTIVE
 from rankandfile.reason.words import counted
 
+from .call_table import COLLECTIVE
 from .contracts import contract_of
 
 #: A rank is out of line only where at least so many others, and so many times as many, agree.

@@ -1,4 +1,4 @@
-"""Whoever keeps count of who has come names those that did not: a monitored barrier, JAX's, Horovod's inspector of stalls.
+"""Who keeps count names those that did not come: a monitored barrier, JAX's, Horovod's inspector of stalls.
 
 None of these is a recorded call, so only logs tell of it.
 """
@@ -62,7 +62,12 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
         alternatives=first.alternatives if first else (),
         missing=()
         if first
-        else (Missing(what=f"what {ranks_words(named)} did instead", how="py-spy dump --pid PID, twice, or the end of its log"),),
+        else (
+            Missing(
+                what=f"what {ranks_words(named)} did instead",
+                how="py-spy dump --pid PID, twice, or the end of its log",
+            ),
+        ),
     )
 
 
@@ -77,7 +82,11 @@ def _seen(facts: Facts, rank: int) -> str:
 def _cause(facts: Facts, named: tuple[int, ...]) -> str:
     """Who waits for other ranks elsewhere went another way."""
     stands = [facts.hosts.get(rank) for rank in named]
-    return "different_collective" if all(s is not None and s.activity == "collective" for s in stands) else "undetermined"
+    return (
+        "different_collective"
+        if all(s is not None and s.activity == "collective" for s in stands)
+        else "undetermined"
+    )
 
 
 def _monitored(facts: Facts) -> _Roll | None:
@@ -109,8 +118,12 @@ def _counted(facts: Facts) -> _Roll | None:
     """JAX's barrier, and Horovod's inspector: few that all others wait for, told by number and the same each time."""
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String))
     past = over(events)
-    rows = events.filter(pl.col("kind").is_in(["jax_barrier", "horovod_stalled"]) & pl.col("about").is_not_null())
-    last = [row for row in rows.sort("log", "line").iter_rows(named=True) if (row["log"], row["line"]) not in past]
+    rows = events.filter(
+        pl.col("kind").is_in(["jax_barrier", "horovod_stalled"]) & pl.col("about").is_not_null()
+    )
+    last = [
+        row for row in rows.sort("log", "line").iter_rows(named=True) if (row["log"], row["line"]) not in past
+    ]
     if not last:
         return None
     row, fields = last[-1], fields_of(last[-1])
@@ -118,7 +131,11 @@ def _counted(facts: Facts) -> _Roll | None:
     world = max(world_of(facts), max(named) + 1)
     reached, expected = fields.get("reached"), fields.get("expected")
     told_all = not isinstance(expected, int) or expected - int(reached or 0) == len(named)
-    if not told_all or len(named) * 2 >= world or any(set(other["about"]) != set(named) for other in last if other["kind"] == row["kind"]):
+    if (
+        not told_all
+        or len(named) * 2 >= world
+        or any(set(other["about"]) != set(named) for other in last if other["kind"] == row["kind"])
+    ):
         return None
     evidence = event_id(row["log"], row["line"])
     if row["kind"] == "jax_barrier":
@@ -129,5 +146,9 @@ def _counted(facts: Facts) -> _Roll | None:
     tensor = f" ({fields['what']})" if fields.get("what") else ""
     what = f"submit what the others wait for{tensor}{waited}"
     return _Roll(
-        named=named, what=what, said_by="Horovod's inspector of stalls", evidence=evidence, others="cannot go on"
+        named=named,
+        what=what,
+        said_by="Horovod's inspector of stalls",
+        evidence=evidence,
+        others="cannot go on",
     )

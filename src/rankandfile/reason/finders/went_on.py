@@ -19,7 +19,12 @@ def went_on(facts: Facts, _: WaitEnd) -> Finding | None:
     past = over(events)
     work = events.filter(pl.col("kind") == "progress").sort("log", "line")
     bad = events.filter(pl.col("role").is_in(["messenger", "echo", "origin"])).select("log", "line", "text")
-    if facts.hung or not past or not work.height or any((log, line) not in past for log, line, _ in bad.iter_rows()):
+    if (
+        facts.hung
+        or not past
+        or not work.height
+        or any((log, line) not in past for log, line, _ in bad.iter_rows())
+    ):
         return None
     last = work.row(-1, named=True)
     first = next(text for log, line, text in bad.iter_rows() if (log, line) in past)
@@ -31,5 +36,8 @@ def went_on(facts: Facts, _: WaitEnd) -> Finding | None:
             f'A warning told of a wait ("{first[:120]}"), and it was over: behind it the log goes on with work, up to '
             f'"{last["text"][:120]}". No line tells that anything waits since.'
         ),
-        evidence=(*(event_id(log, line) for log, line in sorted(past)[:3]), event_id(last["log"], last["line"])),
+        evidence=(
+            *(event_id(log, line) for log, line in sorted(past)[:3]),
+            event_id(last["log"], last["line"]),
+        ),
     )

@@ -17,7 +17,6 @@ from .activity import activities, short_function
 from .motion import Motion, motions
 from .threads import last_of_each_rank, telling
 
-
 #: A time before 2000 is one of day, or of a year that nothing tells: only looks are compared by it.
 _DATED_NS = 946_684_800_000_000_000
 

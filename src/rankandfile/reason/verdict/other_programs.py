@@ -29,12 +29,12 @@ _FRAMES = (
 #: torch runs below these too; its watchdogs may well speak.
 _ABOVE_TORCH = frozenset(("vLLM", "SGLang", "XCCL", "HCCL"))
 _NEXT = {
-    "JAX": "`py-spy dump --native --pid PID` of every process, twice: in a program of several controllers all must run the "
-    "same programs in the same order",
-    "vLLM": "`py-spy dump --pid PID` of each VLLM::Worker and EngineCore process, twice; VLLM_LOGGING_LEVEL=DEBUG tells what "
-    "each was executing",
+    "JAX": "`py-spy dump --native --pid PID` of every process, twice: all must run the same programs in the "
+    "same order",
+    "vLLM": "`py-spy dump --pid PID` of each VLLM::Worker and EngineCore, twice; VLLM_LOGGING_LEVEL=DEBUG tells "
+    "what each was executing",
     "SGLang": "`py-spy dump --pid PID` of each sglang::scheduler process, twice",
-    "Horovod": "`py-spy dump --pid PID` of every rank, twice; HOROVOD_LOG_LEVEL=debug tells which tensors each submitted",
+    "Horovod": "`py-spy dump --pid PID` of every rank, twice; HOROVOD_LOG_LEVEL=debug tells the tensors of each",
     "MPI": "`py-spy dump --native --pid PID` of every rank: the call of MPI in which each stands",
     "XCCL": "`py-spy dump --native --pid PID` of every rank, twice; CCL_LOG_LEVEL=info tells each rank's calls",
     "HCCL": "`py-spy dump --native --pid PID` of every rank, and their plogs (~/ascend/log)",
@@ -50,7 +50,9 @@ def fit(facts: Facts, found: Finding) -> Finding:
     program = program_of(facts)
     if program is None:
         return found
-    kept = tuple(one for one in found.missing if one.what != _WHERE and not _OF_TORCH.search(f"{one.what} {one.how}"))
+    kept = tuple(
+        one for one in found.missing if one.what != _WHERE and not _OF_TORCH.search(f"{one.what} {one.how}")
+    )
     if len(kept) < len(found.missing):
         kept = (Missing(what=_WHERE, how=_NEXT[program]), *kept)
     others = tuple(

@@ -120,7 +120,10 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
-            said = [may_be_said(raw, fit(facts, finding)) for finding in (believed if row.several else believed[:1])]
+            said = [
+                may_be_said(raw, fit(facts, finding))
+                for finding in (believed if row.several else believed[:1])
+            ]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
     return [], []
 

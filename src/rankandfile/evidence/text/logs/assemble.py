@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from rankandfile.evidence.owners.known_processes import KnownProcesses
+from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
 from rankandfile.evidence.text.logs import clock, identity, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
@@ -35,7 +35,7 @@ class LogTables:
     notes: list[Note] = field(default_factory=list)
 
 
-def tables(parts: Sequence[LogPart], processes: KnownProcesses = KnownProcesses()) -> LogTables:
+def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) -> LogTables:
     """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are.
 
     `processes`: the ranks of processes, as far as any file tells them.

@@ -1,6 +1,6 @@
-"""Lines of ranks that are not printed, or that leave out what the others' lines tell: what they were follows from those.
+"""Lines of ranks that are not printed, or leave out what the others' tell: what they were follows from those.
 
-Ray prints one of many lines alike, and how many there were. Where that is as many as ranks are missing, they are theirs.
+Ray prints one of many lines alike, and how many there were. Where as many ranks are missing, they are theirs.
 """
 
 from __future__ import annotations
@@ -29,14 +29,20 @@ def _of_silent_ranks(events: pl.DataFrame, world: int | None) -> pl.DataFrame:
         if mine.select(_SAME).n_unique() != 1 or (mine["left_out"] - 1).sum() != len(silent) or not silent:
             continue
         ranks = pl.DataFrame({"rank": silent}, schema=events.select("rank").schema)
-        nobody = (pl.lit(None).alias(name) for name in ("rank", "group_rank", "local_rank", "host", "pid", "fields"))
-        one = mine.head(1).select(events.columns).with_columns(*nobody, pl.lit("left_out").cast(pl.Categorical).alias("rank_from"))
-        more.append(ranks.join(one.drop("rank"), how="cross").select(events.columns).cast(dict(events.schema)))
+        nobody = (
+            pl.lit(None).alias(name) for name in ("rank", "group_rank", "local_rank", "host", "pid", "fields")
+        )
+        one = (
+            mine.head(1)
+            .select(events.columns)
+            .with_columns(*nobody, pl.lit("left_out").cast(pl.Categorical).alias("rank_from"))
+        )
+        more.append(ranks.join(one.drop("rank"), how="cross").select(events.columns).cast(events.schema))
     return pl.concat([events, *more]) if more else events
 
 
 def _of_the_only_group(events: pl.DataFrame) -> pl.DataFrame:
-    """A watchdog's line that names no group is of the one that others name for the same call, where they name only one."""
+    """A watchdog's line without a group is of the one that others name for the same call, where they name only one."""
     kind = pl.col("kind").cast(pl.String).is_in(_WATCHDOGS)
     named = events.filter(kind & pl.col("group_name").is_not_null() & pl.col("seq").is_not_null())
     labels = named.select("group_name", "group_desc").unique()
@@ -48,4 +54,4 @@ def _of_the_only_group(events: pl.DataFrame) -> pl.DataFrame:
     return events.with_columns(
         pl.when(its).then(pl.lit(name)).otherwise("group_name").alias("group_name"),
         pl.when(its).then(pl.lit(desc)).otherwise("group_desc").alias("group_desc"),
-    ).cast(dict(events.schema))
+    ).cast(events.schema)

@@ -35,7 +35,9 @@ def progress_in(tail: Sequence[BareLine], lines: int, after: int) -> list[Event]
         text = bare.body.strip()[:400]
         if number > after and _WORK.search(text) and not _NOTHING.search(text):
             alike[shape_of(text)].append((number, bare))
-    moving = [told for told in alike.values() if len({tuple(_NUMBER.findall(b.body)) for _, b in told}) >= _FEWEST]
+    moving = [
+        told for told in alike.values() if len({tuple(_NUMBER.findall(b.body)) for _, b in told}) >= _FEWEST
+    ]
     if not moving:
         return []
     number, bare = max((told[-1] for told in moving), key=lambda one: one[0])

@@ -41,7 +41,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
         what = f"{upper(ranks_words(wait_end.ranks))} had {come} when asked"
     elif facts.accounts.left_out:
         what = (
-            f"Of {ranks_words(wait_end.ranks)} no line is printed: as many as {facts.accounts.left_out} lines of others "
+            f"Of {ranks_words(wait_end.ranks)} no line is printed: up to {facts.accounts.left_out} lines of others "
             "were left out as alike, so who of them waits too is not told"
         )
     else:

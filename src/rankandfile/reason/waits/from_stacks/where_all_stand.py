@@ -101,7 +101,9 @@ class WhereAllStand:
         if self.facts.accounts.watched:
             return self.facts.accounts.watched[0].words
         if self.facts.accounts.waited_in_vain:
-            return f"{ranks_words(sorted(self.facts.accounts.waited_in_vain))} waited until their time was over"
+            return (
+                f"{ranks_words(sorted(self.facts.accounts.waited_in_vain))} waited until their time was over"
+            )
         return "that the job hung was said" if self.facts.hung else ""
 
     @cached_property

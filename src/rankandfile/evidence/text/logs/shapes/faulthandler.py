@@ -1,4 +1,4 @@
-"""Where faulthandler's and py-spy's stacks stand in a log. Their frames are read by the stack decoder; here only the places."""
+"""Where faulthandler's and py-spy's stacks stand in a log. The decoder of stacks reads their frames."""
 
 from __future__ import annotations
 
