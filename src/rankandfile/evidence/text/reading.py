@@ -19,6 +19,10 @@ from rankandfile.evidence.text.stacks.in_logs import InLog
 from rankandfile.evidence.text.stacks.reader import Reader
 
 
+#: Lines that are those of stacks: a file of nothing else is no log.
+_OF_STACKS = frozenset(("thread_stack",))
+
+
 def read_log(path: Path, _name: str = "") -> Decoded:
     """The events of a log, and the few stacks that stand in it. Raises OSError only."""
     with path.open("rb") as file:
@@ -47,7 +51,7 @@ def read_stacks(path: Path, name: str) -> Decoded:
         file.seek(0)
         found = _read(file, collector, os.fstat(file.fileno()).st_size, every=True)
     found.stacks = found.stacks or collector.finish()
-    if found.log is not None and not found.log.columns:
+    if found.log is not None and set(found.log.columns.get("kind", ())) <= _OF_STACKS:
         found.stacks.told, found.log = found.log.told, None
     return found
 

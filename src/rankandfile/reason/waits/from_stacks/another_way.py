@@ -48,6 +48,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         ),
         culprits=odd,
         doing=doing,
+        place=parted.odd[0].stand.location if sure and len(parted.odd) == 1 else None,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
         divergence=divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(

@@ -12,7 +12,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.moved import moved
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
-from rankandfile.reason.words import ranks_words
+from rankandfile.reason.words import ranks_words, verb
 
 from .kinds import known
 from .places import Cohort, cohorts
@@ -100,10 +100,8 @@ class WhereAllStand:
             return "watchdogs gave up on it"
         if self.facts.accounts.watched:
             return self.facts.accounts.watched[0].words
-        if self.facts.accounts.waited_in_vain:
-            return (
-                f"{ranks_words(sorted(self.facts.accounts.waited_in_vain))} waited until their time was over"
-            )
+        if vain := sorted(self.facts.accounts.waited_in_vain):
+            return f"{ranks_words(vain)} waited until {verb(vain, 'its', 'their')} time was over"
         return "that the job hung was said" if self.facts.hung else ""
 
     @cached_property
