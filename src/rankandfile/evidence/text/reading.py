@@ -18,7 +18,6 @@ from rankandfile.evidence.text.stacks.collector import Collector
 from rankandfile.evidence.text.stacks.in_logs import InLog
 from rankandfile.evidence.text.stacks.reader import Reader
 
-
 #: Lines that are those of stacks: a file of nothing else is no log.
 _OF_STACKS = frozenset(("thread_stack",))
 
