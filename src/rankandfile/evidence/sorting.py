@@ -21,6 +21,7 @@ from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
 
+from .owners.known_processes import known_processes
 from .owners.owner_by_path import whose
 
 
@@ -50,15 +51,22 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
         _take(found, blob, decoded)
     found.notes += give_ranks(found.dumps, reading)
     found.notes += keep_one_attempt(found.dumps, reading.attempt)
-    give_ranks_to_stacks(found.stacks, exits.ranks_of_processes(found.ends))
     for log, owner in zip(found.logs, whose([log.source for log in found.logs], lone=False), strict=True):
         log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
+    known = known_processes(
+        [
+            *((log.raw.told, log.rank, log.host) for log in found.logs),
+            *((part.raw.told, None, None) for part in found.stacks),
+        ],
+        exits.ranks_of_processes(found.ends),
+    )
+    give_ranks_to_stacks(found.stacks, known)
     for end, owner in zip(found.left, whose([end.source for end in found.left]), strict=True):
         end.rank, end.host = owner.rank if end.kind == "cgroup" else None, owner.host
     recorded = {one for part, ran in found.sources if part.set_aside is None for one in ran}
     ran, more = sources.sources(recorded, sources.copies(blob for blob, _ in files) if recorded else {})
     found.notes += more
-    case = assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.ends, *found.left])
+    case = assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.ends, *found.left], known)
     return replace(case, sources=ran)
 
 

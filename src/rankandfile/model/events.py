@@ -88,6 +88,9 @@ LOGS = (
     Column("world_size", pl.Int32, "largest number of ranks that a line states for the job"),
     Column("torch", pl.String, "torch releases that word their lines like this, such as '>= 2.6'"),
     Column(
+        "programs", pl.List(pl.String), "other frameworks than torch that its first and last lines speak of"
+    ),
+    Column(
         "last_line",
         pl.String,
         "the last line that is not empty: what the process was saying when it fell silent",

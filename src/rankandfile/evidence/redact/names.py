@@ -11,6 +11,8 @@ import re
 import socket
 from dataclasses import dataclass, field
 
+from rankandfile.model.packages import PACKAGES
+
 from . import cloud_patterns, patterns, public
 
 _ORDINARY = re.compile(r"[\d.]*$")
@@ -86,4 +88,4 @@ class Names:
 
 def _is_word(name: str) -> bool:
     """A word that lines about jobs use for other things: replacing it everywhere would make them unreadable."""
-    return name in public.FOLDERS or name in public.PACKAGES or name.endswith(public.SOURCES)
+    return name in public.FOLDERS or name in PACKAGES or name.endswith(public.SOURCES)

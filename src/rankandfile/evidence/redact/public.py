@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 
+from rankandfile.model.packages import PACKAGES
+
 _FOLDERS = """
     usr lib lib32 lib64 bin sbin opt etc var tmp run proc sys dev mnt media srv root home Users users local
     share include x86_64-linux-gnu aarch64-linux-gnu site-packages dist-packages venv .venv env envs conda
@@ -19,20 +21,6 @@ _FOLDERS = """
     lustre nfs gpfs efs fsx shared storage volume volumes private
 """
 FOLDERS = frozenset(_FOLDERS.split())
-
-#: Below site-packages, and at the beginning of a path that is relative to it.
-_PACKAGES = """
-    torch torchvision torchaudio torchdata torchgen torchtitan torchtune torchrec torchelastic torchcomms
-    functorch triton numpy scipy pandas polars pyarrow transformers accelerate peft trl diffusers tokenizers
-    safetensors huggingface_hub deepspeed megatron apex flash_attn xformers vllm sglang ray lightning
-    pytorch_lightning lightning_fabric lightning_utilities webdataset fairscale fsspec s3fs gcsfs boto3 botocore
-    aiohttp requests urllib3 httpx httpcore grpc google wandb mlflow tensorboard tensorboardX neptune comet_ml
-    clearml hydra omegaconf typer tqdm loguru yaml msgspec pydantic zmq redis h5py zarr PIL cv2 decord av nvidia
-    cupy numba jax flax optax monarch py_spy debugpy pytest _pytest pluggy setuptools pkg_resources pip filelock
-    joblib sklearn einops timm open_clip mosaicml colossalai horovod bitsandbytes unsloth verl openrlhf psutil
-    gevent greenlet uvloop asyncio ignite nemo transformer_engine
-"""
-PACKAGES = frozenset(_PACKAGES.split())
 
 _STDLIB = sys.stdlib_module_names
 

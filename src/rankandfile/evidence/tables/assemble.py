@@ -10,6 +10,7 @@ from rankandfile.evidence.exits import table as exits
 from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.flight.states import settle_batches
 from rankandfile.evidence.flight.versions import mixed_versions
+from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
 from rankandfile.evidence.tables.calls import call_table
 from rankandfile.evidence.tables.groups import RecordedGroup, membership, world_size
 from rankandfile.evidence.tables.part import Part
@@ -29,6 +30,7 @@ def assemble(
     stack_parts: Sequence[StackPart] = (),
     log_parts: Sequence[LogPart] = (),
     ends: Sequence[End] = (),
+    processes: KnownProcesses = NOTHING_KNOWN,
 ) -> Case:
     """The case of these files. Dumps set aside are listed in `dumps` and leave no call."""
     used = [part for part in parts if part.set_aside is None and part.rank is not None]
@@ -39,7 +41,7 @@ def assemble(
     calls = call_table(used, numbers, members.numbers, members.groups, tables)
     # After the calls: a thread that stands where its call was made then has the call's own stack.
     snapshots, stack_files = snapshot_tables(stack_parts, tables)
-    logged = log_tables(log_parts)
+    logged = log_tables(log_parts, processes)
     return Case(
         calls=settle_batches(calls),
         groups=_groups(members.groups),

@@ -18,6 +18,9 @@ from rankandfile.evidence.text.stacks.collector import Collector
 from rankandfile.evidence.text.stacks.in_logs import InLog
 from rankandfile.evidence.text.stacks.reader import Reader
 
+#: Lines that are those of stacks: a file of nothing else is no log.
+_OF_STACKS = frozenset(("thread_stack",))
+
 
 def read_log(path: Path, _name: str = "") -> Decoded:
     """The events of a log, and the few stacks that stand in it. Raises OSError only."""
@@ -46,9 +49,9 @@ def read_stacks(path: Path, name: str) -> Decoded:
             return Decoded(stacks=collector.finish())
         file.seek(0)
         found = _read(file, collector, os.fstat(file.fileno()).st_size, every=True)
-    if found.log is not None and not found.log.columns:
-        found.log = None
     found.stacks = found.stacks or collector.finish()
+    if found.log is not None and set(found.log.columns.get("kind", ())) <= _OF_STACKS:
+        found.stacks.told, found.log = found.log.told, None
     return found
 
 
@@ -59,6 +62,8 @@ def _read(file: BinaryIO, collector: Collector, size: int, *, every: bool) -> De
     reader = Reader(collector)
     take = reader.take if every else InLog(reader).take
     for line in scan:
+        if every:
+            events.listener.hear(line.taken)
         if line.tells:
             events.take(line)
         take(line)

@@ -14,6 +14,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.activity import CodePlace, is_library, places_of
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.ranks.from_logs.watchdog_counters import is_of
+from rankandfile.reason.words import counted
 
 from .call_table import COLLECTIVE
 from .contracts import contract_of
@@ -173,7 +174,7 @@ def asked(claim: Request) -> str:
     """`all_reduce of 64 elements at train.py:12`."""
     op, size = claim.asked
     at = f" at {claim.site[0]}:{claim.site[1]}" if claim.site else ""
-    return f"{op}{f' of {size:,} elements' if size else ''}{at}"
+    return f"{op}{' of ' + counted(size, 'element') if size else ''}{at}"
 
 
 def as_call(claim: Request, seq: int | None) -> Call:

@@ -17,6 +17,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.claims import OfCall
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.ranks.from_logs.watchdog_reports import UNNAMED
 
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 _EVENT = re.compile(r"L(\d+):(\d+)$")
@@ -224,11 +225,16 @@ class Raw:
         """The log lines of these ranks that speak of the group."""
         title = claim.group.rpartition(" [")[0] or claim.group
         names = {title}
+        unnamed = pl.col("group_name").is_null() & pl.col("group_desc").is_null() & pl.col("pg_id").is_null()
         for group in self.groups(claim.group):
             names |= set(self.case.groups.filter(pl.col("group") == group).select("name", "desc").row(0))
         return self.case.events.filter(
             pl.col("rank").is_in(list(ranks))
-            & (pl.col("group_name").is_in(list(names)) | pl.col("group_desc").is_in(list(names)))
+            & (
+                pl.col("group_name").is_in(list(names))
+                | pl.col("group_desc").is_in(list(names))
+                | (unnamed & title.startswith(UNNAMED))
+            )
         )
 
 

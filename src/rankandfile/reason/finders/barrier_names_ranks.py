@@ -1,21 +1,95 @@
-"""A monitored barrier names the ranks that did not come. It is no recorded call, so only logs tell of it."""
+"""Who keeps count names those that did not come: a monitored barrier, JAX's, Horovod's inspector of stalls.
+
+None of these is a recorded call, so only logs tell of it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
+from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
-from rankandfile.reason.ranks.did_instead import AskedRank
+from rankandfile.reason.ranks.did_instead import AskedRank, world_of
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.watches import over
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Roll:
+    """Who did not come, by those that said so."""
+
+    named: tuple[int, ...]
+    what: str
+    """`come to the monitored barrier within 30 s`: behind "did not"."""
+    said_by: str
+    evidence: str
+    others: str = "failed"
+
+
 @finder(precedence=30, of="job")
 def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
+    roll = _monitored(facts) or _counted(facts)
+    if roll is None:
+        return None
+    named = roll.named
+    stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
+    first = next(iter(stories.values()), None)
+    doing = {rank: stories[rank].doing if rank in stories else _seen(facts, rank) for rank in named}
+    doing = {rank: words for rank, words in doing.items() if words}
+    told = "; ".join(dict.fromkeys(doing.values()))
+    instead = f": {told}" if told else "; what it did instead, its stack or its log would tell"
+    return Finding(
+        cause=first.cause if first else _cause(facts, named),
+        confidence="supported",
+        sentence=(
+            f"{upper(ranks_words(named))} did not {roll.what}, says {roll.said_by}{instead}. The others came, and "
+            f"{roll.others} for want of {verb(named, 'it', 'them')}."
+        ),
+        culprits=named,
+        doing=doing,
+        victims=tuple(sorted(({*facts.accounts.waited_in_vain} | set(range(world_of(facts)))) - set(named))),
+        location=first.location if first else None,
+        evidence=(roll.evidence, *(i for s in stories.values() for i in s.evidence)),
+        contradicted_by="a line of the named rank that it came there",
+        alternatives=first.alternatives if first else (),
+        missing=()
+        if first
+        else (
+            Missing(
+                what=f"what {ranks_words(named)} did instead",
+                how="py-spy dump --pid PID, twice, or the end of its log",
+            ),
+        ),
+    )
+
+
+def _seen(facts: Facts, rank: int) -> str:
+    """Where it stood, or what it said last."""
+    stand, line = facts.hosts.get(rank), facts.accounts.last_lines.get(rank)
+    if stand is not None and not stand.died:
+        return stand.words
+    return f'the last line of its log is "{line[:120]}"' if line else ""
+
+
+def _cause(facts: Facts, named: tuple[int, ...]) -> str:
+    """Who waits for other ranks elsewhere went another way."""
+    stands = [facts.hosts.get(rank) for rank in named]
+    return (
+        "different_collective"
+        if all(s is not None and s.activity == "collective" for s in stands)
+        else "undetermined"
+    )
+
+
+def _monitored(facts: Facts) -> _Roll | None:
     rows = facts.case.events.filter(
         (pl.col("kind").cast(pl.String) == "monitored_barrier") & pl.col("about").is_not_null()
     )
@@ -30,23 +104,51 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
     writers = set(mine["group_rank"].to_list())
     if not named or writers & set(named) or (facts.case.world_size or max(named) + 1) <= max(named):
         return None
-    stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
-    first = next(iter(stories.values()), None)
-    doing = f": {first.doing}" if first else "; what it did instead, its stack or its log would tell"
     row = mine.row(0, named=True)
     limit = f" within {row['timeout_ms'] / 1000:g} s" if row["timeout_ms"] else ""
-    return Finding(
-        cause=first.cause if first else "undetermined",
-        confidence="supported",
-        sentence=(
-            f"{upper(ranks_words(named))} did not come to the monitored barrier{limit}, says "
-            f"{ranks_words(sorted(writers))}{doing}. The others came, and failed for want of "
-            f"{verb(named, 'it', 'them')}."
-        ),
-        culprits=named,
-        doing={rank: story.doing for rank, story in stories.items()},
-        location=first.location if first else None,
-        evidence=(event_id(row["log"], row["line"]), *(i for s in stories.values() for i in s.evidence)),
-        contradicted_by="a line of the named rank that it passed the barrier",
-        alternatives=first.alternatives if first else (),
+    return _Roll(
+        named=named,
+        what=f"come to the monitored barrier{limit}",
+        said_by=ranks_words(sorted(writers)),
+        evidence=event_id(row["log"], row["line"]),
+    )
+
+
+def _counted(facts: Facts) -> _Roll | None:
+    """JAX's barrier, and Horovod's inspector: few that all others wait for, told by number and the same each time."""
+    events = facts.case.events.with_columns(pl.col("kind").cast(pl.String))
+    past = over(events)
+    rows = events.filter(
+        pl.col("kind").is_in(["jax_barrier", "horovod_stalled"]) & pl.col("about").is_not_null()
+    )
+    last = [
+        row for row in rows.sort("log", "line").iter_rows(named=True) if (row["log"], row["line"]) not in past
+    ]
+    if not last:
+        return None
+    row, fields = last[-1], fields_of(last[-1])
+    named = tuple(sorted(set(row["about"])))
+    world = max(world_of(facts), max(named) + 1)
+    reached, expected = fields.get("reached"), fields.get("expected")
+    told_all = not isinstance(expected, int) or expected - int(reached or 0) == len(named)
+    if (
+        not told_all
+        or len(named) * 2 >= world
+        or any(set(other["about"]) != set(named) for other in last if other["kind"] == row["kind"])
+    ):
+        return None
+    evidence = event_id(row["log"], row["line"])
+    if row["kind"] == "jax_barrier":
+        key = str(fields.get("key", "")).partition("::")[0]
+        what = f"come to JAX's barrier {key} in time"
+        return _Roll(named=named, what=what, said_by="the coordination service", evidence=evidence)
+    waited = f" for more than {row['waited_ms'] / 1000:g} s" if row["waited_ms"] else ""
+    tensor = f" ({fields['what']})" if fields.get("what") else ""
+    what = f"submit what the others wait for{tensor}{waited}"
+    return _Roll(
+        named=named,
+        what=what,
+        said_by="Horovod's inspector of stalls",
+        evidence=evidence,
+        others="cannot go on",
     )

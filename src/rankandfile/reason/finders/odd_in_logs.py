@@ -42,6 +42,8 @@ class _Said(NamedTuple):
     """`wrote, alone of 4 ranks: "got signal 15"`."""
     cause: str
     evidence: str
+    alone: bool
+    """No other wrote such a line."""
 
 
 def said_differently(case: Case) -> list[_Said]:
@@ -62,7 +64,8 @@ def _said(row: dict[str, object]) -> _Said:
             f'came to "{text}" in its log, and {counted(others, "other")} to "{other}"',
             "undetermined",
         )
-    return _Said(int(str(row["rank"])), words, cause, event_id(int(str(row["log"])), int(str(row["line"]))))
+    place = event_id(int(str(row["log"])), int(str(row["line"])))
+    return _Said(int(str(row["rank"])), words, cause, place, row["kind"] == "line_alone")
 
 
 @finder(precedence=90, of="logs")

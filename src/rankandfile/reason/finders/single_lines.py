@@ -20,6 +20,7 @@ from rankandfile.reason.ranks.from_logs.caught import dealt_with
 from rankandfile.reason.ranks.from_logs.over import over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved, failed_or_stands
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
+from rankandfile.reason.ranks.from_logs.watches import over
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.verdict.line_meanings import MEANINGS, Meaning, say
 from rankandfile.reason.waits.graph import WaitEnd
@@ -40,7 +41,7 @@ def single_lines(facts: Facts, _: WaitEnd) -> Finding | None:
 def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
     """Lines that mean something alone, the surest first."""
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
-    told, went_on = set(events["kind"].unique().to_list()), caught_and_unproved(facts)
+    told, went_on, past = set(events["kind"].unique().to_list()), caught_and_unproved(facts), over(events)
     after, proved = _gave_up(events), failed_or_stands(facts)
     for meaning in MEANINGS:
         if told.isdisjoint(meaning.kinds):
@@ -51,6 +52,7 @@ def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
             .iter_rows(named=True)
         )
         rows = [row for row in rows if not meaning.if_code or _failed(row, after)]
+        rows = [row for row in rows if (row["log"], row["line"]) not in past]
         rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(facts, row, went_on, proved)]
         if rows:
             yield meaning, rows

@@ -14,6 +14,7 @@ import polars as pl
 
 from rankandfile.model.activity import ACTIVITIES, Doing
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.packages import is_installed
 
 from .activity_contexts import CODE, CONTEXTS, Context
 from .activity_patterns import PATTERNS
@@ -100,7 +101,8 @@ def is_native(place: CodePlace) -> bool:
 
 def is_library(place: CodePlace) -> bool:
     """Not the program's own: torch's, the interpreter's, or installed."""
-    return place.is_torch or _LIBRARY.search(place.file) is not None or is_native(place)
+    installed = _LIBRARY.search(place.file) is not None or is_installed(place.file)
+    return place.is_torch or installed or is_native(place)
 
 
 def _dumping(stack: Stack) -> int:

@@ -17,6 +17,9 @@ from .activity import activities, short_function
 from .motion import Motion, motions
 from .threads import last_of_each_rank, telling
 
+#: A time before 2000 is one of day, or of a year that nothing tells: only looks are compared by it.
+_DATED_NS = 946_684_800_000_000_000
+
 
 @dataclass(frozen=True)
 class Stand:
@@ -119,7 +122,7 @@ def _stand(
         snapshots=motion.snapshots if motion else 1,
         evidence=(stack_id(row["file"], row["line"]),),
         apart_ns=motion.apart_ns if motion else None,
-        last_ns=row["written_ns"] if row["at_ns"] is None else row["at_ns"],
+        last_ns=row["at_ns"] if (row["at_ns"] or 0) > _DATED_NS else row["written_ns"],
     )
 
 

@@ -24,6 +24,10 @@ from .activity import (
 _POLLS = {"data_loader", "lock", "queue", "thread", "subprocess", "collective", "p2p", "sleep", "network_io"}
 
 
+#: Looks that lie further apart were not stamped by one kind of clock.
+_MOST_NS = 30 * 86_400 * 1_000_000_000
+
+
 class Motion(NamedTuple):
     rank: int | None
     host: str | None
@@ -114,8 +118,9 @@ def _apart_ns(rows: Sequence[Row]) -> int | None:
     for clock in ("at_ns", "written_ns"):
         times: list[int | None] = [row.get(clock) for row in rows]
         known = [time for time in times if time is not None]
-        if len(known) == len(times):
-            return max(known) - min(known)
+        apart = max(known) - min(known) if len(known) == len(times) else None
+        if apart is not None and apart < _MOST_NS:
+            return apart
     return None
 
 

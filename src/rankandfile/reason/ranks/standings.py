@@ -15,14 +15,15 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.lookup import evidence_of
 from rankandfile.reason.waits.in_words import call_phrase, pending_row
 
-from .did_instead import world_of
+from .activity import at
+from .did_instead import location_of, world_of
 from .from_logs.nccl_setups import setups
 from .from_logs.ras_counts import Launches, launches
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
 _MOST_REASONS = 512
-_LONGEST, _LONGEST_ERROR = 80, 160
+_LONGEST, _LONGEST_ERROR, _LONGEST_WAIT = 80, 160, 200
 _NUMBER = re.compile(r"\d+")
 
 
@@ -111,6 +112,18 @@ def _of_log(facts: Facts, rank: int) -> Standing | None:
     if report is not None:
         what = f"in {report.op or 'a call'} #{report.seq} of {report.desc or report.group}"
         return Standing(ranks="", state="waits", what=what, told_by="log", evidence=[report.evidence])
+    waited = accounts.waited_in_vain.get(rank)
+    if waited is not None and rank not in accounts.raised:
+        where = f" in {waited.place.function}, {at(waited.place)}" if waited.place is not None else ""
+        what = f"waited{where} until its time was over: {waited.words}"
+        return Standing(
+            ranks="",
+            state="waits",
+            what=what if len(what) <= _LONGEST_WAIT else what[: _LONGEST_WAIT - 1] + "…",
+            told_by="log",
+            location=location_of(waited.place),
+            evidence=list(waited.evidence[:2]),
+        )
     for words, errors in (
         ("raised ", accounts.raised),
         ("its device failed: ", accounts.device),
@@ -119,7 +132,9 @@ def _of_log(facts: Facts, rank: int) -> Standing | None:
         ("lost a peer: ", accounts.lost_peers),
     ):
         if (error := errors.get(rank)) is not None:
-            state: Literal["gone", "unknown"] = "gone" if errors is accounts.raised else "unknown"
+            # What the program caught ended nobody.
+            ended = errors is accounts.raised and rank not in accounts.caught
+            state: Literal["gone", "unknown"] = "gone" if ended else "unknown"
             what = f"{words}{_short(error.words)}"
             return Standing(
                 ranks="", state=state, what=what, told_by="log", evidence=list(error.evidence[:2])

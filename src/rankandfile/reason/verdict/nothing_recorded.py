@@ -35,22 +35,16 @@ _PLAIN = (
     "ras_communicator",
     "proxy_noise",
     "faulthandler_timer",
+    "xla_unstuck",
     "group_not_destroyed",
     "progress",
+    "work_goes_on",
     "last_said",
     "xid_information",
 )
 
 _STACKS = "stacks of all ranks, twice, some seconds apart: `py-spy dump --pid PID` for each"
 _RECORDER = "set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path"
-_NEXT = {
-    "JAX": "`py-spy dump --native --pid PID` of every process: in a program of several controllers all must run the "
-    "same programs in the same order",
-    "vLLM": "`py-spy dump --pid PID` of each VLLM::Worker and EngineCore process",
-    "SGLang": "`py-spy dump --pid PID` of each sglang::scheduler process",
-    "MPI": "`py-spy dump --native --pid PID` of every rank: the call of MPI in which each stands",
-    "HCCL": "`py-spy dump --native --pid PID` of every rank, and their plogs (~/ascend/log)",
-}
 
 
 def nothing_recorded(facts: Facts) -> Finding:
@@ -74,7 +68,6 @@ def nothing_recorded(facts: Facts) -> Finding:
         )
     if not rows:
         sentence = _without_a_line(facts)
-    framework = framework_of(events)
     return Finding(
         hang=False,
         cause="undetermined",
@@ -82,12 +75,8 @@ def nothing_recorded(facts: Facts) -> Finding:
         sentence=sentence,
         evidence=tuple(event_id(row["log"], row["line"]) for row in (*shown[:_MOST_READ], *unread)),
         missing=(
-            Missing(what="where each rank stands", how=_NEXT.get(framework, _STACKS)),
-            *(
-                (Missing(what="flight-recorder dumps with calls", how=_RECORDER),)
-                if framework in ("torch", "")
-                else ()
-            ),
+            Missing(what="where each rank stands", how=_STACKS),
+            Missing(what="flight-recorder dumps with calls", how=_RECORDER),
         ),
         unadvised=("anti_advice", "probes"),
     )
@@ -107,25 +96,6 @@ def _without_a_line(facts: Facts) -> str:
     )
     unsaid = f", and no line of a fault, in {files}" if files else ""
     return f"There is not a single recorded call to decide on{unsaid}."
-
-
-def framework_of(events: pl.DataFrame) -> str:
-    """Whose words the logs speak; empty where nothing tells."""
-    kinds, shapes = set(events["kind"].to_list()), set(events["shape"].cast(pl.String).to_list())
-    for framework, signs in (
-        ("JAX", ("xla_rendezvous", "xla_leader_stuck", "jax_unhealthy_tasks", "jax_barrier")),
-        ("vLLM", ("vllm_no_block", "executor_worker_died")),
-        ("SGLang", ("sglang_watchdog",)),
-        ("HCCL", ("hccl_notify", "hccl_lost")),
-    ):
-        if not kinds.isdisjoint(signs):
-            return framework
-    texts = events["text"].drop_nulls()
-    if texts.str.contains(r"mpi4py|MPI_ERR_").any():
-        return "MPI"
-    if texts.str.contains(r"jaxlib|XlaRuntimeError").any():
-        return "JAX"
-    return "torch" if any(str(shape)[:1] in ("W", "H", "G", "D") for shape in shapes) else ""
 
 
 def _short(row: Row) -> str:

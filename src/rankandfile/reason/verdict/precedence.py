@@ -30,6 +30,7 @@ from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
 from .named_by_checks import checked
 from .nothing_waits import ended_well, nothing_waits
+from .other_programs import fit
 from .ras_agrees import said_by_ras
 from .silent_disagreement import silent_disagreements
 
@@ -119,7 +120,10 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
-            said = [may_be_said(raw, finding) for finding in (believed if row.several else believed[:1])]
+            said = [
+                may_be_said(raw, fit(facts, finding))
+                for finding in (believed if row.several else believed[:1])
+            ]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
     return [], []
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from rankandfile.evidence.text.logs import clock, identity
+from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
+from rankandfile.evidence.text.logs import clock, identity, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.local_devices import by_device
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
@@ -35,17 +36,21 @@ class LogTables:
     notes: list[Note] = field(default_factory=list)
 
 
-def tables(parts: Sequence[LogPart]) -> LogTables:
-    """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are."""
+def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) -> LogTables:
+    """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are.
+
+    `processes`: the ranks of processes, as far as any file tells them.
+    """
     for part in parts:
         if part.rank is not None and identity.of_others(part.rank, part.raw.columns):
             part.rank, part.rank_from = None, None
     logs = pl.DataFrame(
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
-    _compare(parts)
+    _compare(parts, processes)
     events = _events(parts)
-    events = by_device(identity.tie(identity.own(events, logs)))
+    events = by_device(identity.tie_pods(identity.tie(identity.own(events, logs), processes)))
+    events = left_out.completed(events, max(logs["world_size"].drop_nulls().to_list(), default=None))
     events = with_years(events, parts)
     notes = [
         Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes
@@ -54,8 +59,11 @@ def tables(parts: Sequence[LogPart]) -> LogTables:
     return LogTables(events, logs, notes)
 
 
-def _compare(parts: Sequence[LogPart]) -> None:
+def _compare(parts: Sequence[LogPart], processes: KnownProcesses) -> None:
     """Put what the logs say differently among their events."""
+    for part in parts:
+        for said in part.raw.said:
+            said.rank = processes.rank_of(said.host, said.pid) if said.rank is None else said.rank
     found = differences((number, part.rank, part.raw.said) for number, part in enumerate(parts))
     for number, events in found.items():
         raw = parts[number].raw
@@ -69,7 +77,8 @@ def _row(number: int, part: LogPart) -> list[Any]:
     first, last = (_in_year(ns, row.time_quality, part.written_ns) for ns in (row.first_ns, row.last_ns))
     return [
         number, part.source, row.bytes, row.lines, part.rank, part.rank_from, part.host or row.host, row.prefixes,
-        first, last, row.time_quality, row.world_size, row.torch, row.last_line, row.truncated, row.partial,
+        first, last, row.time_quality, row.world_size, row.torch,
+        list(part.raw.told.programs), row.last_line, row.truncated, row.partial,
     ]  # fmt: skip
 
 

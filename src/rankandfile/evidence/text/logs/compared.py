@@ -45,7 +45,7 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
     rest = [(first_of_tail + place, bare) for place, bare in enumerate(tail)][-_LOOKED:]
     if whole:
         rest = [(number, bare) for number, bare in enumerate(head, start=1)][-_LOOKED:]
-    shapes: dict[tuple[int | None, str], Said] = {}
+    shapes: dict[tuple[int | None, str | None, int | None, str], Said] = {}
     for number, bare in {**dict(numbered), **dict(rest)}.items():
         text = bare.body.strip()
         if (
@@ -55,10 +55,12 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
             or not _plain(text)
         ):
             continue
-        key = (bare.rank, shape_of(text))
+        key = (bare.rank, bare.host, bare.pid, shape_of(text))
         known = shapes.pop(key, None)
         times = 1 + (known.times if known else 0)
-        shapes[key] = Said(line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times)
+        shapes[key] = Said(
+            line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times, pid=bare.pid, host=bare.host
+        )
     found = list(shapes.values())
     return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
 

@@ -20,17 +20,28 @@ FRAMES = 100
 #: Exceptions by which a process learns that others ended, or that nobody came: they began elsewhere.
 _ECHOES = re.compile(
     r"(?:^|\.)(?:Dist(?:Backend|Network|Store)?Error|ChildFailedError|SignalException|Rendezvous\w*Error"
-    r"|ProcessRaisedException|ProcessExitedException|ConnectionResetError|BrokenPipeError|ConnectionRefusedError)$"
+    r"|ProcessRaisedException|ProcessExitedException|EngineDeadError|\w*Actor\w*Error|WorkerGroupError|HorovodInternalError|ConnectionResetError|BrokenPipeError|ConnectionRefusedError)$"
 )
 _ECHOED = re.compile(
-    r"CCL (?:error|communicator)|CCL_ERROR_(?:REMOTE|SYSTEM)_ERROR|remote process exited or there was a network error"
+    r"tasks are unhealthy|another task (?:died|reported)|EngineCore (?:encountered|failed)|Horovod has been shut down"
+    r"|The actor died unexpectedly|A worker group error occurred|Engine core initialization failed"
+    r"|CCL (?:error|communicator)|CCL_ERROR_(?:REMOTE|SYSTEM)_ERROR|remote process exited or there was a network error"
     r"|(?:nccl|rccl)(?:Remote|System)Error|Watchdog caught|Connection closed by peer|Connection reset by peer"
     r"|Broken pipe"
     r"|gloo/transport|pair\.cc|unbound_buffer|is setting up \w+ communicator|Socket Timeout|wait timeout after"
     r"|client socket has timed out|DataLoader worker .* is killed by signal: Terminated"
 )
 _MESSAGES = re.compile(
-    r"Detected mismatch between collectives|monitoredBarrier|[Tt]imed out waiting|timed out after"
+    r"Detected mismatch between collectives|monitoredBarrier|[Tt]imed out waiting|timed out after|Barrier timed out"
+    r"|RPC call to \w+ timed out"
+)
+#: A limit that ran out. Whose fault that was depends on what was waited for.
+_RAN_OUT = re.compile(r"(?i)time[ds]?[ _-]?out|deadline[ _]?exceeded")
+#: Frames, and lines of source, in which ranks wait for each other.
+_FOR_OTHERS = re.compile(
+    r"(?i)(?:^|[^a-z])(?:\w*barrier\w*|(?:i?all_?)(?:reduce|gather|to_?all)\w*|reduce_?scatter\w*|broadcast\w*|gather_object"
+    r"|scatter_object\w*|sync_global\w*|rendezvous\w*|wait_at_\w+|collective_rpc|execute_model|i?recv|_store\w*|store\.(?:get|wait)"
+    r"|process_allgather|init_process_group|new_group|wait_for_(?:workers|peers|ranks|everyone))\s*(?:\(|$)"
 )
 
 
@@ -39,6 +50,7 @@ def read(event: Event, context: Context) -> None:
     told = context.before_match.strip()
     writer = event.writer
     frames: list[list[object]] = []
+    source = ""
     raised = None
     lines = context.following()
     for offset, bare in lines:
@@ -48,6 +60,8 @@ def read(event: Event, context: Context) -> None:
             context.consumed.add(offset)
         if match := _FRAME.match(body):
             frames.append([clean(match[3], 200), clean(match[1], 400), integer(match[2])])
+        elif frames and body[:1].isspace() and body.strip(" ^~"):
+            source = body.strip()
         elif body[:1].strip() and not body.startswith("Traceback (most"):
             raised = _RAISED.match(_REPEATED.sub("", body))
             break
@@ -57,6 +71,9 @@ def read(event: Event, context: Context) -> None:
         event.fields["message"] = clean(raised[2] or "", 400)
         event.text = clean(raised[0])
         event.role = weigh(raised[1], raised[2] or "")
+        asked = [source, *(str(frame[0]) for frame in frames)]
+        if _RAN_OUT.search(raised[0]) and any(_FOR_OTHERS.search(one) for one in asked):
+            event.role = "messenger"
     if told.startswith("traceback"):
         event.role = "echo"
     if told == "Original":

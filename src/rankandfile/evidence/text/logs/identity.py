@@ -13,6 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from rankandfile.evidence.owners.known_processes import KnownProcesses
+
 _FROM = pl.Categorical()
 
 
@@ -40,9 +42,14 @@ def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
     ).select(events.columns)
 
 
-def tie(events: pl.DataFrame) -> pl.DataFrame:
-    """Ranks of the lines that name a process only."""
-    known = _known(events)
+def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:
+    """Ranks of the lines that name a process only. `processes`: what other lines tell of them."""
+    told = pl.DataFrame(
+        [(host or None, pid, rank) for (host, pid), rank in processes.ranks.items()],
+        schema=events.select("host", "pid", "rank").schema,
+        orient="row",
+    )
+    known = _known(events, told)
     if not known.height:
         return events
     with_host = known.filter(pl.col("host").is_not_null()).select(
@@ -67,13 +74,36 @@ def tie(events: pl.DataFrame) -> pl.DataFrame:
     ).select(events.columns)
 
 
-def _known(events: pl.DataFrame) -> pl.DataFrame:
+def tie_pods(events: pl.DataFrame) -> pl.DataFrame:
+    """A pod whose lines name one rank, and no other, is that rank's: its tracebacks are too, which name none."""
+    pod = pl.col("fields").str.json_path_match("$.pod")
+    theirs = pl.col("shape").cast(pl.String).str.contains("^(K|R|P3|P4|P6|P7)").fill_null(False)
+    sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "app", "default_group"])
+    ranks = (
+        events.filter(pl.col("rank").is_not_null() & sure & ~theirs)
+        .group_by(pod.alias("pod"))
+        .agg(pl.col("rank").unique().alias("ranks"))
+        .filter((pl.col("ranks").list.len() == 1) & pl.col("pod").is_not_null())
+        .select("pod", pl.col("ranks").list.first().alias("of_pod"))
+    )
+    if not ranks.height:
+        return events
+    joined = events.with_columns(pod.alias("pod")).join(ranks, on="pod", how="left", maintain_order="left")
+    lacks = pl.col("rank").is_null() & ~theirs & pl.col("of_pod").is_not_null()
+    return joined.with_columns(
+        pl.when(lacks).then("of_pod").otherwise("rank").alias("rank"),
+        pl.when(lacks).then(pl.lit("pod", _FROM)).otherwise("rank_from").alias("rank_from"),
+    ).select(events.columns)
+
+
+def _known(events: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """(host, pid) -> rank, from lines that say both and from NCCL's start of the communicator of the whole job."""
     sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "file"])
     # A process id in a K or P3 line is of another process than the line's writer.
     said = events.filter(
         sure & pl.col("pid").is_not_null() & pl.col("shape").cast(pl.String).str.contains("^(N|W|H|P4|P7|R5)")
     ).select("host", "pid", "rank")
+    said = pl.concat([said, told])
     starts = events.filter(pl.col("kind") == "nccl_init").select(
         "host", "pid", "group_rank",
         pl.col("fields").str.json_path_match("$.nranks").cast(pl.Int64, strict=False).alias("nranks"),

@@ -8,6 +8,7 @@ import msgspec
 
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import Event
+from rankandfile.evidence.text.told_processes import Told
 
 #: The columns of an event that a decoding process knows; the number of the log is the assembler's.
 COLUMNS = tuple(Event.__struct_fields__)
@@ -36,6 +37,8 @@ class Said(msgspec.Struct, array_like=True, kw_only=True):
     text: str
     times: int = 1
     """How often a line of its shape stands there; this is the last."""
+    pid: int | None = None
+    host: str | None = None
 
 
 class RawLog(msgspec.Struct, array_like=True):
@@ -44,6 +47,7 @@ class RawLog(msgspec.Struct, array_like=True):
     """`COLUMNS`, of equal length; `fields` as JSON text. Nothing of a log without events."""
     notes: list[RawNote] = []
     said: list[Said] = []
+    told: Told = Told()
 
 
 def columns_of(events: list[Event]) -> dict[str, list[Any]]:

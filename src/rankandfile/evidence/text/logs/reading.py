@@ -13,6 +13,7 @@ from rankandfile.evidence.text.logs.collect import Collector
 from rankandfile.evidence.text.logs.compared import said_in
 from rankandfile.evidence.text.logs.event import Event, clean
 from rankandfile.evidence.text.logs.last_words import last_words
+from rankandfile.evidence.text.logs.progress import progress_in
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
 from rankandfile.evidence.text.logs.unread import unread_in
@@ -21,6 +22,7 @@ from rankandfile.evidence.text.logs.wrapping import unwrapped, whole
 from rankandfile.evidence.text.prefixes import peel
 from rankandfile.evidence.text.scan import LINE, Line, Scan
 from rankandfile.evidence.text.stacks.in_logs import words
+from rankandfile.evidence.text.told_processes import Listener
 from rankandfile.evidence.text.written_lines import pieces
 
 #: How much of a file's beginning and end is read for its times and its last words.
@@ -44,6 +46,7 @@ class Events:
 
     def __init__(self, scan: Scan, size: int) -> None:
         self.scan = scan
+        self.listener = Listener()
         self.layers: Counter[str] = Counter()
         self.notes: list[RawNote] = []
         self._size = size
@@ -74,15 +77,18 @@ class Events:
         hosts = {bare.host for bare in head if bare.host}
         row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
         row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")
-        row.world_size = _world(events)
+        self.listener.hear([*head, *tail])
+        told = self.listener.told()
+        row.world_size = _world(events) or told.world_size
         row.torch = torch_of(event.text for event in events)
         row.truncated = size > 0 and not _ends_line(file, size)
         row.partial = bool(self.notes)
         # Where something was understood, that is what is shown.
         unread = [] if events else unread_in(tail, self.scan.lines)
+        work = progress_in(tail, self.scan.lines, min(_last_line(e) for e in events)) if events else []
         said = said_in(head, tail, self.scan.lines, size <= _EDGE)
         moved = last_words(tail, self.scan.lines)
-        return RawLog(row, columns_of([*events, *unread, *moved]), self.notes, said)
+        return RawLog(row, columns_of([*events, *unread, *work, *moved]), self.notes, said, told)
 
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []
@@ -174,6 +180,12 @@ def _world(events: list[Event]) -> int | None:
         if name in event.fields and event.kind not in _OF_BYTES
     ]
     return max((value for value in told if isinstance(value, int) and 0 < value < 1 << 24), default=None)
+
+
+def _last_line(event: Event) -> int:
+    """Where an event that is told again and again was told last."""
+    again = event.fields.get("last_line")
+    return again if isinstance(again, int) else event.line
 
 
 def _ends_line(file: BinaryIO, size: int) -> bool:

@@ -12,7 +12,12 @@ from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.reader import Reader
 
 #: faulthandler, tracebacks and C++ frames all say "most recent call". Each is part of some log shape's literal.
-_WORDS = ("most recent call", "Stack trace of the failed collective:")
+#: py-spy begins with the program's own thread.
+_WORDS = (
+    "most recent call",
+    "Stack trace of the failed collective:",
+    '): "MainThread"',
+)
 #: Lines before the words that may belong to the stack: who printed it, what the fatal error was.
 _BEFORE = 3
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rankandfile.evidence.owners.known_processes import KnownProcesses, agreed
 from rankandfile.evidence.owners.owner_by_path import whose
 from rankandfile.evidence.text.stacks.raw import DIED, NOW, RawProcess, RawStacks
-from rankandfile.evidence.text.stamps import stamp
+from rankandfile.evidence.text.stamps import stamp, time_of_day
 
-#: Process numbers that are known to be a rank's: (host or "", pid) to rank.
-RankOf = Mapping[tuple[str, int], int]
-
+#: Hours and minutes, and seconds too.
+_CLOCK = re.compile(r"(?<!\d)(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?!\d)")
 _STAMP = re.compile(r"(20\d\d)(\d\d)(\d\d)[_T-](\d\d)(\d\d)(\d\d)(?=\D|$)")
 
 
@@ -30,19 +30,20 @@ class StackPart:
     host: str | None = None
 
 
-def give_ranks(parts: Sequence[StackPart], known: RankOf | None = None) -> None:
+def give_ranks(parts: Sequence[StackPart], known: KnownProcesses | None = None) -> None:
     """Fill in rank, host and time of each snapshot of each file, where anything tells them."""
+    clocks = _clocks(parts)
     for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
         part.host = part.host or owner.host
         if part.rank is None and owner.rank is not None and _is_of_one(part.raw, owner.rank):
             part.rank, part.rank_from = owner.rank, owner.rank_from or "name"
-        named_ns = _stamp(part.source)
+        named_ns = _stamp(part.source) or clocks.get(part.source)
         for process in part.raw.processes:
             process.host = process.host or part.host
             process.at_ns = process.at_ns or named_ns
             if process.rank is None and part.rank is not None:
                 process.rank, process.rank_from = part.rank, part.rank_from
-    _by_process([process for part in parts for process in part.raw.processes], known or {})
+    _by_process([process for part in parts for process in part.raw.processes], known or KnownProcesses())
 
 
 def _is_of_one(raw: RawStacks, rank: int) -> bool:
@@ -62,22 +63,39 @@ def _is_of_one(raw: RawStacks, rank: int) -> bool:
     )
 
 
-def _by_process(processes: Sequence[RawProcess], known: RankOf) -> None:
+def _by_process(processes: Sequence[RawProcess], known: KnownProcesses) -> None:
     """A process that one file knows the rank of has it in all files; and so do those it started."""
-    ranks: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for key, rank in known.items():
-        ranks[key].add(rank)
-    for process in processes:
-        if process.rank is not None and process.pid is not None:
-            ranks[process.host or "", process.pid].add(process.rank)
+    told = [
+        ((process.host or "", process.pid), process.rank)
+        for process in processes
+        if process.rank is not None and process.pid is not None
+    ]
+    everywhere = agreed([*known.ranks.items(), *told])
     for process in processes:
         if process.rank is not None:
             continue
         for pid, told_by in ((process.pid, "process"), (process.parent, "parent")):
-            found = ranks.get((process.host or "", pid), set()) if pid is not None else set()
-            if len(found) == 1:
-                process.rank, process.rank_from = next(iter(found)), told_by
+            if (rank := everywhere.rank_of(process.host, pid)) is not None:
+                process.rank, process.rank_from = rank, told_by
                 break
+
+
+def _clocks(parts: Sequence[StackPart]) -> dict[str, int]:
+    """Times of day in the names of files that show the same processes and differ in nothing else: `pyspy_1405.txt`."""
+    alike: dict[str, list[tuple[StackPart, str]]] = defaultdict(list)
+    for part in parts:
+        folder, _, name = part.source.rpartition("/")
+        for match in _CLOCK.finditer(name):
+            alike[f"{folder}/{name[: match.start()]}#{name[match.end() :]}"].append((part, match[0]))
+    found: dict[str, int] = {}
+    for looks in alike.values():
+        seen = [{process.pid for process in part.raw.processes} - {None} for part, _ in looks]
+        if len(looks) > 1 and set.intersection(*seen):
+            for part, digits in looks:
+                clock = f"{digits[:2]}:{digits[2:4]}:{digits[4:] or '00'}"
+                if (of_day := time_of_day(clock, None)) is not None:
+                    found[part.source] = of_day.ns
+    return found
 
 
 def _stamp(source: str) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from rankandfile.evidence.raw import RawNote
+from rankandfile.evidence.text.told_processes import Told
 
 #: Values of `RawThread.shows`, see `rankandfile.model.snapshots`.
 NOW, DIED, RAISED, ISSUED = "now", "died", "raised", "issued"
@@ -61,3 +62,5 @@ class RawStacks(msgspec.Struct, array_like=True):
     unanswered: list[int] = []
     """Ranks that the debug server asked in vain."""
     notes: list[RawNote] = []
+    told: Told = Told()
+    """What the lines between the stacks say of processes."""

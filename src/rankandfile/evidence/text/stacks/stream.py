@@ -42,6 +42,8 @@ class Stream:
         self.rank_from = rank_from
         self.host: str | None = None
         self.at_ns: int | None = None
+        self.headed: int | None = None
+        """The rank that a heading names: of the one snapshot below it."""
         self.block: Block | None = None
         self.process: int | None = None
         """The snapshot being read."""
@@ -61,7 +63,11 @@ class Stream:
     def begin(self, pid: int | None = None, parent: int | None = None, error: str = "") -> int:
         """A new snapshot of a process begins here."""
         self.end()
-        self.process = self.collector.process(self.record(pid, parent, error))
+        record = self.record(pid, parent, error)
+        if self.headed is not None and record.rank is None:
+            record.rank, record.rank_from = self.headed, "content"
+        self.headed = None
+        self.process = self.collector.process(record)
         return self.process
 
     def end(self) -> None:

@@ -92,7 +92,13 @@ class Accounts:
     """Lines that tell why a host may not get on: a loader worker gone, the interpreter's lock not to be had."""
     suspended: dict[int, Error] = field(default_factory=dict)
     """Processes that a signal has stopped, as the kernel says, where not all are: they run nothing."""
+    watched: tuple[Error, ...] = ()
+    """What others that watch over a job say of a wait that had lasted too long, and that nothing shows to be over."""
+    waited_in_vain: dict[int, Error] = field(default_factory=dict)
+    """Exceptions by which a rank ended a wait for others that had lasted too long, and where it waited."""
     reports: tuple[Report, ...] = ()
+    left_out: int = 0
+    """Lines of watchdogs that a collector of logs has left out as alike, whose ranks are not told."""
     logged: frozenset[int] = frozenset()
     """Ranks of which there is any line, or a log file."""
     last_lines: dict[int, str] = field(default_factory=dict)

@@ -31,6 +31,7 @@ from .devices_and_processes import (
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
+from .watches import watched
 
 Row = dict[str, Any]
 
@@ -83,7 +84,10 @@ def read_accounts(case: Case) -> Accounts:
         misfits=_errors(_of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=_suspended(case.exits, ends),
+        watched=watched(events),
+        waited_in_vain=_errors(mine, ("traceback",), "messenger"),
         reports=read_reports(mine),
+        left_out=_left_out(mine),
         logged=frozenset(files["rank"].to_list())
         | frozenset(mine.filter(~pl.col("shape").cast(pl.String).str.contains(_OF_OTHERS))["rank"].to_list()),
         last_lines=_last_said(events)
@@ -258,6 +262,12 @@ def _last_said(events: pl.DataFrame) -> dict[int, str]:
     rows = rows.with_columns(pl.coalesce("rank", "speaker").alias("said"))
     several = rows.filter(pl.col("said").n_unique().over("log") > 1)
     return dict(several.sort("log", "line").select("said", "text").drop_nulls().iter_rows())
+def _left_out(mine: pl.DataFrame) -> int:
+    """Lines of watchdogs that a collector left out as alike, and that were not to be given to any rank."""
+    if (mine["rank_from"].cast(pl.String) == "left_out").any():
+        return 0
+    counts = [fields_of(row).get("left_out") for row in gave_up_rows(mine).iter_rows(named=True)]
+    return max((count - 1 for count in counts if isinstance(count, int)), default=0)
 
 
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:

@@ -36,7 +36,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     if not stories and (working := at_work(facts, wait_end.ranks, logged.of_call(call))):
         return _too_late(facts, logged, wait_end, call, working)
     stories = stories or by_elimination(facts, wait_end.ranks)
-    named = _named(wait_end, call, stories)
+    named = _named(wait_end, call, stories, facts.accounts.left_out)
     if not named and _lost(facts, wait_end):
         return _lost_peer(facts, logged, wait_end, call)
     first = next((stories[rank] for rank in named if rank in stories), None)
@@ -46,6 +46,11 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
             "issued nothing there yet" if far is None or far < 0 else f"come to seq {far}, and not issued it,"
         )
         what = f"{upper(ranks_words(wait_end.ranks))} had {come} when asked"
+    elif facts.accounts.left_out:
+        what = (
+            f"Of {ranks_words(wait_end.ranks)} no line is printed: up to {facts.accounts.left_out} lines of others "
+            "were left out as alike, so who of them waits too is not told"
+        )
     else:
         what = f"{upper(ranks_words(wait_end.ranks))} never spoke of it"
     alike: dict[str, list[int]] = {}
@@ -119,13 +124,15 @@ def _last_words(facts: Facts, ranks: tuple[int, ...]) -> str:
     return f". The last line {told}" if told and len(last) <= 2 else ""
 
 
-def _named(wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> tuple[int, ...]:
+def _named(wait_end: WaitEnd, call: Pending, stories: dict[int, Story], left_out: int) -> tuple[int, ...]:
     """Those to blame: whoever failed, and whoever surely is behind the most.
 
     Few that wait for many may have made a call too many, or left one out before; and that a rank is alive and silent
     says only that it is behind.
     """
     failed = tuple(sorted(rank for rank, story in stories.items() if not story.absence))
+    if left_out and not failed:
+        return ()
     if failed:
         return failed
     if len(wait_end.ranks) * 2 > len(call.waiting):

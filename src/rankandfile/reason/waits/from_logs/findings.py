@@ -15,6 +15,7 @@ from rankandfile.reason.ranks.from_logs.silence import silence
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 
+from .before_it import with_what_came_before
 from .behind import behind
 from .circle import circle
 from .disagreement import disagreement
@@ -68,7 +69,7 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
         return circle(logged, wait_end)
     if wait_end.kind in ("absent", "missing"):
         return behind(facts, logged, wait_end, call)
-    return _all_came(logged, wait_end, call)
+    return with_what_came_before(facts, _all_came(logged, wait_end, call))
 
 
 def _first(logged: LoggedWaits, wait_end: WaitEnd) -> Pending:

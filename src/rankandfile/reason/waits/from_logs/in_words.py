@@ -46,7 +46,9 @@ def _op_of(report: Report) -> str | None:
 
 
 def op(logged: LoggedWaits, call: Pending) -> str | None:
-    return next((name for r in logged.of_call(call) if (name := _op_of(r))), None)
+    """What all that speak of it call it; None where they differ."""
+    names = {name for r in logged.of_call(call) if (name := _op_of(r))}
+    return names.pop() if len(names) == 1 else None
 
 
 def waiting(logged: LoggedWaits, call: Pending) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -12,6 +14,8 @@ from .kinds import kind_of, known, rooted
 from .make_finding import make_finding
 from .places import Parting, parting
 from .where_all_stand import WhereAllStand
+
+_KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$|barrier")
 
 
 def went_another_way(of: WhereAllStand) -> Finding | None:
@@ -24,7 +28,9 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     odd, usual = ranks_of(parted.odd), ranks_of(parted.usual)
     # To make a group takes every rank of the job, whatever groups there are.
     makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
-    alike = of.one_group or (makes_group and not of.transfers)
+    # So do the calls by which a whole job keeps in step: no model is cut along them.
+    keeps_in_step = all(_KEEPS_IN_STEP.search(c.stand.op) for c in parted.odd) and len(parted.usual) == 1
+    alike = of.one_group or ((makes_group or keeps_in_step) and not of.transfers)
     sure = bool(of.stays) and alike and not of.unseen and _unlike(parted) and not _may_be_past(of, parted)
     if (_by_role(of, parted) or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
@@ -42,6 +48,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         ),
         culprits=odd,
         doing=doing,
+        place=parted.odd[0].stand.location if sure and len(parted.odd) == 1 else None,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
         divergence=divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(

@@ -20,13 +20,18 @@ def ranks_of(places: Iterable[Cohort]) -> tuple[int, ...]:
 
 def place_words(cohort: Cohort) -> str:
     """`ranks 0-2 wait in all_reduce ← step, train.py:31`."""
-    words = cohort.stand.phrase
+    words = _phrase(cohort)
     how = verb(cohort.ranks, "is", "are")
     if words.startswith("in ") and cohort.stand.waits == "ranks":
         how = verb(cohort.ranks, "waits", "wait")
     elif words.startswith("in "):
         how = verb(cohort.ranks, "stands", "stand")
     return f"{ranks_words(cohort.ranks)} {how} {words}"
+
+
+def _phrase(cohort: Cohort) -> str:
+    words = cohort.stand.phrase
+    return words if len(cohort.ranks) == 1 else words.replace(" its ", " their ")
 
 
 def places_words(places: Iterable[Cohort]) -> str:
@@ -47,7 +52,7 @@ def waiting_words(of: WhereAllStand, ranks: Iterable[int], whom: str) -> str:
     those = set(ranks)
     places = [c for c in of.cohorts if set(c.ranks) <= those]
     words = "; ".join(
-        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom}, ' if whom else ''}{c.stand.phrase}"
+        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom}, ' if whom else ''}{_phrase(c)}"
         for c in places[:MOST_PLACES]
     )
     return upper(words)

@@ -12,6 +12,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.moved import moved
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
+from rankandfile.reason.words import ranks_words, verb
 
 from .kinds import known
 from .places import Cohort, cohorts
@@ -24,6 +25,8 @@ _SEVERAL_GROUPS = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT = "default_pg"
+#: Waits in which a thread may spin: that it runs does not show that it gets on.
+_SPINS = ("collective", "p2p", "nccl_call", "cuda_sync")
 #: A step, a batch that comes late or a small save takes a job at work up to a few seconds: looks that are closer
 #: to each other may have seen one and the same.
 STILL_NS = 5_000_000_000
@@ -78,12 +81,13 @@ class WhereAllStand:
 
     @cached_property
     def moving(self) -> tuple[int, ...]:
-        return tuple(sorted(r for r, stand in self.stands.items() if stand.running or stand.moving))
+        return tuple(sorted(r for r, stand in self.stands.items() if moves(stand)))
 
     @property
     def overdue(self) -> bool:
-        """Somebody has waited for too long: a watchdog, or the person."""
-        return bool(self.facts.accounts.gave_up) or self.facts.hung
+        """Somebody has waited for too long: a watchdog, whoever else watches, or the person."""
+        accounts = self.facts.accounts
+        return bool(accounts.gave_up or accounts.watched or accounts.waited_in_vain) or self.facts.hung
 
     @cached_property
     def stays(self) -> str:
@@ -94,6 +98,10 @@ class WhereAllStand:
             return f"all of them stood there in each of {looks} snapshots, over {min(apart) / 1e9:.0f} s"
         if self.facts.accounts.gave_up:
             return "watchdogs gave up on it"
+        if self.facts.accounts.watched:
+            return self.facts.accounts.watched[0].words
+        if vain := sorted(self.facts.accounts.waited_in_vain):
+            return f"{ranks_words(vain)} waited until {verb(vain, 'its', 'their')} time was over"
         return "that the job hung was said" if self.facts.hung else ""
 
     @cached_property
@@ -126,7 +134,13 @@ class WhereAllStand:
         )
 
 
+def moves(stand: Stand) -> bool:
+    """It was seen at work, or in other places. Who waits for a device or its peers may spin there."""
+    spins = stand.activity in _SPINS or (stand.activity == "backward" and stand.moving is False)
+    return bool(stand.moving or (stand.running and not spins))
+
+
 def waits(stand: Stand) -> bool:
-    if stand.running or stand.moving:
+    if moves(stand):
         return False
     return stand.waits == "ranks" or stand.activity in _MAY_WAIT

@@ -1,4 +1,4 @@
-"""Where faulthandler's stacks stand in a log. Their frames are read by the stack decoder; here only the places."""
+"""Where faulthandler's and py-spy's stacks stand in a log. The decoder of stacks reads their frames."""
 
 from __future__ import annotations
 
@@ -15,5 +15,9 @@ SHAPES = (
     Shape(
         "thread_stack", "P8", "fact", ("(most recent call first)", "most recent call first"),
         r"(?:Current thread|Thread) 0x(?P<thread>[0-9a-f]+).{0,100}?\(most recent call first\)",
+    ),
+    Shape(
+        "thread_stack", "P8", "fact", '): "MainThread"',
+        r'^Thread (?:0x)?[0-9A-Fa-f]+ \((?:idle|active|active\+gil)\): "MainThread"',
     ),
 )  # fmt: skip

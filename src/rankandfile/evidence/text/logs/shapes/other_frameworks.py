@@ -1,10 +1,11 @@
-"""What JAX, vLLM, SGLang and HCCL say of a job that stands still, in their own words."""
+"""What JAX, vLLM, SGLang, HCCL and Horovod say of a job that stands still, in their own words."""
 
 # ruff: noqa: E501 - a pattern that is cut in two cannot be read any more
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
@@ -45,6 +46,32 @@ def _barrier(event: Event, context: Context) -> None:
     event.about, event.about_in = tasks or None, "global" if tasks else None
 
 
+#: The rank before the colon would be taken for a task of srun: whole lines are looked at.
+_LACKS = re.compile(r"(?:^|[\s>:\]])(\d{1,6})!?: \[([^\[\]]{1,2000})\]\s*$")
+_MISSING = re.compile(r"(\S{1,400}) \[missing ranks: ([\d, ]{1,2000})\]")
+_MOST_OF_OTHERS = 8
+
+
+def _stalled(event: Event, context: Context) -> None:
+    """Per rank what it has not submitted; before 0.18, per tensor the ranks that have not."""
+    lacks: dict[int, str] = {}
+    others = 0
+    for _, pieces in islice(context.line.below(), 256):
+        for bare in pieces:
+            if match := _LACKS.search(bare.line):
+                lacks[int(match[1])] = match[2]
+            elif match := _MISSING.search(bare.line):
+                for rank in match[2].replace(",", " ").split():
+                    lacks.setdefault(int(rank), match[1])
+            elif "Stalled " not in bare.line:
+                others += 1
+        if others > _MOST_OF_OTHERS:
+            break
+    event.about, event.about_in = sorted(lacks) or None, "global" if lacks else None
+    if len(set(lacks.values())) == 1:
+        event.fields["what"] = next(iter(lacks.values())).partition(",")[0][:200]
+
+
 _REACHED = re.compile(r"# of tasks that reached the barrier: (\d{1,7})/(\d{1,7})")
 
 SHAPES = (
@@ -65,6 +92,12 @@ SHAPES = (
         "jax_barrier", "J3", "messenger", "Barrier timed out",
         r"Barrier timed out\. Id: (?P<key>\S+?)(?:\. |$)",
         then=_barrier,
+    ),
+    Shape("xla_unstuck", "J1", "fact", "Thread is unstuck!", r"Thread is unstuck! Warning above was a false-positive"),
+    Shape(
+        "horovod_stalled", "B1", "messenger", "submitted to be reduced, gathered",
+        r"tensors were submitted to be reduced, gathered or broadcasted by subset of ranks.{0,80}?more than (?P<waited_s>\d+) seconds",
+        then=_stalled,
     ),
     Shape(
         "vllm_no_block", "V1", "messenger", "memory broadcast block found",

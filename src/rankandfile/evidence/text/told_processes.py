@@ -1,0 +1,121 @@
+"""Whose processes are, and how many ranks there are, as launchers, programs and people write it beside their output.
+
+`world_rank=3, pid=20311`, `# env of 28812: OMPI_COMM_WORLD_RANK=5`, `pid 4711 RANK=2`, `process_index=5 pid=88427`. A
+line that tells two processes or two ranks tells nothing of either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.stacks.titles import rank_in
+
+#: A line may begin with anything; what it tells stands near its beginning.
+_LONGEST = 2000
+_MOST = 100_000
+
+_RANK = re.compile(
+    r"(?:\b(?P<of>[A-Za-z]+)[ -])?(?<![\w-])"
+    r"(?:(?:(?:OMPI_COMM_WORLD|MV2_COMM_WORLD|PMIX?|WORLD|GLOBAL)_)?RANK|SLURM_PROCID|(?:world_|global_)?rank|Rank|process_index)"
+    r"(?P<how>\s*[=:#]\s*|\s+)(?P<rank>\d{1,6})\b(?!/)"
+)
+#: A rank on one axis, or somebody else's.
+_OF_OTHERS = frozenset(
+    ("local", "node", "group", "tp", "pp", "dp", "ep", "cp", "remote", "peer", "from", "to", "of")
+)
+_PID = re.compile(
+    r"(?<![\w-])(?<!parent )(?i:pid)\s*[=:#]?\s*(\d{2,10})\b|^\W*Process (\d{2,10})\b|/proc/(\d{2,10})/"
+    r"|\benv(?:iron(?:ment)?)? of (?:process )?(\d{2,10})\b"
+)
+#: `ps eww` and its like: the process first, or behind its user; its environment behind its command.
+_LISTED = re.compile(
+    r"^\s*(?:[a-z_][\w.-]{0,31}\+?\s+)?(\d{2,10})\s(?=.*\s(?:[A-Z0-9]+_)*(?:RANK|PROCID)=\d)"
+)
+_TITLE = re.compile(r"\((\w{1,80}) pid=(\d{2,10})[,)]")
+_HOST = re.compile(r"(?<![\w-])(?:host(?:name)?|node|ip)\s*[=:]\s*([\w.-]{1,200})")
+#: What a process says of another one, or of its end, tells nothing of itself.
+_NOT_ITS_OWN = re.compile(
+    r"(?i)\b(?:died|dead|exit\w*|kill\w*|child\w*|parent|server|fork\w*|signal\w*|terminat\w*|subprocess|loader)\b"
+)
+_SIZE = re.compile(
+    r"(?<![\w-])(?:(?:WORLD_SIZE|OMPI_COMM_WORLD_SIZE|world_size|SLURM_NTASKS|process_count|num_processes)\s*[=:]\s*"
+    r"|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? )(\d{1,6})\b"
+)
+
+
+#: What runs the job, by words of its first lines that no other program has.
+_PROGRAMS = (
+    ("JAX", re.compile(r"\bjax(?:lib)?\b|\bxla_bridge\b|\bXLA service\b")),
+    ("vLLM", re.compile(r"\bvLLM API server\b|\bvLLM\b.{0,20}engine|\bVLLM::")),
+    ("SGLang", re.compile(r"\bsglang\b|=ServerArgs\(")),
+    ("Horovod", re.compile(r"\b[Hh]orovod(?:run)?\b")),
+    ("XCCL", re.compile(r"\bxccl\b|\|CCL_[A-Z]{4,5}\||\bdevice='xpu'|\boneccl\b")),
+    ("HCCL", re.compile(r"\btorch_npu\b|\bH[Cc][Cc][Ll]\b|\bhccl\b")),
+    ("MPI", re.compile(r"\bmpi4py\b|\bMPI_(?:ERR_|Abort)")),
+)
+
+
+class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
+    """A process, and the rank that it is. Without a rank, it is the one whose log says so."""
+
+    pid: int
+    rank: int | None = None
+    host: str | None = None
+
+
+class Told(msgspec.Struct, array_like=True, frozen=True):
+    """What the lines of one file tell of processes."""
+
+    processes: tuple[ToldProcess, ...] = ()
+    world_size: int | None = None
+    programs: tuple[str, ...] = ()
+    """Other frameworks than torch that they speak of."""
+
+
+class Listener:
+    """Hears the lines of one file."""
+
+    def __init__(self) -> None:
+        self._processes: dict[ToldProcess, None] = {}
+        self._sizes: set[int] = set()
+        self._programs: set[str] = set()
+
+    def hear(self, lines: Iterable[BareLine]) -> None:
+        for bare in lines:
+            body = bare.body[:_LONGEST]
+            found = process_in(bare, body)
+            if found is not None and len(self._processes) < _MOST:
+                self._processes.setdefault(found)
+            self._sizes.update(int(size) for size in _SIZE.findall(body))
+            self._programs.update(name for name, words in _PROGRAMS if words.search(body))
+
+    def told(self) -> Told:
+        size = self._sizes.pop() if len(self._sizes) == 1 else None
+        return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)))
+
+
+def process_in(bare: BareLine, body: str) -> ToldProcess | None:
+    """The one process that a line tells of, with its rank; None where it tells of none, or of several."""
+    if title := _TITLE.match(bare.line):
+        rank = rank_in(f"VLLM::{title[1]}")
+        if rank is not None:
+            return ToldProcess(int(title[2]), rank, bare.host)
+    ranks = {int(m["rank"]) for m in _RANK.finditer(body) if (m["of"] or "").lower() not in _OF_OTHERS}
+    pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)}
+    if not pids and (listed := _LISTED.match(body)):
+        pids = {int(listed[1])}
+    if len(ranks) > 1 or len(pids) > 1:
+        return None
+    host = match[1] if (match := _HOST.search(body)) else bare.host
+    if pids and ranks:
+        return ToldProcess(pids.pop(), ranks.pop(), host)
+    if ranks and bare.pid is not None and "ray" in bare.layers and re.search(r"\brank=\d", body):
+        return ToldProcess(bare.pid, ranks.pop(), bare.host)
+    if pids and not _NOT_ITS_OWN.search(body):
+        own = bare.rank if bare.rank is not None else bare.task
+        return ToldProcess(pids.pop(), own, host)
+    return None

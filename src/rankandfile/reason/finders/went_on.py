@@ -1,0 +1,43 @@
+"""A warning that somebody waits, and work behind it in the same log: what was feared did not happen."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.events import event_id
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.from_logs.watches import over
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+
+
+@finder(precedence=100, of="logs")
+def went_on(facts: Facts, _: WaitEnd) -> Finding | None:
+    """Where every line that tells of a wait was taken back by what the log goes on to say."""
+    events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
+    past = over(events)
+    work = events.filter(pl.col("kind").is_in(["progress", "work_goes_on"])).sort("log", "line")
+    bad = events.filter(pl.col("role").is_in(["messenger", "echo", "origin"])).select("log", "line", "text")
+    if (
+        facts.hung
+        or not past
+        or not work.height
+        or any((log, line) not in past for log, line, _ in bad.iter_rows())
+    ):
+        return None
+    last = work.row(-1, named=True)
+    first = next(text for log, line, text in bad.iter_rows() if (log, line) in past)
+    return Finding(
+        hang=False,
+        cause="no_hang",
+        confidence="supported",
+        sentence=(
+            f'A warning told of a wait ("{first[:120]}"), and it was over: behind it the log goes on with work, up to '
+            f'"{last["text"][:120]}". No line tells that anything waits since.'
+        ),
+        evidence=(
+            *(event_id(log, line) for log, line in sorted(past)[:3]),
+            event_id(last["log"], last["line"]),
+        ),
+    )
