@@ -16,6 +16,7 @@ from rankandfile.evidence.ring import sources
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.text.logs.assemble import LogPart
+from rankandfile.evidence.text.logs.identity import ranks_of_processes
 from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.model.case import Case
@@ -50,7 +51,9 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
         _take(found, blob, decoded)
     found.notes += give_ranks(found.dumps, reading)
     found.notes += keep_one_attempt(found.dumps, reading.attempt)
-    give_ranks_to_stacks(found.stacks, exits.ranks_of_processes(found.ends))
+    known = {**ranks_of_processes(log.raw for log in found.logs), **exits.ranks_of_processes(found.ends)}
+    world = max((log.raw.row.world_size or 0 for log in found.logs), default=0)
+    found.notes += give_ranks_to_stacks(found.stacks, known, world or None)
     for log, owner in zip(found.logs, whose([log.source for log in found.logs], lone=False), strict=True):
         log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
     for end, owner in zip(found.left, whose([end.source for end in found.left]), strict=True):

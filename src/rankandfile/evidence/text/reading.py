@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rankandfile.evidence.files.decoded import Decoded
-from rankandfile.evidence.text import envelopes
+from rankandfile.evidence.text import envelopes, web_pages
 from rankandfile.evidence.text.logs import ras_json
 from rankandfile.evidence.text.logs.needles import finder
 from rankandfile.evidence.text.logs.reading import Events
@@ -17,6 +17,10 @@ from rankandfile.evidence.text.stacks import bounds, pyspy_json
 from rankandfile.evidence.text.stacks.collector import Collector
 from rankandfile.evidence.text.stacks.in_logs import InLog
 from rankandfile.evidence.text.stacks.reader import Reader
+
+
+#: Events that only say where stacks stand: a file that has no others is no log of anybody's.
+_OF_STACKS = {"thread_stack"}
 
 
 def read_log(path: Path, _name: str = "") -> Decoded:
@@ -46,10 +50,19 @@ def read_stacks(path: Path, name: str) -> Decoded:
             return Decoded(stacks=collector.finish())
         file.seek(0)
         found = _read(file, collector, os.fstat(file.fileno()).st_size, every=True)
-    if found.log is not None and not found.log.columns:
+    if found.log is not None and set(found.log.columns.get("kind", ())) <= _OF_STACKS:
         found.log = None
     found.stacks = found.stacks or collector.finish()
     return found
+
+
+def read_page(path: Path, _name: str) -> Decoded:
+    """The stacks that a page of the debug server shows. Raises OSError only."""
+    with path.open("rb") as file:
+        text = web_pages.shown(file.read(bounds.JSON_FILE).decode("utf-8", "replace")).encode()
+    collector = Collector()
+    _read(BytesIO(text), collector, len(text), every=True)
+    return Decoded(stacks=collector.finish() if collector.threads else None)
 
 
 def _read(file: BinaryIO, collector: Collector, size: int, *, every: bool) -> Decoded:

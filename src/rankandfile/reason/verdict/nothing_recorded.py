@@ -31,6 +31,7 @@ _PLAIN = (
     "dump_written",
     "agent_finished",
     "thread_stack",
+    "process_of_rank",
     "ras_summary",
     "ras_communicator",
     "proxy_noise",

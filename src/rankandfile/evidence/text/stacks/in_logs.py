@@ -11,10 +11,17 @@ from rankandfile.evidence.text.scan import Line
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.reader import Reader
 
-#: faulthandler, tracebacks and C++ frames all say "most recent call". Each is part of some log shape's literal.
-_WORDS = ("most recent call", "Stack trace of the failed collective:")
+#: py-spy names its threads; faulthandler, tracebacks and C++ frames all say "most recent call". Each is part of some log shape's literal.
+_WORDS = (
+    "most recent call",
+    "Stack trace of the failed collective:",
+    "(idle): \"",
+    "(active): \"",
+    "(active+gil): \"",
+    "Traceback for thread ",
+)
 #: Lines before the words that may belong to the stack: who printed it, what the fatal error was.
-_BEFORE = 3
+_BEFORE = 6
 
 #: Looks for these words alone.
 words = plain([word.encode() for word in _WORDS])

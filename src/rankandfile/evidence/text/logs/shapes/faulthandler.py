@@ -1,4 +1,4 @@
-"""Where faulthandler's stacks stand in a log. Their frames are read by the stack decoder; here only the places."""
+"""Where faulthandler's, py-spy's and pystack's stacks stand in a log. Their frames are read by the stack decoder; here only the places."""
 
 from __future__ import annotations
 
@@ -15,5 +15,9 @@ SHAPES = (
     Shape(
         "thread_stack", "P8", "fact", ("(most recent call first)", "most recent call first"),
         r"(?:Current thread|Thread) 0x(?P<thread>[0-9a-f]+).{0,100}?\(most recent call first\)",
+    ),
+    Shape(
+        "thread_stack", "P8", "fact", ("(idle): \"", "(active): \"", "(active+gil): \"", "Traceback for thread "),
+        r"Thread (?:0x)?(?P<thread>[0-9a-fA-F]+) \((?:idle|active|active\+gil)\): \"|Traceback for thread (?P<tid>\d+) ",
     ),
 )  # fmt: skip
