@@ -43,6 +43,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         culprits=odd,
         doing=doing,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
+        place=parted.odd[0].stand.location if len(parted.odd) == 1 else None,
         divergence=divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(
             perhaps(

@@ -20,13 +20,17 @@ def ranks_of(places: Iterable[Cohort]) -> tuple[int, ...]:
 
 def place_words(cohort: Cohort) -> str:
     """`ranks 0-2 wait in all_reduce ← step, train.py:31`."""
-    words = cohort.stand.phrase
+    words = _of_several(cohort.stand.phrase, cohort.ranks)
     how = verb(cohort.ranks, "is", "are")
     if words.startswith("in ") and cohort.stand.waits == "ranks":
         how = verb(cohort.ranks, "waits", "wait")
     elif words.startswith("in "):
         how = verb(cohort.ranks, "stands", "stand")
     return f"{ranks_words(cohort.ranks)} {how} {words}"
+
+
+def _of_several(words: str, ranks: tuple[int, ...]) -> str:
+    return words if len(ranks) == 1 else words.replace("waiting for its ", "waiting for their ")
 
 
 def places_words(places: Iterable[Cohort]) -> str:
@@ -47,7 +51,7 @@ def waiting_words(of: WhereAllStand, ranks: Iterable[int], whom: str) -> str:
     those = set(ranks)
     places = [c for c in of.cohorts if set(c.ranks) <= those]
     words = "; ".join(
-        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom}, ' if whom else ''}{c.stand.phrase}"
+        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom}, ' if whom else ''}{_of_several(c.stand.phrase, c.ranks)}"
         for c in places[:MOST_PLACES]
     )
     return upper(words)
