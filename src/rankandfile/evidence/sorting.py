@@ -16,7 +16,6 @@ from rankandfile.evidence.ring import sources
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.text.logs.assemble import LogPart
-from rankandfile.evidence.text.logs.identity import ranks_of_processes
 from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.model.case import Case
@@ -51,7 +50,7 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
         _take(found, blob, decoded)
     found.notes += give_ranks(found.dumps, reading)
     found.notes += keep_one_attempt(found.dumps, reading.attempt)
-    known = {**ranks_of_processes(log.raw for log in found.logs), **exits.ranks_of_processes(found.ends)}
+    known = exits.ranks_of_processes(found.ends)
     world = max((log.raw.row.world_size or 0 for log in found.logs), default=0)
     found.notes += give_ranks_to_stacks(found.stacks, known, world or None)
     for log, owner in zip(found.logs, whose([log.source for log in found.logs], lone=False), strict=True):

@@ -16,25 +16,7 @@ _NAMES = """
     torchvision tqdm transformers trl typeguard typer wandb wrapt
 """
 _FRAMEWORKS = frozenset(_NAMES.split())
-#: Other packages that many programs use. A program's own folder has no such name: where a tool leaves the folder out in
-#: which a package is installed, as py-spy does, its name tells.
-_OTHERS = """
-    aiohttp av azure bitsandbytes boto3 botocore cv2 dask decord detectron2 einops faiss filelock flash_attn google grpc
-    h5py httpcore httpx huggingface_hub imageio jax jaxlib joblib kornia librosa lmdb matplotlib mlflow mmcv mpi4py nltk
-    open_clip opencv pandas PIL polars psutil pyarrow pycocotools redis requests s3fs gcsfs sacrebleu scipy sentencepiece
-    sglang skimage sklearn soundfile spacy tensorboardX tensorflow tensorstore tiktoken torch_xla triton urllib3 vllm
-    webdataset xformers xgboost lightgbm yaml zarr zmq
-"""
-#: What a program calls a folder of its own.
-_COMMON = frozenset("click composer datasets decorator diffusers fire hydra ignite rich streaming".split())
-_SHORT = (_FRAMEWORKS | frozenset(_OTHERS.split())) - _COMMON
 _PACKAGE = re.compile(r"(?:^|[/\\])(?:site|dist)-packages[/\\](\w+)")
-
-
-def is_short_library(file: str) -> bool:
-    """Whether a file that is named without the folder where it lies (`accelerate/state.py`) is of a known package."""
-    first, slash, _ = file.partition("/")
-    return bool(slash) and first in _SHORT
 
 
 def framework_of(file: str) -> str | None:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import polars as pl
 
 from rankandfile.model.activity import ACTIVITIES, Doing
-from rankandfile.model.frameworks import is_short_library
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.packages import is_installed
 
 from .activity_contexts import CODE, CONTEXTS, Context
 from .activity_patterns import PATTERNS
@@ -101,8 +101,8 @@ def is_native(place: CodePlace) -> bool:
 
 def is_library(place: CodePlace) -> bool:
     """Not the program's own: torch's, the interpreter's, or installed."""
-    known = place.is_torch or _LIBRARY.search(place.file) is not None
-    return known or is_short_library(place.file) or is_native(place)
+    installed = _LIBRARY.search(place.file) is not None or is_installed(place.file)
+    return place.is_torch or installed or is_native(place)
 
 
 def _dumping(stack: Stack) -> int:

@@ -31,7 +31,6 @@ _PLAIN = (
     "dump_written",
     "agent_finished",
     "thread_stack",
-    "process_of_rank",
     "ras_summary",
     "ras_communicator",
     "proxy_noise",

@@ -7,12 +7,7 @@ of that process. What is contradicted stays without a rank: an event on the wron
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-
 import polars as pl
-
-from rankandfile.evidence.text.logs.raw import RawLog
 
 _FROM = pl.Categorical()
 
@@ -31,19 +26,6 @@ def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
         pl.when(lacks).then(pl.lit("file", _FROM)).otherwise("rank_from").alias("rank_from"),
         pl.when(~theirs | kernels).then(pl.coalesce("host", "owner_host")).otherwise("host").alias("host"),
     ).select(events.columns)
-
-
-def ranks_of_processes(logs: Iterable[RawLog]) -> dict[tuple[str, int], int]:
-    """Whose a process is, where a line says both its number and its rank; without those that lines disagree on."""
-    told: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for log in logs:
-        columns = log.columns
-        for kind, host, pid, rank in zip(*(columns.get(name, ()) for name in ("kind", "host", "pid", "rank")), strict=True):
-            if kind == "process_of_rank" and pid is not None and rank is not None:
-                # The stacks of that process may not tell its host.
-                told[host or "", pid].add(rank)
-                told["", pid].add(rank)
-    return {process: ranks.pop() for process, ranks in told.items() if len(ranks) == 1}
 
 
 def tie(events: pl.DataFrame) -> pl.DataFrame:
@@ -78,7 +60,7 @@ def _known(events: pl.DataFrame) -> pl.DataFrame:
     sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "file"])
     # A process id in a K or P3 line is of another process than the line's writer.
     said = events.filter(
-        sure & pl.col("pid").is_not_null() & pl.col("shape").cast(pl.String).str.contains("^(N|W|H|P4|P7|P9|R5)")
+        sure & pl.col("pid").is_not_null() & pl.col("shape").cast(pl.String).str.contains("^(N|W|H|P4|P7|R5)")
     ).select("host", "pid", "rank")
     starts = events.filter(pl.col("kind") == "nccl_init").select(
         "host", "pid", "group_rank",

@@ -11,13 +11,12 @@ from rankandfile.evidence.text.scan import Line
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.reader import Reader
 
-#: py-spy names its threads; faulthandler, tracebacks and C++ frames all say "most recent call". Each is part of some log shape's literal.
+#: faulthandler, tracebacks and C++ frames all say "most recent call". Each is part of some log shape's literal.
+#: py-spy begins with the program's own thread.
 _WORDS = (
     "most recent call",
     "Stack trace of the failed collective:",
-    "(idle): \"",
-    "(active): \"",
-    "(active+gil): \"",
+    '): "MainThread"',
     "Traceback for thread ",
 )
 #: Lines before the words that may belong to the stack: who printed it, what the fatal error was.

@@ -40,12 +40,12 @@ class Stream:
         self.collector = collector
         self.rank = rank
         self.rank_from = rank_from
-        self.place: int | None = None
-        """Its number among the processes of its machine or launcher, where a prefix tells it."""
-        self.title: int | None = None
-        """The rank that the heading above the stacks that come next tells."""
         self.host: str | None = None
         self.at_ns: int | None = None
+        self.place: int | None = None
+        """Its number among the processes of its machine or launcher, where a prefix tells it."""
+        self.headed: int | None = None
+        """The rank that a heading names: of the one snapshot below it."""
         self.block: Block | None = None
         self.process: int | None = None
         """The snapshot being read."""
@@ -60,17 +60,16 @@ class Stream:
         self._seen: set[object] = set()
 
     def record(self, pid: int | None = None, parent: int | None = None, error: str = "") -> RawProcess:
-        rank, rank_from = self.rank, self.rank_from
-        if rank is None and self.title is not None:
-            rank, rank_from = self.title, "content"
-        return RawProcess(rank, rank_from, self.host, pid, parent, self.at_ns, error, self.place)
+        return RawProcess(self.rank, self.rank_from, self.host, pid, parent, self.at_ns, error, self.place)
 
     def begin(self, pid: int | None = None, parent: int | None = None, error: str = "") -> int:
         """A new snapshot of a process begins here."""
         self.end()
-        self.process = self.collector.process(self.record(pid, parent, error))
-        # A heading is of the one process below it: the next one has its own, or none.
-        self.title = None
+        record = self.record(pid, parent, error)
+        if self.headed is not None and record.rank is None:
+            record.rank, record.rank_from = self.headed, "content"
+        self.headed = None
+        self.process = self.collector.process(record)
         return self.process
 
     def end(self) -> None:

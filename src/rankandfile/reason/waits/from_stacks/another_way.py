@@ -21,7 +21,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     parted = parting(of.cohorts)
     if parted is None or not parted.usual:
         return None
-    odd, usual = ranks_of(parted.odd), ranks_of(parted.usual)
+    odd = ranks_of(parted.odd)
     # To make a group takes every rank of the job, whatever groups there are.
     makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
     alike = of.one_group or (makes_group and not of.transfers)
@@ -48,9 +48,8 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         alternatives=(
             perhaps(
                 "skipped_collective",
-                f"{upper(ranks_words(usual))} may have left out the call that {ranks_words(odd)} "
-                f"{verb(odd, 'waits', 'wait')} in.",
-                usual,
+                f"{upper(ranks_words(odd))} may have left out the call that the others wait in, or one before it.",
+                odd,
                 decided_by="flight-recorder dumps of all ranks, or the source (--src)",
             ),
         ),

@@ -71,10 +71,9 @@ def _busy(of: WhereAllStand) -> Finding | None:
         return None
     first, doing = stories[named[0]], {rank: story.doing for rank, story in stories.items()}
     whom = "for it" if len(named) == 1 else "for them"
-    apart = min((stand.apart_ns or 0 for stand in of.waiting.values()), default=0) / 1e9
     how = (
-        f"{upper(ranks_words(named))} {verb(named, 'moves', 'move')}, and the others stood there in both looks, "
-        f"{apart:.0f} s apart: slow, and not stuck, as long as {'it moves' if len(named) == 1 else 'they move'}"
+        f"{upper(ranks_words(named))} {verb(named, 'moves', 'move')}, and the others stood there in every look: "
+        f"slow, and not stuck, as long as {'it moves' if len(named) == 1 else 'they move'}"
         if moved
         else f"Whether {ranks_words(named)} {verb(named, 'works or stands', 'work or stand')} still, one look does not tell"
     )

@@ -20,7 +20,7 @@ def ranks_of(places: Iterable[Cohort]) -> tuple[int, ...]:
 
 def place_words(cohort: Cohort) -> str:
     """`ranks 0-2 wait in all_reduce ← step, train.py:31`."""
-    words = _of_several(cohort.stand.phrase, cohort.ranks)
+    words = _phrase(cohort)
     how = verb(cohort.ranks, "is", "are")
     if words.startswith("in ") and cohort.stand.waits == "ranks":
         how = verb(cohort.ranks, "waits", "wait")
@@ -29,8 +29,9 @@ def place_words(cohort: Cohort) -> str:
     return f"{ranks_words(cohort.ranks)} {how} {words}"
 
 
-def _of_several(words: str, ranks: tuple[int, ...]) -> str:
-    return words if len(ranks) == 1 else words.replace("waiting for its ", "waiting for their ")
+def _phrase(cohort: Cohort) -> str:
+    words = cohort.stand.phrase
+    return words if len(cohort.ranks) == 1 else words.replace(" its ", " their ")
 
 
 def places_words(places: Iterable[Cohort]) -> str:
@@ -51,7 +52,7 @@ def waiting_words(of: WhereAllStand, ranks: Iterable[int], whom: str) -> str:
     those = set(ranks)
     places = [c for c in of.cohorts if set(c.ranks) <= those]
     words = "; ".join(
-        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom}, ' if whom else ''}{_of_several(c.stand.phrase, c.ranks)}"
+        f"{ranks_words(c.ranks)} {verb(c.ranks, 'waits', 'wait')} {f'{whom}, ' if whom else ''}{_phrase(c)}"
         for c in places[:MOST_PLACES]
     )
     return upper(words)

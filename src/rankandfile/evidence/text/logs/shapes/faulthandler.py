@@ -1,4 +1,4 @@
-"""Where faulthandler's, py-spy's and pystack's stacks stand in a log. Their frames are read by the stack decoder; here only the places."""
+"""Where faulthandler's and py-spy's stacks stand in a log. Their frames are read by the stack decoder; here only the places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ SHAPES = (
         r"(?:Current thread|Thread) 0x(?P<thread>[0-9a-f]+).{0,100}?\(most recent call first\)",
     ),
     Shape(
-        "thread_stack", "P8", "fact", ("(idle): \"", "(active): \"", "(active+gil): \"", "Traceback for thread "),
-        r"Thread (?:0x)?(?P<thread>[0-9a-fA-F]+) \((?:idle|active|active\+gil)\): \"|Traceback for thread (?P<tid>\d+) ",
+        "thread_stack", "P8", "fact", '): "MainThread"',
+        r'^Thread (?:0x)?[0-9A-Fa-f]+ \((?:idle|active|active\+gil)\): "MainThread"',
     ),
+    Shape("thread_stack", "P8", "fact", "Traceback for thread ", r"Traceback for thread (?P<thread>\d+) "),
 )  # fmt: skip

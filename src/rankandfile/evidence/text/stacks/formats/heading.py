@@ -13,7 +13,7 @@ import re
 
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 
-ORDER = 5
+ORDER = 6
 
 _RANK = re.compile(
     r"(?<![A-Za-z])(?P<inner>(?:local|node|group|role|tp|pp|dp|ep|cp)[ _-])?(?:(?:global|world)[ _-])?rank(?:[ _]?id)?"
@@ -38,7 +38,7 @@ def _open(_number: int, text: str, stream: Stream) -> Block | None:
     more = [word for word in _WORD.findall(text) if word.lower() not in _PLAIN]
     if len(told) == 1 and len(more) <= (_MOST if _MARKED.match(text) else _FEW):
         stream.end()
-        stream.title = told.pop()
+        stream.headed = told.pop()
     return None
 
 
