@@ -103,7 +103,10 @@ PATTERNS: tuple[Pattern, ...] = (
         ("torch/distributed/algorithms/join.py", "notify_join_context __exit__ *all_reduce*"),
         ("torch/distributed/fsdp/*.py", "wait_for_unshard"),
         ("torch/distributed/tensor/*.py", "full_tensor redistribute *redistribute_local_tensor"),
-        ("deepspeed/comm/*.py", "all_* *allgather* *allreduce* reduce* broadcast* barrier monitored_barrier wait"),
+        (
+            "deepspeed/comm/*.py",
+            "all_* *allgather* *allreduce* reduce* broadcast* barrier monitored_barrier wait",
+        ),
         (
             "deepspeed/runtime/zero/partition_parameters.py",
             "wait _all_gather* all_gather* _allgather* _partition_gradient* _broadcast* _reduce_scatter*",
@@ -266,8 +269,14 @@ PATTERNS: tuple[Pattern, ...] = (
             NATIVE,
             "open open64 __open* __libc_open* openat* os_open* _io_open* fsync fdatasync stat* fstat* rename",
         ),
-        (NATIVE, "_Py_read _Py_write _io_FileIO_* os_stat os_lstat os_listdir os_scandir os_access os_mkdir* *fstatat*"),
-        (NATIVE, "__xstat* __lxstat* __fxstat* statx lstat* getdents* __getdents* readdir* access unlink* mkdir*"),
+        (
+            NATIVE,
+            "_Py_read _Py_write _io_FileIO_* os_stat os_lstat os_listdir os_scandir os_access os_mkdir* *fstatat*",
+        ),
+        (
+            NATIVE,
+            "__xstat* __lxstat* __fxstat* statx lstat* getdents* __getdents* readdir* access unlink* mkdir*",
+        ),
         # As gdb names the C library's own.
         (NATIVE, "__GI___libc_read __GI___libc_write __GI___libc_open* __GI___*read64 __GI___*stat*"),
     ),

@@ -16,7 +16,9 @@ KIND = FileKind(
     (
         Sign(
             225,
-            lambda head: _GRAPH.match(head.words or "") is not None and _STAT.search(head.words or "") is not None,
+            lambda head: (
+                _GRAPH.match(head.words or "") is not None and _STAT.search(head.words or "") is not None
+            ),
         ),
     ),
     read_tree,

@@ -55,7 +55,9 @@ def read_tree(path: Path, _name: str) -> Decoded:
         for rank in sorted(ended):
             process = collector.process(RawProcess(rank=rank, rank_from="content"))
             # STAT looks at the first thread of a process, unless it is asked for all.
-            collector.add(process, Draft(lines[node], frames=frames, name="MainThread", native=_native(frames)), "stat")
+            collector.add(
+                process, Draft(lines[node], frames=frames, name="MainThread", native=_native(frames)), "stat"
+            )
             collector.settle(process)
     return Decoded(stacks=collector.finish())
 
@@ -82,7 +84,9 @@ def _frames(node: str, labels: dict[str, str], above: dict[str, str]) -> list[Fr
     while at is not None and at in above and len(frames) < _DEEPEST:
         match = _PLACE.match(labels.get(at, ""))
         if match is not None and match[1]:
-            frames.append(frame(match[1], match[2] or "??", bounds.decimal(match[3] if match[3] != "?" else None)))
+            frames.append(
+                frame(match[1], match[2] or "??", bounds.decimal(match[3] if match[3] != "?" else None))
+            )
         at = above[at]
     return frames
 

@@ -34,7 +34,9 @@ class StackPart:
     host: str | None = None
 
 
-def give_ranks(parts: Sequence[StackPart], known: RankOf | None = None, world: int | None = None) -> list[Note]:
+def give_ranks(
+    parts: Sequence[StackPart], known: RankOf | None = None, world: int | None = None
+) -> list[Note]:
     """Fill in rank, host and time of each snapshot of each file, where anything tells them; notes of what was assumed."""
     for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
         part.host = part.host or owner.host
@@ -97,7 +99,11 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
             if process.rank is not None or place is None:
                 return []
             placed[place].append((part, process))
-    if len(placed) < _FEWEST or set(placed) != set(range(len(placed))) or len(placed) != (world or len(placed)):
+    if (
+        len(placed) < _FEWEST
+        or set(placed) != set(range(len(placed)))
+        or len(placed) != (world or len(placed))
+    ):
         return []
     all_of_them = [process for those in placed.values() for _, process in those]
     one_each = all(len({process.pid for _, process in those} - {None}) <= 1 for those in placed.values())

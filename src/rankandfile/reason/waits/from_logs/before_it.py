@@ -24,9 +24,13 @@ def with_what_came_before(facts: Facts, found: Finding) -> Finding:
 def _survived(facts: Facts, found: Finding) -> Finding | None:
     """They raised, and their watchdogs gave up on a later call: the exception was caught."""
     raised = facts.accounts.raised
-    errors = {rank: raised[rank] for rank in found.culprits if rank in raised and _before(facts, rank, raised[rank])}
+    errors = {
+        rank: raised[rank] for rank in found.culprits if rank in raised and _before(facts, rank, raised[rank])
+    }
     words = {error.words for error in errors.values()}
-    if len(errors) < len(found.culprits) or any(e.words in words for r, e in raised.items() if r not in errors):
+    if len(errors) < len(found.culprits) or any(
+        e.words in words for r, e in raised.items() if r not in errors
+    ):
         # All others met it too, or some of these did not: it does not set them apart.
         return None
     first = next(iter(errors.values()))
@@ -34,7 +38,10 @@ def _survived(facts: Facts, found: Finding) -> Finding | None:
     return replace(
         _led_by(found, "swallowed_exception", "the source between the exception and the call"),
         sentence=f"{found.sentence} Before that, {told}, and went on to that call: the exception was caught.",
-        doing={r: f"raised {e.words}, went on, and {found.doing.get(r, 'made another call')}" for r, e in errors.items()},
+        doing={
+            r: f"raised {e.words}, went on, and {found.doing.get(r, 'made another call')}"
+            for r, e in errors.items()
+        },
         location=location_of(first.place) or found.location,
         evidence=(*found.evidence, *(i for error in errors.values() for i in error.evidence)),
     )
@@ -44,13 +51,19 @@ def _before(facts: Facts, rank: int, error: Error) -> bool:
     """Whether the exception stands above what the rank's watchdog wrote, in the same log."""
     reports = [r.evidence for r in facts.accounts.of_rank.get(rank, ()) if r.seq is not None]
     log, _, line = error.evidence[0].partition(":")
-    below = [one for one in reports if one.partition(":")[0] == log and int(one.partition(":")[2]) > int(line)]
+    below = [
+        one for one in reports if one.partition(":")[0] == log and int(one.partition(":")[2]) > int(line)
+    ]
     return bool(below) and rank not in facts.accounts.ends
 
 
 def _said_so(facts: Facts, found: Finding) -> Finding | None:
     """Each wrote, alone of all, why it would leave the others' way."""
-    said = {one.rank: one for one in said_differently(facts.case) if one.cause not in ("undetermined", found.cause)}
+    said = {
+        one.rank: one
+        for one in said_differently(facts.case)
+        if one.cause not in ("undetermined", found.cause)
+    }
     if any(rank not in said for rank in found.culprits):
         return None
     lines = [said[rank] for rank in found.culprits]

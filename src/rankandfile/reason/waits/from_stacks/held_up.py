@@ -61,7 +61,9 @@ def _busy(of: WhereAllStand) -> Finding | None:
     if any(stand.activity == "user_code" and named_after_a_transfer(stand) for stand in busy.values()):
         return None
     named = tuple(sorted(busy))
-    stories = {r: s for r in named if (s := story_of(of.facts, AskedRank(r, True, tuple(of.waiting)))) is not None}
+    stories = {
+        r: s for r in named if (s := story_of(of.facts, AskedRank(r, True, tuple(of.waiting)))) is not None
+    }
     if len(stories) < len(named) or any(story.absence for story in stories.values()):
         return None
     looks = {stand.snapshots for stand in of.stands.values()}

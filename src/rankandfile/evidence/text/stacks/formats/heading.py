@@ -21,7 +21,9 @@ _RANK = re.compile(
     re.IGNORECASE,
 )
 _MARKED = re.compile(r"\s*(?:[=#*~>+$-]+\s|[=#*~>+-]{2,}|\[|<)")
-_STACK = re.compile(r"\s*(?:Process \d|Thread |=== Rank|File \"|#\d|Traceback|Stack trace)|.*Exception raised from")
+_STACK = re.compile(
+    r"\s*(?:Process \d|Thread |=== Rank|File \"|#\d|Traceback|Stack trace)|.*Exception raised from"
+)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _PLAIN = frozenset(
     "rank global world local pid host node pod gpu on of for at stack stacks dump spy py pystack gdb bt process".split()

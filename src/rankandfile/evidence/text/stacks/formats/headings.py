@@ -1,9 +1,9 @@
 """What a person writes above a stack: whose it is, and when it was taken.
 
-    === rank 3 (node07) ===
-    $ date; py-spy dump --pid 88427
-    Fri Aug 29 19:33:15 CEST 2025
-    # 10:00:20
+=== rank 3 (node07) ===
+$ date; py-spy dump --pid 88427
+Fri Aug 29 19:33:15 CEST 2025
+# 10:00:20
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def _time(text: str) -> Stamp | None:
     """Of a day where one is told; what is not told is no matter, where only looks are compared."""
     if match := _CALENDAR.search(text):
         clock = _of_24(match["clock"], match["half"])
-        return stamp(int(match["year"]) if match["year"] else None, month(match["month"]), int(match["day"]), clock)
+        return stamp(
+            int(match["year"]) if match["year"] else None, month(match["month"]), int(match["day"]), clock
+        )
     if match := _ISO.match(text):
         return stamp(int(match[1]), int(match[2]), int(match[3]), match[4])
     if match := _CLOCK.search(text):

@@ -23,7 +23,9 @@ _PID = re.compile(r"(?:Attaching to process |\(process |^PID )(\d{1,10})\b")
 _ALONE = re.compile(r"^\s*#0\s+(?:0x[0-9a-f]{1,16} in )?\S.* (?:\(.*\)(?: (?:from|at) \S+)?)$")
 _FRAME = re.compile(r"^\s*#(\d{1,4})\s+(?:0x[0-9a-f]{1,16}(?: in)? )?(?:- 1 )?(\S.*)$")
 _PYTHON = re.compile(r'^\s*File "(.*)", line (\d{1,9}), in (.*)$')
-_PYTHON_OLD = re.compile(r"^#\d{1,4}\s+Frame 0x[0-9a-f]{1,16}, for file (.{1,500}?), line (\d{1,9}), in (\S+)")
+_PYTHON_OLD = re.compile(
+    r"^#\d{1,4}\s+Frame 0x[0-9a-f]{1,16}, for file (.{1,500}?), line (\d{1,9}), in (\S+)"
+)
 _PYTHON_HEAD = re.compile(
     r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information)|^\s+<(?:built-in|method|bound)[ -].*>$"
 )

@@ -18,7 +18,9 @@ from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 
 ORDER = 35
 
-_THREAD = re.compile(r"^\s*Traceback for thread (\d{1,10})(?: \((.{0,64}?)\))? \[(.{0,80}?)\] \(most recent call last\):")
+_THREAD = re.compile(
+    r"^\s*Traceback for thread (\d{1,10})(?: \((.{0,64}?)\))? \[(.{0,80}?)\] \(most recent call last\):"
+)
 _FRAME = re.compile(r'^\s{1,6}\((Python|C)\) File "(.*?)", line (\d{1,9}|\?+), in (.*?)(?: \((\S+)\))?\s*$')
 _VARIABLES = re.compile(r"^\s{5,}(?:Arguments|Locals):$")
 _VARIABLE = re.compile(r"^\s{8,}\w+: ")
@@ -51,7 +53,9 @@ class _Thread:
             if len(draft.frames) < 2 * (bounds.INNER + bounds.OUTER):
                 native = kind == "C"
                 draft.native = draft.native or native
-                draft.frames.append(frame(function, library or file if native else file, bounds.decimal(_digits(line))))
+                draft.frames.append(
+                    frame(function, library or file if native else file, bounds.decimal(_digits(line)))
+                )
                 draft.code = ""
             return True
         if _VARIABLES.match(text):
