@@ -18,7 +18,6 @@ from rankandfile.evidence.text.stacks.collector import Collector
 from rankandfile.evidence.text.stacks.in_logs import InLog
 from rankandfile.evidence.text.stacks.reader import Reader
 
-
 #: Events that only say where stacks stand: a file that has no others is no log of anybody's.
 _OF_STACKS = {"thread_stack"}
 

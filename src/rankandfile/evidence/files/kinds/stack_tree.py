@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rankandfile.evidence.files.kind import FileKind, Head, Sign
+from rankandfile.evidence.files.kind import FileKind, Sign
 from rankandfile.evidence.text.stacks.merged_tree import read_tree
 
 _GRAPH = re.compile(r"^\s*(?:strict\s+)?digraph\b")

@@ -26,7 +26,30 @@ _STACK = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _PLAIN = frozenset(
-    "rank global world local pid host node pod gpu on of for at stack stacks dump spy py pystack gdb bt process".split()
+    [
+        "rank",
+        "global",
+        "world",
+        "local",
+        "pid",
+        "host",
+        "node",
+        "pod",
+        "gpu",
+        "on",
+        "of",
+        "for",
+        "at",
+        "stack",
+        "stacks",
+        "dump",
+        "spy",
+        "py",
+        "pystack",
+        "gdb",
+        "bt",
+        "process",
+    ]
 )
 _LONGEST = 160
 #: Words beside the usual ones of a heading: of one that is marked, of another, whose host is named perhaps.

@@ -27,7 +27,8 @@ _PYTHON_OLD = re.compile(
     r"^#\d{1,4}\s+Frame 0x[0-9a-f]{1,16}, for file (.{1,500}?), line (\d{1,9}), in (\S+)"
 )
 _PYTHON_HEAD = re.compile(
-    r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information)|^\s+<(?:built-in|method|bound)[ -].*>$"
+    r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information)"
+    r"|^\s+<(?:built-in|method|bound)[ -].*>$"
 )
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PLACE = re.compile(r" (?:at (.+):(\d{1,9})|from (\S+)|- (/\S+))$")

@@ -19,7 +19,8 @@ from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 ORDER = 35
 
 _THREAD = re.compile(
-    r"^\s*Traceback for thread (\d{1,10})(?: \((.{0,64}?)\))? \[(.{0,80}?)\] \(most recent call last\):"
+    r"^\s*Traceback for thread (\d{1,10})(?: \((.{0,64}?)\))?"
+    r" \[(.{0,80}?)\] \(most recent call last\):"
 )
 _FRAME = re.compile(r'^\s{1,6}\((Python|C)\) File "(.*?)", line (\d{1,9}|\?+), in (.*?)(?: \((\S+)\))?\s*$')
 _VARIABLES = re.compile(r"^\s{5,}(?:Arguments|Locals):$")
