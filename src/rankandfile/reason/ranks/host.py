@@ -124,7 +124,7 @@ def _stand(
 
 
 def _spins(doing: dict[str, Any]) -> bool:
-    """A wait that uses its processor, as those for a device do, or whose thread was seen at its beginning: it is no motion."""
+    """A wait that uses its processor, as those for a device do, or that only begins: it is no motion."""
     return doing["waits"] == "ranks" or doing["activity"] in ("cuda_sync", "nccl_call")
 
 

@@ -40,7 +40,10 @@ _PLAIN = (
 )
 
 _STACKS = "stacks of all ranks, twice, some seconds apart: `py-spy dump --pid PID` for each"
-_WHOSE = "a line `rank N` above each stack, or the rank in each file's name (`tr '\\0' '\\n' < /proc/PID/environ | grep RANK`)"
+_WHOSE = (
+    "the rank in each file's name, or a line `rank N` above each stack: "
+    "`tr '\\0' '\\n' < /proc/PID/environ | grep RANK` tells it"
+)
 _RECORDER = "set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path"
 _NEXT = {
     "JAX": "`py-spy dump --native --pid PID` of every process: in a program of several controllers all must run the "

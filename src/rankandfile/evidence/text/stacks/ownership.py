@@ -37,7 +37,10 @@ class StackPart:
 def give_ranks(
     parts: Sequence[StackPart], known: RankOf | None = None, world: int | None = None
 ) -> list[Note]:
-    """Fill in rank, host and time of each snapshot of each file, where anything tells them; notes of what was assumed."""
+    """Fill in rank, host and time of each snapshot of each file, where anything tells them.
+
+    Notes of what was assumed. `world`: the number of ranks, where a line tells it.
+    """
     for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
         part.host = part.host or owner.host
         if part.rank is None and owner.rank is not None and _is_of_one(part.raw, owner.rank):

@@ -26,7 +26,7 @@ class RawProcess(msgspec.Struct, array_like=True):
     error: str = ""
     """The fatal error that made the process print its stacks."""
     place: int | None = None
-    """Its number among those of its machine or launcher, as a prefix tells it: the rank only where there is one machine."""
+    """Its number among those of its machine or launcher, by a prefix: the rank only where there is one machine."""
 
 
 class RawThread(msgspec.Struct, array_like=True):

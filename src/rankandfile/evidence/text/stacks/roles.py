@@ -104,8 +104,8 @@ def _main(threads: Sequence[View], pid: int | None) -> int | None:
 def _training(threads: Sequence[View], main: int | None) -> int | None:
     """The thread that trains, where the program's first one only waits for it: known by what it does.
 
-    It is the only one in torch.distributed; or, where the first one runs nothing but a framework, the only one that runs
-    the program's own functions.
+    It is the only one in torch.distributed; or, where the first one runs nothing but a framework, the only one that
+    runs the program's own functions.
     """
     if main is None:
         return None

@@ -77,7 +77,8 @@ def _busy(of: WhereAllStand) -> Finding | None:
         f"{upper(ranks_words(named))} {verb(named, 'moves', 'move')}, and the others stood there in every look: "
         f"slow, and not stuck, as long as {'it moves' if len(named) == 1 else 'they move'}"
         if moved
-        else f"Whether {ranks_words(named)} {verb(named, 'works or stands', 'work or stand')} still, one look does not tell"
+        else f"Whether {ranks_words(named)} {verb(named, 'works or stands', 'work or stand')} still, "
+        "one look does not tell"
     )
     return replace(
         make_finding(

@@ -1,4 +1,4 @@
-"""Where faulthandler's, py-spy's and pystack's stacks stand in a log: the places. Frames are read by the stack decoder."""
+"""Where faulthandler's, py-spy's and pystack's stacks stand in a log. Frames are read by the stack decoder."""
 
 from __future__ import annotations
 

@@ -20,48 +20,26 @@ _RANK = re.compile(
     r"[ =:#_]{0,3}(?P<number>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"\s*(?:[=#*~>+$-]+\s|[=#*~>+-]{2,}|\[|<)")
+_MARKED = re.compile(r"\s*(?:[#>+$]\s|[=#*~>+-]{2,})")
 _STACK = re.compile(
     r"\s*(?:Process \d|Thread |=== Rank|File \"|#\d|Traceback|Stack trace)|.*Exception raised from"
 )
-_WORD = re.compile(r"[A-Za-z]{2,}")
-_PLAIN = frozenset(
-    [
-        "rank",
-        "global",
-        "world",
-        "local",
-        "pid",
-        "host",
-        "node",
-        "pod",
-        "gpu",
-        "on",
-        "of",
-        "for",
-        "at",
-        "stack",
-        "stacks",
-        "dump",
-        "spy",
-        "py",
-        "pystack",
-        "gdb",
-        "bt",
-        "process",
-    ]
+#: No part of a host's name.
+_WORD = re.compile(r"(?<![\w.-])[A-Za-z]{2,}(?![\w-]*\d)")
+_PLAIN = re.compile(
+    r"(?i)(?:rank|global|world|local|pid|host|node|pod|gpu|on|of|for|at|stacks?|dump|spy|py|pystack|gdb|bt|process)$"
 )
 _LONGEST = 160
-#: Words beside the usual ones of a heading: of one that is marked, of another, whose host is named perhaps.
-_MOST, _FEW = 8, 2
+#: Words beside the usual ones of a heading that is marked as one; another has none.
+_MOST = 4
 
 
 def _open(_number: int, text: str, stream: Stream) -> Block | None:
     if len(text) > _LONGEST or _STACK.match(text):
         return None
     told = {int(match["number"]) for match in _RANK.finditer(text) if not match["inner"]}
-    more = [word for word in _WORD.findall(text) if word.lower() not in _PLAIN]
-    if len(told) == 1 and len(more) <= (_MOST if _MARKED.match(text) else _FEW):
+    more = [word for word in _WORD.findall(text) if not _PLAIN.match(word)]
+    if len(told) == 1 and len(more) <= (_MOST if _MARKED.match(text) else 0):
         stream.end()
         stream.headed = told.pop()
     return None

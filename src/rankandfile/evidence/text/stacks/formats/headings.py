@@ -17,11 +17,13 @@ ORDER = 5
 
 #: Nothing but the rank, and where it ran.
 _RANK = re.compile(
-    r"^[\W_]*(?:global )?rank[ _=:#]*(\d{1,6})\b[\W_]*(?:(?:on|at|host|node|pid|gpu|local)\b[^.]{0,60}|\([^()]{0,60}\)[\W_]*|[\w.-]*\d[\w.-]*[\W_]*)?$",
+    r"^[\W_]*(?:global )?rank[ _=:#]*(\d{1,6})\b[\W_]*(?:(?:on|at|host|node|pid|gpu|local)\b[^.]{0,60}"
+    r"|\([^()]{0,60}\)[\W_]*|[\w.-]*\d[\w.-]*[\W_]*)?$",
     re.IGNORECASE,
 )
 _CALENDAR = re.compile(
-    r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:(?P<month>[A-Z][a-z]{2}) {1,2}(?P<day>\d{1,2})) (?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?"
+    r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:(?P<month>[A-Z][a-z]{2}) {1,2}(?P<day>\d{1,2}))"
+    r" (?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?"
     r"(?: [A-Z]{2,5}| [+-]\d{2,4})?(?: (?P<year>\d{4}))?\b"
 )
 _ISO = re.compile(r"^\W*(?:date\W*)?(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d:\d\d)\b.{0,40}$")
