@@ -131,15 +131,17 @@ def test_who_waits_as_a_root_may_wait_for_one_that_went_on_with_the_others(tmp_p
 
 
 @pytest.mark.parametrize("looks", [1, 2])
-def test_a_job_at_work_names_nobody(tmp_path: Path, looks: int) -> None:
+def test_a_job_at_work_blames_nobody_and_says_who_is_waited_for(tmp_path: Path, looks: int) -> None:
     stacks = {0: IN_SUM, 1: COUNTS, 2: IN_SUM}
     dumped(tmp_path, stacks, looks=looks, state="active+gil")
     if looks == 2:
         later = tmp_path / "stack_rank1_1.txt"
         later.write_text(later.read_text().replace("train.py:6", "train.py:7"))
     verdict = best(diagnose(tmp_path))
-    assert named(verdict) == ([], [])
-    assert not verdict.hang
+    assert named(verdict) == ([], [1])
+    assert (verdict.cause, verdict.hang) == ("undetermined" if looks == 1 else "host_slow", None)
+    assert verdict.location is not None
+    assert verdict.location.line == 5 + looks
 
 
 def test_one_look_is_never_more_than_a_suspicion(tmp_path: Path) -> None:

@@ -60,7 +60,8 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
         ],
         exits.ranks_of_processes(found.ends),
     )
-    give_ranks_to_stacks(found.stacks, known)
+    world = max((log.raw.row.world_size or 0 for log in found.logs), default=0)
+    found.notes += give_ranks_to_stacks(found.stacks, known, world or None)
     for end, owner in zip(found.left, whose([end.source for end in found.left]), strict=True):
         end.rank, end.host = owner.rank if end.kind == "cgroup" else None, owner.host
     recorded = {one for part, ran in found.sources if part.set_aside is None for one in ran}

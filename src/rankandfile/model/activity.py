@@ -33,6 +33,7 @@ ACTIVITIES: dict[str, Kind] = {
     "network_io": Kind("reads or writes a socket, outside the job's own communication", "no"),
     "import": Kind("imports modules", "no"),
     "compile": Kind("compiles", "no"),
+    "debugger": Kind("stands at the prompt of a debugger: waits for a person", "no"),
     "gc": Kind("collects garbage", "no"),
     "checkpoint": Kind("saves or loads a checkpoint", "no"),
     "exception": Kind("handles or prints an exception", "no"),

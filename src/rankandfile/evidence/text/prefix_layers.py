@@ -162,6 +162,13 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "time", rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?\] ?", dated),
     ("[", "kernel", r"\[ *(\d{1,12})\.(\d{6})\](?:\[ *[TC]\d+\])? ?", _boot),
     ("[", "kernel", r"\[\w{3} (\w{3}) +(\d{1,2}) +(\d{1,2}:\d\d:\d\d) (\d{4})\] ?", _dmesg_t),
+    # Launchers that number their tasks, over a line of a stack: elsewhere such a number may count anything.
+    (
+        "[",
+        "task",
+        r"\[(\d{1,6})\] ?(?=Process \d|Python v|(?:Current t|T)hread |  +\S|Traceback for |$)",
+        _task,
+    ),
     ("[", "number", r"\[\d{3,12}\] (?!is setting up)", _nothing),
     ("[", "level", r"\[(INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\] ", _level),
     ("[", "app", r"\[[Rr]ank[ =:](\d{1,7})\] (?=\[?(?:DEBUG|INFO|WARN|ERROR|CRITICAL))", _app_rank),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rankandfile.evidence.files.decoded import Decoded
-from rankandfile.evidence.text import envelopes
+from rankandfile.evidence.text import envelopes, web_pages
 from rankandfile.evidence.text.logs.needles import finder
 from rankandfile.evidence.text.logs.ras import as_json
 from rankandfile.evidence.text.logs.reading import Events
@@ -53,6 +53,15 @@ def read_stacks(path: Path, name: str) -> Decoded:
     if found.log is not None and set(found.log.columns.get("kind", ())) <= _OF_STACKS:
         found.stacks.told, found.log = found.log.told, None
     return found
+
+
+def read_page(path: Path, _name: str) -> Decoded:
+    """The stacks that a page of the debug server shows. Raises OSError only."""
+    with path.open("rb") as file:
+        text = web_pages.shown(file.read(bounds.JSON_FILE).decode("utf-8", "replace")).encode()
+    collector = Collector()
+    _read(BytesIO(text), collector, len(text), every=True)
+    return Decoded(stacks=collector.finish() if collector.threads else None)
 
 
 def _read(file: BinaryIO, collector: Collector, size: int, *, every: bool) -> Decoded:

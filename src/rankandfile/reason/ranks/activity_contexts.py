@@ -50,6 +50,13 @@ def code(activity: str, phrase: str, *words: str) -> tuple[str, str, re.Pattern[
 
 #: Calls into C leave no frame: the innermost frame's own line tells, where its text is known.
 CODE = (
+    code(
+        "debugger",
+        "at the prompt of a debugger (a breakpoint) in {at}",
+        r"(?<![\w.])breakpoint\(",
+        r"\bset_trace\(",
+        r"(?<![\w.])input\(",
+    ),
     code("sleep", "sleeping in {at}", r"\bsleep\("),
     code("lock", "waiting for a lock in {at}", r"\b(flock|lockf)\(", r"\.acquire\(", r"^with .*(lock|mutex)"),
     code("gc", "collecting garbage in {at}", r"\bgc\.collect\("),

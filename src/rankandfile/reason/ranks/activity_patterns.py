@@ -25,6 +25,18 @@ PATTERNS: tuple[Pattern, ...] = (
         "importing modules in {at}",
         ("<frozen importlib*>", "_find_and_load* _load_unlocked exec_module"),
     ),
+    pattern(
+        "debugger",
+        "at the prompt of a debugger (a breakpoint) in {at}",
+        ("pdb.py", "*cmdloop interaction user_* _prompt_for_confirmation"),
+        ("cmd.py", "cmdloop"),
+        ("bdb.py", "trace_dispatch dispatch_* set_trace"),
+        ("code.py", "interact raw_input"),
+        ("ipdb/*.py", ANY),
+        ("pudb/*.py", ANY),
+        ("IPython/*.py", "*cmdloop set_trace interaction mainloop embed"),
+        ("debugpy/*.py", "wait_for_client breakpoint"),
+    ),
     # Servers of models: a worker without work.
     pattern(
         "idle",
@@ -89,6 +101,24 @@ PATTERNS: tuple[Pattern, ...] = (
             "foreach_all_gather foreach_reduce* _all_gather_flat_param _reduce_grad",
         ),
         ("torch/distributed/algorithms/join.py", "notify_join_context __exit__ *all_reduce*"),
+        ("torch/distributed/fsdp/*.py", "wait_for_unshard"),
+        ("torch/distributed/tensor/*.py", "full_tensor redistribute *redistribute_local_tensor"),
+        (
+            "deepspeed/comm/*.py",
+            "all_* *allgather* *allreduce* reduce* broadcast* barrier monitored_barrier wait",
+        ),
+        (
+            "deepspeed/runtime/zero/partition_parameters.py",
+            "wait _all_gather* all_gather* _allgather* _partition_gradient* _broadcast* _reduce_scatter*",
+        ),
+        (
+            "deepspeed/runtime/zero/partitioned_param_coordinator.py",
+            "fetch_sub_module *all_gather_params*",
+        ),
+        ("deepspeed/runtime/zero/stage*.py", "*allreduce* *reduce_scatter* *average_tensor* *avg_scatter*"),
+        ("horovod/*.py", "synchronize *allreduce* *allgather* *broadcast* *alltoall* barrier join"),
+        # All workers report, or none comes back from it.
+        ("ray/train/*.py", "report"),
     ),
     pattern(
         "collective",
@@ -225,6 +255,8 @@ PATTERNS: tuple[Pattern, ...] = (
         ("pathlib.py", "open read_* write_* stat exists glob unlink mkdir"),
         ("shutil.py", "copy* move rmtree"),
         ("gzip.py", "*read* *write* open"),
+        ("os.py", "stat walk scandir makedirs"),
+        ("genericpath.py", "exists isfile isdir getsize getmtime"),
         ("zipfile*.py", "*read* *write* open extract*"),
         ("tarfile.py", "*read* *write* *open extract* add next"),
         ("numpy/*.py", "load save savez* memmap fromfile"),
@@ -236,6 +268,14 @@ PATTERNS: tuple[Pattern, ...] = (
         (
             NATIVE,
             "open open64 __open* __libc_open* openat* os_open* _io_open* fsync fdatasync stat* fstat* rename",
+        ),
+        (
+            NATIVE,
+            "_Py_read _Py_write _io_FileIO_* os_stat os_lstat os_listdir os_scandir os_access os_mkdir* *fstatat*",
+        ),
+        (
+            NATIVE,
+            "__xstat* __lxstat* __fxstat* statx lstat* getdents* __getdents* readdir* access unlink* mkdir*",
         ),
         # As gdb names the C library's own.
         (NATIVE, "__GI___libc_read __GI___libc_write __GI___libc_open* __GI___*read64 __GI___*stat*"),
@@ -254,6 +294,8 @@ PATTERNS: tuple[Pattern, ...] = (
         "backward",
         "in backward ← {function}, {at}",
         ("torch/autograd/graph.py", "_engine_run_backward"),
+        # Before torch 2.2 the engine is called from here.
+        ("torch/autograd/__init__.py", "backward grad"),
         (NATIVE, "torch::autograd::*Engine::execute*"),
     ),
     pattern("exception", "printing an exception in {at}", ("traceback.py", ANY)),

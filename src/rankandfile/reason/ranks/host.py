@@ -117,13 +117,18 @@ def _stand(
         location=frames[doing["site"]],
         stack=row["stack"],
         died=row["shows"] == "died",
-        running=motion.running if motion else row["active"],
+        running=None if _spins(doing) else motion.running if motion else row["active"],
         moving=None if motion is None else motion.kind == "moving",
         snapshots=motion.snapshots if motion else 1,
         evidence=(stack_id(row["file"], row["line"]),),
         apart_ns=motion.apart_ns if motion else None,
         last_ns=row["at_ns"] if (row["at_ns"] or 0) > _DATED_NS else row["written_ns"],
     )
+
+
+def _spins(doing: dict[str, Any]) -> bool:
+    """A wait that uses its processor, as those for a device do, or that only begins: it is no motion."""
+    return doing["waits"] == "ranks" or doing["activity"] in ("cuda_sync", "nccl_call")
 
 
 def _busy_workers(rows: pl.DataFrame, doings: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:

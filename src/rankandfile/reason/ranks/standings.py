@@ -59,6 +59,8 @@ def standings(facts: Facts) -> list[Standing]:
 
 def _of(one: Standing, ranks: list[int]) -> Standing:
     one.ranks = format_ranks(ranks)
+    if len(ranks) > 1:
+        one.what = one.what.replace("waiting for its ", "waiting for their ")
     return one
 
 

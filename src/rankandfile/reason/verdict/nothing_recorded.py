@@ -16,6 +16,7 @@ from rankandfile.reason.ranks.from_logs.ras_counts import launches
 from rankandfile.reason.words import counted, ranks_words
 
 from .finding import Finding
+from .unowned_stacks import unowned_stacks
 
 Row = dict[str, Any]
 
@@ -44,6 +45,10 @@ _PLAIN = (
 )
 
 _STACKS = "stacks of all ranks, twice, some seconds apart: `py-spy dump --pid PID` for each"
+_WHOSE = (
+    "the rank in each file's name, or a line `rank N` above each stack: "
+    "`tr '\\0' '\\n' < /proc/PID/environ | grep RANK` tells it"
+)
 _RECORDER = "set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path"
 
 
@@ -68,13 +73,18 @@ def nothing_recorded(facts: Facts) -> Finding:
         )
     if not rows:
         sentence = _without_a_line(facts)
+    stand, stacks = unowned_stacks(facts.case)
+    if stand:
+        # Where processes stand is worth more than that nobody recorded what they called.
+        sentence = stand if not rows else f"{sentence} {stand}"
     return Finding(
         hang=False,
         cause="undetermined",
         confidence="hypothesis",
         sentence=sentence,
-        evidence=tuple(event_id(row["log"], row["line"]) for row in (*shown[:_MOST_READ], *unread)),
+        evidence=(*stacks, *(event_id(row["log"], row["line"]) for row in (*shown[:_MOST_READ], *unread))),
         missing=(
+            *((Missing(what="whose processes these are", how=_WHOSE),) if stand else ()),
             Missing(what="where each rank stands", how=_STACKS),
             Missing(what="flight-recorder dumps with calls", how=_RECORDER),
         ),

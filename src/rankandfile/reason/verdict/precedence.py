@@ -158,7 +158,7 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
     ]
     return Verdict(
         # That nobody can be named, and nothing is seen to wait, does not say that the job was well.
-        hang=None if finding.cause == "undetermined" and not finding.hang else finding.hang,
+        hang=None if finding.cause in ("undetermined", "host_slow") and not finding.hang else finding.hang,
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,

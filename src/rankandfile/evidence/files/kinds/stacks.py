@@ -13,6 +13,12 @@ _STACKS = re.compile(
     r"|^=== Rank [0-9]+: .*(pyspy|traceback)",
     re.MULTILINE,
 )
+#: What py-spy and pystack print, under any short prefix, heading or note: nothing else prints such lines.
+_ANYWHERE = re.compile(
+    r"^.{0,80}?Thread (?:0x[0-9A-F]{1,16}|\d{1,10}) \((?:idle|active|active\+gil)\)(?:: \"|$)"
+    r"|^.{0,80}?Traceback for thread \d{1,10} ",
+    re.MULTILINE,
+)
 _NAME = re.compile(r"(stacks|pyspy_dump)_[0-9_]+\.txt")
 
 
@@ -26,6 +32,8 @@ KIND = FileKind(
     (
         Sign(150, lambda head: head.keys[1] >= {"thread_id", "frames"}),
         Sign(230, lambda head: _STACKS.search(head.words or "") is not None),
+        # A prefix such as `[0] ` makes it look like JSON.
+        Sign(235, lambda head: _ANYWHERE.search(head.text or "") is not None),
         Sign(310, _by_name),
     ),
     read_stacks,

@@ -27,7 +27,8 @@ _MOST_FOUND = 12
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e-?\d+)?")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _OWN = re.compile(
-    r"(?i)\b(?:pid|port|seed|rank|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|"
+    r"(?i)\brank[ =:_-]{0,3}#|#[ =:_-]{0,3}rank\b"
+    r"|\b(?:pid|port|seed|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|"
     r"eta|it/s|mem\w*|world|worker|thread|uuid|hash|id)\b"
 )
 _OF_TORCH = frozenset(("c10", "nccl", "kernel", "syslog", "journal"))

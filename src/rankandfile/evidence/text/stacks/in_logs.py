@@ -17,9 +17,10 @@ _WORDS = (
     "most recent call",
     "Stack trace of the failed collective:",
     '): "MainThread"',
+    "Traceback for thread ",
 )
 #: Lines before the words that may belong to the stack: who printed it, what the fatal error was.
-_BEFORE = 3
+_BEFORE = 6
 
 #: Looks for these words alone.
 words = plain([word.encode() for word in _WORDS])

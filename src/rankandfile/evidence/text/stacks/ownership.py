@@ -11,10 +11,14 @@ from rankandfile.evidence.owners.known_processes import KnownProcesses, agreed
 from rankandfile.evidence.owners.owner_by_path import whose
 from rankandfile.evidence.text.stacks.raw import DIED, NOW, RawProcess, RawStacks
 from rankandfile.evidence.text.stamps import stamp, time_of_day
+from rankandfile.model.ledger import Note
 
 #: Hours and minutes, and seconds too.
 _CLOCK = re.compile(r"(?<!\d)(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?!\d)")
 _STAMP = re.compile(r"(20\d\d)(\d\d)(\d\d)[_T-](\d\d)(\d\d)(\d\d)(?=\D|$)")
+#: As a file or its folder is named by who wrote one for each process of a machine.
+_LOCAL = re.compile(r"local[_.-]?rank[_.=-]?(\d{1,4})(?!\d)", re.IGNORECASE)
+_FEWEST = 2
 
 
 @dataclass
@@ -30,8 +34,13 @@ class StackPart:
     host: str | None = None
 
 
-def give_ranks(parts: Sequence[StackPart], known: KnownProcesses | None = None) -> None:
-    """Fill in rank, host and time of each snapshot of each file, where anything tells them."""
+def give_ranks(
+    parts: Sequence[StackPart], known: KnownProcesses | None = None, world: int | None = None
+) -> list[Note]:
+    """Fill in rank, host and time of each snapshot of each file, where anything tells them.
+
+    Notes of what was assumed. `world`: the number of ranks, where a line tells it.
+    """
     clocks = _clocks(parts)
     for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
         part.host = part.host or owner.host
@@ -44,6 +53,7 @@ def give_ranks(parts: Sequence[StackPart], known: KnownProcesses | None = None) 
             if process.rank is None and part.rank is not None:
                 process.rank, process.rank_from = part.rank, part.rank_from
     _by_process([process for part in parts for process in part.raw.processes], known or KnownProcesses())
+    return _by_place(parts, world)
 
 
 def _is_of_one(raw: RawStacks, rank: int) -> bool:
@@ -96,6 +106,35 @@ def _clocks(parts: Sequence[StackPart]) -> dict[str, int]:
                 if (of_day := time_of_day(clock, None)) is not None:
                     found[part.source] = of_day.ns
     return found
+
+
+def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
+    """Where nothing tells a rank, the number of a process on its machine is its rank, if all are of one machine."""
+    placed: dict[int, list[tuple[StackPart, RawProcess]]] = defaultdict(list)
+    for part in parts:
+        named = _LOCAL.search(part.source)
+        programs = {t.process for t in part.raw.threads if t.role == "main" and t.shows in (NOW, DIED)}
+        for index in programs:
+            process = part.raw.processes[index]
+            place = process.place if named is None else int(named[1])
+            if process.rank is not None or place is None:
+                return []
+            placed[place].append((part, process))
+    if (
+        len(placed) < _FEWEST
+        or set(placed) != set(range(len(placed)))
+        or len(placed) != (world or len(placed))
+    ):
+        return []
+    all_of_them = [process for those in placed.values() for _, process in those]
+    one_each = all(len({process.pid for _, process in those} - {None}) <= 1 for those in placed.values())
+    if not one_each or len({process.host for process in all_of_them} - {None}) > 1:
+        return []
+    for place, those in placed.items():
+        for _, process in those:
+            process.rank, process.rank_from = place, "place"
+    what = "nothing tells its rank in the job: the number of its process on the machine is taken for it"
+    return [Note(file=placed[0][0][0].source, where="", what=what)]
 
 
 def _stamp(source: str) -> int | None:

@@ -26,6 +26,8 @@ class RawProcess(msgspec.Struct, array_like=True):
     at_ns: int | None = None
     error: str = ""
     """The fatal error that made the process print its stacks."""
+    place: int | None = None
+    """Its number among those of its machine or launcher, by a prefix: the rank only where there is one machine."""
 
 
 class RawThread(msgspec.Struct, array_like=True):

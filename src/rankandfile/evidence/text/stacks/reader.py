@@ -78,6 +78,7 @@ class Reader:
         elif stream.rank_from == "prefix":
             # A bare line may be anybody's.
             stream.rank, stream.rank_from = None, ""
+        stream.place = bare.local_rank if bare.task is None else bare.task
         if bare.time is not None and bare.time.quality in ("wall", "zoned"):
             stream.at_ns = bare.time.ns
         for format in self._formats:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rankandfile.evidence.raw import Frame
+from rankandfile.evidence.tables.frames import is_torch_frame
+from rankandfile.model.packages import is_installed
 
 
 class View(NamedTuple):
@@ -59,6 +61,7 @@ _CALLS = re.compile(
     r"(^|[/\\])torch[/\\](distributed[/\\](distributed_c10d|_functional_collectives|fsdp[/\\].*)|nn[/\\]parallel[/\\]distributed)\.py$"
 )
 _INNERMOST = 6
+_PACKAGED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 
 
 def assign(threads: Sequence[View], pid: int | None, *, fatal: bool) -> list[str]:
@@ -101,7 +104,8 @@ def _main(threads: Sequence[View], pid: int | None) -> int | None:
 def _training(threads: Sequence[View], main: int | None) -> int | None:
     """The thread that trains, where the program's first one only waits for it: known by what it does.
 
-    It is the only one in torch.distributed.
+    It is the only one in torch.distributed; or, where the first one runs nothing but a framework, the only one that
+    runs the program's own functions.
     """
     if main is None:
         return None
@@ -118,9 +122,20 @@ def _training(threads: Sequence[View], main: int | None) -> int | None:
         if index != main and _is_booted(thread.frames) and not _serves(thread, fatal=False)
     ]
     calls = [index for index in others if any(_CALLS.search(frame.file) for frame in threads[index].frames)]
-    if len(calls) == 1:
-        return calls[0]
-    return main
+    if not calls and not _is_own(threads[main].frames):
+        calls = [index for index in others if _is_own(threads[index].frames)]
+    return calls[0] if len(calls) == 1 else main
+
+
+def _is_own(frames: Sequence[Frame]) -> bool:
+    """Whether a function of the program itself runs there, as far as the names of the files tell."""
+    return any(
+        frame.file.endswith(".py")
+        and not is_torch_frame(frame.file)
+        and not _PACKAGED.search(frame.file)
+        and not is_installed(frame.file)
+        for frame in frames
+    )
 
 
 def _is_booted(frames: Sequence[Frame]) -> bool:

@@ -42,6 +42,8 @@ class Stream:
         self.rank_from = rank_from
         self.host: str | None = None
         self.at_ns: int | None = None
+        self.place: int | None = None
+        """Its number among the processes of its machine or launcher, where a prefix tells it."""
         self.headed: int | None = None
         """The rank that a heading names: of the one snapshot below it."""
         self.block: Block | None = None
@@ -58,7 +60,7 @@ class Stream:
         self._seen: set[object] = set()
 
     def record(self, pid: int | None = None, parent: int | None = None, error: str = "") -> RawProcess:
-        return RawProcess(self.rank, self.rank_from, self.host, pid, parent, self.at_ns, error)
+        return RawProcess(self.rank, self.rank_from, self.host, pid, parent, self.at_ns, error, self.place)
 
     def begin(self, pid: int | None = None, parent: int | None = None, error: str = "") -> int:
         """A new snapshot of a process begins here."""

@@ -262,6 +262,8 @@ def _last_said(events: pl.DataFrame) -> dict[int, str]:
     rows = rows.with_columns(pl.coalesce("rank", "speaker").alias("said"))
     several = rows.filter(pl.col("said").n_unique().over("log") > 1)
     return dict(several.sort("log", "line").select("said", "text").drop_nulls().iter_rows())
+
+
 def _left_out(mine: pl.DataFrame) -> int:
     """Lines of watchdogs that a collector left out as alike, and that were not to be given to any rank."""
     if (mine["rank_from"].cast(pl.String) == "left_out").any():

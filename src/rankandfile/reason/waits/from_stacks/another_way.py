@@ -25,7 +25,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     parted = parting(of.cohorts)
     if parted is None or not parted.usual:
         return None
-    odd, usual = ranks_of(parted.odd), ranks_of(parted.usual)
+    odd = ranks_of(parted.odd)
     # To make a group takes every rank of the job, whatever groups there are.
     makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
     # So do the calls by which a whole job keeps in step: no model is cut along them.
@@ -48,15 +48,14 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         ),
         culprits=odd,
         doing=doing,
-        place=parted.odd[0].stand.location if sure and len(parted.odd) == 1 else None,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
+        place=parted.odd[0].stand.location if len(parted.odd) == 1 else None,
         divergence=divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(
             perhaps(
                 "skipped_collective",
-                f"{upper(ranks_words(usual))} may have left out the call that {ranks_words(odd)} "
-                f"{verb(odd, 'waits', 'wait')} in.",
-                usual,
+                f"{upper(ranks_words(odd))} may have left out the call that the others wait in, or one before it.",
+                odd,
                 decided_by="flight-recorder dumps of all ranks, or the source (--src)",
             ),
         ),

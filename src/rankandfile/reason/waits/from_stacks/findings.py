@@ -8,6 +8,7 @@ from rankandfile.model.heuristics import Heuristic
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.verdict.moved import over_by_dumps
+from rankandfile.reason.waits.from_logs.before_it import with_what_came_before
 
 from .all_receive import all_receive
 from .another_way import went_another_way
@@ -40,5 +41,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
         undecided,
     )
     found = next((found for look in looks if (found := look(all_of_them)) is not None), None)
+    if found is not None:
+        found = with_what_came_before(facts, found)
     # That ranks move says nothing beside records of what they called.
     return [found] if found is not None and (found.hang or not facts.call_table.calls.height) else []

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankandfile.model.diagnosis import Confidence
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_words import doing_words, waiting_words
-from .make_finding import make_finding
-from .where_all_stand import WhereAllStand
+from .make_finding import make_finding, next_step
+from .where_all_stand import STILL_NS, WhereAllStand
 
 _ENOUGH_LOOKS = 3
 #: What any running job does at times while others wait for it: one look proves nothing.
@@ -22,14 +24,14 @@ _PASSES = ("data_loader", "file_io", "network_io", "compile", "gc", "checkpoint"
 def held_up(of: WhereAllStand) -> Finding | None:
     """Some wait, and others wait for no rank: these stand in a lock, a queue, a file, or in their own code."""
     if not of.waiting or not of.elsewhere or (of.moving and not (of.stays or of.alike)):
-        return None
+        return _busy(of)
     stories: dict[int, Story] = {}
     for rank, stand in of.elsewhere.items():
         story = story_of(of.facts, AskedRank(rank, True, tuple(of.waiting)))
         if story is not None and not story.absence and _may_be_named(of, stand):
             stories[rank] = story
     if not stories:
-        return None
+        return _busy(of)
     named = tuple(sorted(stories))
     first = stories[named[0]]
     confidence: Confidence = "supported" if of.stays and all(_sure(of, r) for r in named) else "hypothesis"
@@ -48,6 +50,53 @@ def held_up(of: WhereAllStand) -> Finding | None:
     )
 
 
+def _busy(of: WhereAllStand) -> Finding | None:
+    """Few are at work while all others wait for them: late for sure, if they moved while the others did not.
+
+    One look cannot tell work from standing still: then they are suspects, of nothing in particular.
+    """
+    busy, rest = of.elsewhere, {rank: s for rank, s in of.stands.items() if rank not in of.elsewhere}
+    if not busy or not of.waiting or len(busy) >= len(of.waiting) or set(rest) - set(of.waiting):
+        return None
+    if any(stand.activity == "user_code" and named_after_a_transfer(stand) for stand in busy.values()):
+        return None
+    named = tuple(sorted(busy))
+    stories = {
+        r: s for r in named if (s := story_of(of.facts, AskedRank(r, True, tuple(of.waiting)))) is not None
+    }
+    if len(stories) < len(named) or any(story.absence for story in stories.values()):
+        return None
+    looks = {stand.snapshots for stand in of.stands.values()}
+    moved = all(stand.moving for stand in busy.values())
+    still = all(s.moving is False and (s.apart_ns or 0) >= STILL_NS for s in of.waiting.values())
+    if not (moved and still) and looks != {1}:
+        return None
+    first, doing = stories[named[0]], {rank: story.doing for rank, story in stories.items()}
+    whom = "for it" if len(named) == 1 else "for them"
+    how = (
+        f"{upper(ranks_words(named))} {verb(named, 'moves', 'move')}, and the others stood there in every look: "
+        f"slow, and not stuck, as long as {'it moves' if len(named) == 1 else 'they move'}"
+        if moved
+        else f"Whether {ranks_words(named)} {verb(named, 'works or stands', 'work or stand')} still, "
+        "one look does not tell"
+    )
+    return replace(
+        make_finding(
+            of,
+            cause="host_slow" if moved else "undetermined",
+            confidence="hypothesis",
+            what=f"{doing_words(doing)}. {waiting_words(of, of.waiting, whom)}. {how}",
+            culprits=named,
+            doing=doing,
+            evidence=[i for story in stories.values() for i in story.evidence],
+            location=first,
+            hang=False,
+            also=_also_unseen(of),
+        ),
+        missing=(next_step(of),),
+    )
+
+
 def _also_unseen(of: WhereAllStand) -> str:
     those = of.unseen
     return f" {upper(ranks_words(those))} left no stack, and may be missing too." if those else ""
@@ -60,9 +109,8 @@ def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
         return bool(busy and (of.stays or of.alike)) or (
             not busy and not named_after_a_transfer(stand) and not _most(of)
         )
-    return bool(of.stays or of.alike) or (
-        not stand.running and not stand.moving and stand.activity not in _PASSES
-    )
+    # What was seen idle there waits; of what no tool tells whether it ran, a call that passes soon proves nothing.
+    return bool(of.stays or of.alike) or not (stand.running or stand.moving)
 
 
 def _most(of: WhereAllStand) -> bool:

@@ -1,4 +1,4 @@
-"""Where faulthandler's and py-spy's stacks stand in a log. The decoder of stacks reads their frames."""
+"""Where faulthandler's, py-spy's and pystack's stacks stand in a log. Frames are read by the stack decoder."""
 
 from __future__ import annotations
 
@@ -20,4 +20,5 @@ SHAPES = (
         "thread_stack", "P8", "fact", '): "MainThread"',
         r'^Thread (?:0x)?[0-9A-Fa-f]+ \((?:idle|active|active\+gil)\): "MainThread"',
     ),
+    Shape("thread_stack", "P8", "fact", "Traceback for thread ", r"Traceback for thread (?P<thread>\d+) "),
 )  # fmt: skip

@@ -23,7 +23,13 @@ _PID = re.compile(r"(?:Attaching to process |\(process |^PID )(\d{1,10})\b")
 _ALONE = re.compile(r"^\s*#0\s+(?:0x[0-9a-f]{1,16} in )?\S.* (?:\(.*\)(?: (?:from|at) \S+)?)$")
 _FRAME = re.compile(r"^\s*#(\d{1,4})\s+(?:0x[0-9a-f]{1,16}(?: in)? )?(?:- 1 )?(\S.*)$")
 _PYTHON = re.compile(r'^\s*File "(.*)", line (\d{1,9}), in (.*)$')
-_PYTHON_HEAD = re.compile(r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information)")
+_PYTHON_OLD = re.compile(
+    r"^#\d{1,4}\s+Frame 0x[0-9a-f]{1,16}, for file (.{1,500}?), line (\d{1,9}), in (\S+)"
+)
+_PYTHON_HEAD = re.compile(
+    r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information)"
+    r"|^\s+<(?:built-in|method|bound)[ -].*>$"
+)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PLACE = re.compile(r" (?:at (.+):(\d{1,9})|from (\S+)|- (/\S+))$")
 
@@ -70,7 +76,16 @@ class _Thread:
 
     def feed(self, text: str) -> bool:
         frames = self.draft.frames
+        if not text.strip():
+            # What gdb prints of Python stands below the C frames of the same thread.
+            return True
+        if match := _PYTHON_OLD.match(text):
+            frames.append(frame(match[3], match[1], bounds.decimal(match[2])))
+            self.draft.native = False
+            return True
         if match := _FRAME.match(text):
+            if match[1] == "0" and frames:
+                return False
             if len(frames) < 2 * (bounds.INNER + bounds.OUTER):
                 function, file, line = place(match[2])
                 frames.append(frame(function, file, line))

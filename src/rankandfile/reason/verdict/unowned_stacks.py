@@ -1,0 +1,37 @@
+"""Stacks of processes of which nothing tells the ranks: where those stand, the odd ones first."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.model.snapshots import stack_id
+from rankandfile.reason.ranks.merged_stacks import cohorts_of
+from rankandfile.reason.ranks.threads import telling
+from rankandfile.reason.words import verb
+
+_MOST_PLACES, _MOST_NAMED = 6, 8
+
+
+def unowned_stacks(case: Case) -> tuple[str, list[str]]:
+    """A sentence on where they stand, and what it rests on; empty if every stack is some rank's."""
+    rows = telling(case.snapshots, case.stacks, case.frames)
+    nobody = pl.col("rank").is_null() & (pl.col("role") == "main") & pl.col("pid").is_not_null()
+    rows = rows.filter(nobody).sort("ordinal").unique(["host", "pid"], keep="last", maintain_order=True)
+    if not rows.height:
+        return "", []
+    by_process = rows.select(pl.col("pid").alias("rank"), "stack")
+    places = cohorts_of(by_process, case.stacks, case.frames)[::-1]
+    words = []
+    for place in places[:_MOST_PLACES]:
+        named = ", ".join(map(str, place.ranks[:_MOST_NAMED])) + (
+            ", …" if len(place.ranks) > _MOST_NAMED else ""
+        )
+        words.append(
+            f"{verb(place.ranks, 'process', 'processes')} {named} {verb(place.ranks, 'is', 'are')} {place.words}"
+        )
+    first = {
+        stack: stack_id(file, line) for stack, file, line in rows.select("stack", "file", "line").iter_rows()
+    }
+    cited = [first[place.stack] for place in places[:_MOST_PLACES] if place.stack in first]
+    return f"Nothing tells which ranks these are: {'; '.join(words)}.", cited
