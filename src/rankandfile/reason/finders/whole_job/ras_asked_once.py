@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.model.diagnosis import Missing
 from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.did_instead import world_of
@@ -40,11 +41,10 @@ def one_answer_of_ras(facts: Facts, _: WaitEnd) -> Finding | None:
         ),
         evidence=(count.evidence,),
         alternatives=(
-            Alternative(
-                cause="skipped_collective",
-                confidence="hypothesis",
-                sentence=f"{upper(name)} may have left out a call, or be held up before it.",
-                culprits=format_ranks(behind) if count.of_rank else "",
+            perhaps(
+                "skipped_collective",
+                f"{upper(name)} may have left out a call, or be held up before it.",
+                behind if count.of_rank else (),
                 decided_by="a second answer some seconds later: the same counts mean that it stands",
             ),
         ),
