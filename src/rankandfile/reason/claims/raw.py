@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from rankandfile.model.case import Case
@@ -230,12 +229,3 @@ class Raw:
             pl.col("rank").is_in(list(ranks))
             & (pl.col("group_name").is_in(list(names)) | pl.col("group_desc").is_in(list(names)))
         )
-
-
-def fields(row: Row) -> dict[str, Any]:
-    """What else a line says."""
-    try:
-        found = msgspec.json.decode(row["fields"] or "{}")
-    except msgspec.DecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}
