@@ -9,6 +9,8 @@ $(VENV)/ready: pyproject.toml
 	$(BIN)/pip install -q -e . --group dev
 	touch $@
 
+# Tests start hundreds of Pythons: none of them shall compile the package anew, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
 # One more at a time than there are cores: a third of the time is spent waiting for jobs that hang.
 AT_ONCE := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 PYTEST = $(BIN)/pytest -n $(AT_ONCE) --maxprocesses 5 --dist loadfile

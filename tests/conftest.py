@@ -10,11 +10,13 @@ import pytest
 from hypothesis import is_hypothesis_test
 from support import examples
 from support.cli.raf_runs import Raf, in_process
+from support.evidence.kept_decoders import KeptDecoders
 from support.evidence.loading import Decode, LoadFiles
 from support.report.browser import ARGUMENTS, NAMES, chromium, required
 
-from rankandfile.evidence.files import worker
+from rankandfile.evidence.files import pool, worker
 from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.decoder import Decoder
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
 
@@ -26,6 +28,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("property")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_decoders() -> Iterator[KeptDecoders]:
+    """Loads in this process share their decoding processes. Tests of those use `own_decoders`."""
+    kept = KeptDecoders()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "Decoder", kept)
+        yield kept
+    kept.end()
+
+
+@pytest.fixture
+def own_decoders(kept_decoders: KeptDecoders, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each load starts and ends its own, as for a person."""
+    kept_decoders.end()
+    monkeypatch.setattr(pool, "Decoder", Decoder)
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def _decodes(pid: str) -> bool:
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("own_decoders"),
     pytest.mark.skipif(sys.platform != "linux", reason="watches processes through /proc"),
 ]
 

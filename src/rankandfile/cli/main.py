@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import os
 import sys
@@ -80,7 +82,15 @@ def root(
     """
 
 
+_OBJECTS_TO_SWEEP = 50_000
+"""New objects after which Python looks for garbage that refers to itself: a run of seconds, whose modules and tables
+stay until its end, leaves little of it."""
+
+
 def main() -> None:
+    gc.set_threshold(_OBJECTS_TO_SWEEP, 20, 20)
+    # What is there at the end goes with the process: nobody need look through it once more.
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot write is no reason to fail.

@@ -9,8 +9,6 @@ from rankandfile.lab.scenario import Cohort, Scenario
 from rankandfile.lab.source_tree import ScenarioError, locate
 from rankandfile.lab.truth import CohortTruth, DivergenceTruth, short_ranks
 
-_UNRECORDED = ("send", "recv")
-
 
 def divergence(scenario: Scenario, log: CallLog, tree: Path) -> DivergenceTruth:
     """The truth's divergence with lines and sequence numbers, each proved from the call log."""

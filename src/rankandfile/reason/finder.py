@@ -40,7 +40,11 @@ recorded call hangs; a job of which every process is gone; what single lines of 
 call. Where no wait is in question, its end is one without ranks
 or calls, of the kind `none`."""
 
-_FOLDERS = ("rankandfile.reason.causes", "rankandfile.reason.finders")
+_FOLDERS = (
+    "rankandfile.reason.causes",
+    "rankandfile.reason.finders",
+    "rankandfile.reason.finders.whole_job",
+)
 
 Kind = TypeVar("Kind", "Finder", "Teller")
 

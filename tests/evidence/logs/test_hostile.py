@@ -102,7 +102,7 @@ def test_no_line_makes_a_search_endless(number: int) -> None:
     for line in lines:
         began = time.process_time()
         shape.regex.search(line)
-        assert time.process_time() - began < 2, line[:80]
+        assert time.process_time() - began < 0.25, line[:80]
 
 
 @pytest.mark.parametrize(

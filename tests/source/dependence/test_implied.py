@@ -8,7 +8,7 @@ import pytest
 from support.source.program_texts import Texts, place
 
 from rankandfile.source.lines.implied_collectives import implicit
-from rankandfile.source.program.names import own_nodes
+from rankandfile.source.program.scopes import own_nodes
 
 DDP = "from torch.nn.parallel import DistributedDataParallel as DDP\nmodel = DDP(Net())\n"
 FSDP2 = "from torch.distributed.fsdp import fully_shard\nmodel = Net()\nfully_shard(model)\n"

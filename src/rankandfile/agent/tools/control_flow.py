@@ -10,7 +10,7 @@ from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.source.flow import Exit, deciding
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import own_nodes
+from rankandfile.source.program.scopes import own_nodes
 
 from .source import file_of
 

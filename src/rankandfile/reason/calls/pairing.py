@@ -40,7 +40,6 @@ class Transfer:
     """None: ambiguous, or the peer left no dump that could tell."""
     peer_record: int | None
     """The peer's matching call, where it has one."""
-    batched: bool
     peer_known: bool
     part: int
     """Of the send or receive itself, also where it is in a batch."""
@@ -141,7 +140,7 @@ class _Queues:
             joined = False
         return Transfer(
             rank, peer, group, sends, int(row["at"]), joined, peer_record,  # type: ignore[call-overload]
-            row["kind"] == MEMBER, peer_known, int(row["record"]), peer_part,  # type: ignore[call-overload]
+            peer_known, int(row["record"]), peer_part,  # type: ignore[call-overload]
         )  # fmt: skip
 
     def _match(self, rank: int, peer: int, mine: Array, theirs: Array, index: int) -> int | None:

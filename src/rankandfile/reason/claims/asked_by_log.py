@@ -8,8 +8,9 @@ import polars as pl
 
 from rankandfile.model.claims import OfCall
 from rankandfile.reason.calls.contracts import contract_of, terms
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
 
-from .raw import Raw, Row, fields
+from .raw import Raw, Row
 
 Place = tuple[str, int]
 
@@ -48,7 +49,7 @@ def _size(row: Row) -> int | None:
 
 
 def _frames(row: Row) -> frozenset[Place]:
-    found = fields(row).get("frames")
+    found = fields_of(row).get("frames")
     listed = found if isinstance(found, list) else []
     return frozenset((str(frame[1]), int(frame[2])) for frame in listed)
 

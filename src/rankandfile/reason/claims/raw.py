@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from rankandfile.model.case import Case
@@ -236,12 +235,3 @@ class Raw:
                 | (unnamed & title.startswith(UNNAMED))
             )
         )
-
-
-def fields(row: Row) -> dict[str, Any]:
-    """What else a line says."""
-    try:
-        found = msgspec.json.decode(row["fields"] or "{}")
-    except msgspec.DecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}

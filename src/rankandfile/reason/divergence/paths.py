@@ -55,9 +55,6 @@ class GroupPaths:
     def diverged(self) -> tuple[Path, ...]:
         return self.paths[1:]
 
-    def path_of(self, rank: int) -> Path | None:
-        return next((path for path in self.paths if rank in path.ranks), None)
-
 
 def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
     """The paths of the members of a group; None where there are no calls to compare."""

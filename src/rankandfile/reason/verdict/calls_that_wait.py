@@ -7,10 +7,10 @@ from dataclasses import replace
 import msgspec
 
 from rankandfile.model.diagnosis import ORDER_OF_CONFIDENCE, Alternative, Divergence
-from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.causes import finders
 from rankandfile.reason.divergence.divergence_point import place_of
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import MOST_WAIT_ENDS, Facts
 from rankandfile.reason.finder import Finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, missing_dumps
@@ -80,13 +80,7 @@ def completed(facts: Facts, wait_end: WaitEnd, best: Finding, *rest: Finding) ->
 def _runner_up(best: Finding, rest: tuple[Finding, ...]) -> list[Alternative]:
     known = {alternative.cause for alternative in best.alternatives} | {best.cause, "undetermined"}
     return [
-        Alternative(
-            cause=other.cause,
-            confidence="hypothesis",
-            sentence=other.sentence,
-            culprits=format_ranks(other.culprits),
-            decided_by=other.contradicted_by,
-        )
+        perhaps(other.cause, other.sentence, other.culprits, decided_by=other.contradicted_by)
         for other in rest[:1]
         if other.cause not in known
     ]

@@ -13,9 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.events import event_id
-from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, world_of
@@ -213,11 +212,10 @@ def _behind(facts: Facts, late: tuple[int, ...], what: str, ids: tuple[str, ...]
         alternatives=first.alternatives
         if first
         else (
-            Alternative(
-                cause="skipped_collective",
-                confidence="hypothesis",
-                sentence=f"{upper(ranks_words(late))} may have left out a call, or be held up on the host.",
-                culprits=format_ranks(late),
+            perhaps(
+                "skipped_collective",
+                f"{upper(ranks_words(late))} may have left out a call, or be held up on the host.",
+                late,
                 decided_by="its stack, or dumps of all ranks",
             ),
         ),

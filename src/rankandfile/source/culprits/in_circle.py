@@ -21,13 +21,9 @@ from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import (
-    enclosing_class,
-    method,
-    own_nodes,
-    resolve,
-)
+from rankandfile.source.program.names import enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.scopes import own_nodes
 
 from .unsent_message import peers_of, transfers
 

@@ -16,7 +16,7 @@ from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.one_rank import OneRank
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import own_nodes
+from rankandfile.source.program.scopes import own_nodes
 
 _RECEIVES, _SENDS = {"recv", "irecv"}, {"send", "isend"}
 _OPERATION = "P2POp"

@@ -6,13 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function, Module
-from rankandfile.source.program.names import (
-    Class,
-    External,
-    method,
-    resolve,
-    scope_of,
-)
+from rankandfile.source.program.names import Class, External, method, resolve
+from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
 
 from . import control, instances, origins, returned

@@ -11,13 +11,8 @@ from dataclasses import replace
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function, Module, Program
-from rankandfile.source.program.names import (
-    Class,
-    External,
-    imported_variable,
-    resolve,
-    scope_of,
-)
+from rankandfile.source.program.names import Class, External, imported_variable, resolve
+from rankandfile.source.program.scopes import binding_scope, scope_of
 
 from . import attributes, calls, containers, control, groups, objects, origins, parameters
 from .assignments import Definition
@@ -107,12 +102,7 @@ class Evaluator:
         loop = loop_of(frame.function.module, e)
         if loop is not None:
             return self.value(loop[0], frame, (*loop[1], *path))
-        scope: Function | None = frame.function
-        while scope is not None:
-            table = scope_of(scope)
-            if e.id in table.names and (e.id not in table.declared or isinstance(scope.node, ast.Module)):
-                break
-            scope = scope.parent
+        scope = binding_scope(frame.function, e.id)
         if scope is None:
             return (
                 UNIFORM

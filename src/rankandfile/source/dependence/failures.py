@@ -10,13 +10,8 @@ from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.exceptions import catches
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import (
-    Class,
-    External,
-    method,
-    own_nodes,
-    resolve,
-)
+from rankandfile.source.program.names import Class, External, method, resolve
+from rankandfile.source.program.scopes import own_nodes
 
 from . import control
 from .frame import Frame, called

@@ -8,14 +8,8 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from rankandfile.source.program.modules import Function, Module, Program
-from rankandfile.source.program.names import (
-    Class,
-    External,
-    enclosing_class,
-    method,
-    own_nodes,
-    resolve,
-)
+from rankandfile.source.program.names import Class, External, enclosing_class, method, resolve
+from rankandfile.source.program.scopes import own_nodes
 
 from .syntax import argument, dotted
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rankandfile.source.program.names import (
-    Class,
-    lineage,
-    method,
-)
+from rankandfile.source.program.names import Class, body_fields, method
 
 from . import attributes, failures
 from .frame import Frame, Instance
@@ -26,23 +22,13 @@ def field(
     ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path, made: Instance | None = None
 ) -> Value:
     """An attribute that no method stores: a field of a dataclass, or a constant of the class."""
-    for each in lineage(cls):
-        for s in each.node.body:
-            target = (
-                s.target
-                if isinstance(s, ast.AnnAssign)
-                else s.targets[0]
-                if isinstance(s, ast.Assign)
-                else None
-            )
-            if isinstance(target, ast.Name) and target.id == name:
-                outer = Frame(each.module.functions[0], {}, frame.depth + 1)
-                default = s.value if isinstance(s, (ast.Assign, ast.AnnAssign)) else None
-                default = maker_or_default(default)
-                values = [ev.value(default, outer, path)] if default is not None else []
-                if isinstance(s, ast.AnnAssign):
-                    values.extend(_field_given(ev, each, name, frame, path, made))
-                return join(values) if values else UNKNOWN
+    for each, s in body_fields(cls, name):
+        outer = Frame(each.module.functions[0], {}, frame.depth + 1)
+        default = maker_or_default(s.value)
+        values = [ev.value(default, outer, path)] if default is not None else []
+        if isinstance(s, ast.AnnAssign):
+            values.extend(_field_given(ev, each, name, frame, path, made))
+        return join(values) if values else UNKNOWN
     return UNKNOWN
 
 
@@ -58,16 +44,7 @@ def maker_or_default(value: ast.expr | None) -> ast.expr | None:
 
 def has_field(cls: Class, name: str) -> bool:
     """The body of the class gives the name a value."""
-    return any(
-        isinstance(s, (ast.Assign, ast.AnnAssign))
-        and s.value is not None
-        and any(
-            isinstance(t, ast.Name) and t.id == name
-            for t in getattr(s, "targets", [getattr(s, "target", None)])
-        )
-        for each in lineage(cls)
-        for s in each.node.body
-    )
+    return any(s.value is not None for _, s in body_fields(cls, name))
 
 
 def _field_given(

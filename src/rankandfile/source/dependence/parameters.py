@@ -69,18 +69,7 @@ def _handed_over_by_autograd(function: Function, name: str) -> bool:
 
 
 def default(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
-    node = frame.function.node
-    if isinstance(node, ast.Module):
+    value, outer = frame.function.defaults.get(name), frame.function.parent
+    if value is None or outer is None:
         return UNKNOWN
-    positional = [*node.args.posonlyargs, *node.args.args]
-    pairs = list(zip(reversed(positional), reversed(node.args.defaults), strict=False))
-    pairs += [
-        (a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None
-    ]
-    for parameter_, default in pairs:
-        if parameter_.arg == name:
-            outer = frame.function.parent
-            return (
-                ev.value(default, Frame(outer, None, frame.depth + 1), path) if outer is not None else UNKNOWN
-            )
-    return UNKNOWN
+    return ev.value(value, Frame(outer, None, frame.depth + 1), path)

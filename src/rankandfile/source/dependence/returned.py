@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import own_nodes
+from rankandfile.source.program.scopes import own_nodes
 
 from . import control, origins
 from .frame import Frame

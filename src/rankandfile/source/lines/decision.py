@@ -28,7 +28,6 @@ MOST_BRANCHINGS = 40
 #: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by.
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
 _LOOP, _ROUND, _GUESS = 2, 1, 1
-_ORDERS = {"sorted", "set", "frozenset"}
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
 #: Of one that stands in plain sight between the two ways, where nothing else does, and nobody can say why it differs.

@@ -22,7 +22,8 @@ from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
-from rankandfile.source.program.names import Class, method, own_nodes, resolve
+from rankandfile.source.program.names import Class, method, resolve
+from rankandfile.source.program.scopes import own_nodes
 
 _MOST = 80
 _FURTHEST = 9

@@ -11,7 +11,8 @@ from rankandfile.source.dependence.objects.of_expressions import is_property
 from rankandfile.source.dependence.stores import fields_of
 from rankandfile.source.dependence.syntax import argument
 from rankandfile.source.program.modules import Module
-from rankandfile.source.program.names import Class, External, lineage, method, resolve, scope_of
+from rankandfile.source.program.names import Class, External, body_fields, method, resolve
+from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import canonical
 
 from . import library, names
@@ -79,22 +80,11 @@ def _stored_by_strangers(one: OneRank, name: str) -> bool:
 
 def _fields(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Frame) -> list[Values]:
     """A constant of the class, or a field of a dataclass, by what it is made with."""
-    for each in lineage(cls):
-        for s in each.node.body:
-            target = (
-                s.target
-                if isinstance(s, ast.AnnAssign)
-                else s.targets[0]
-                if isinstance(s, ast.Assign)
-                else None
-            )
-            if not (isinstance(target, ast.Name) and target.id == name):
-                continue
-            value = s.value if isinstance(s, (ast.Assign, ast.AnnAssign)) else None
-            usual = _default(one, each, value, frame)
-            if isinstance(s, ast.Assign) or method(cls, "__init__") is not None:
-                return [usual]
-            return _given(one, cls, name, made, usual)
+    for each, s in body_fields(cls, name):
+        usual = _default(one, each, s.value, frame)
+        if isinstance(s, ast.Assign) or method(cls, "__init__") is not None:
+            return [usual]
+        return _given(one, cls, name, made, usual)
     return []
 
 

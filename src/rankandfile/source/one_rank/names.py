@@ -10,7 +10,8 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, loop_of
 from rankandfile.source.program.modules import Function, Module
-from rankandfile.source.program.names import imported_variable, resolve, scope_of
+from rankandfile.source.program.names import imported_variable, resolve
+from rankandfile.source.program.scopes import binding_scope, scope_of
 
 from .arithmetic import MOST, Values, each, union
 from .parameters import parameter
@@ -22,12 +23,7 @@ if TYPE_CHECKING:
 def name(one: OneRank, e: ast.Name, frame: Frame) -> Values:
     if loop_of(frame.function.module, e) is not None:
         return None
-    scope: Function | None = frame.function
-    while scope is not None:
-        table = scope_of(scope)
-        if e.id in table.names and (e.id not in table.declared or isinstance(scope.node, ast.Module)):
-            break
-        scope = scope.parent
+    scope = binding_scope(frame.function, e.id)
     if scope is None:
         return None
     if scope is not frame.function or isinstance(scope.node, ast.Module):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, called
@@ -44,16 +43,8 @@ def _handed_on(one: OneRank, function: Function) -> bool:
 
 
 def _default(one: OneRank, name: str, frame: Frame) -> Values:
-    node, outer = frame.function.node, frame.function.parent
-    if isinstance(node, ast.Module) or outer is None:
+    value, outer = frame.function.defaults.get(name), frame.function.parent
+    if value is None or outer is None:
         return None
-    plain = [*node.args.posonlyargs, *node.args.args]
-    pairs = list(zip(reversed(plain), reversed(node.args.defaults), strict=False))
-    pairs += [
-        (a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None
-    ]
-    for declared, value in pairs:
-        if declared.arg == name:
-            with one.imported():
-                return one.value(value, Frame(outer, None, frame.depth + 1))
-    return None
+    with one.imported():
+        return one.value(value, Frame(outer, None, frame.depth + 1))

@@ -67,8 +67,21 @@ class Function:
         every = (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg)
         return [arg.arg for arg in every if arg is not None]
 
+    @property
+    def defaults(self) -> dict[str, ast.expr]:
+        """Of the parameters that have one."""
+        return {} if isinstance(self.node, ast.Module) else defaults_of(self.node.args)
+
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.first_line} {self.qualname}>"
+
+
+def defaults_of(a: ast.arguments) -> dict[str, ast.expr]:
+    """`a, b=1, *, c=2` -> the expressions 1 and 2 by the names b and c."""
+    plain = [*a.posonlyargs, *a.args]
+    by_place = zip(plain[len(plain) - len(a.defaults) :], a.defaults, strict=True)
+    by_name = zip(a.kwonlyargs, a.kw_defaults, strict=True)
+    return {arg.arg: value for arg, value in (*by_place, *by_name) if value is not None}
 
 
 @dataclass(eq=False)

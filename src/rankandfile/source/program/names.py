@@ -7,9 +7,9 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
 from .modules import Function, Module, Program
+from .scopes import binding_scope, scope_of
 
 DEEPEST = 8
 """Re-exports, aliases and base classes that are followed in a row."""
@@ -51,13 +51,10 @@ def resolve(function: Function, expression: ast.expr, depth: int = 0) -> Target 
 
 def resolve_name(function: Function, name: str, depth: int = 0) -> Target | None:
     """What a bare name means inside the function, by the rules of scope."""
-    scope: Function | None = function
-    while scope is not None and not isinstance(scope.node, ast.Module):
-        own = scope_of(scope)
-        if name in own.names and name not in own.declared:
-            return _binding(scope, own.names[name], name, depth)
-        scope = scope.parent
-    return top_level(function.module, name, depth) or _builtin(name)
+    scope = binding_scope(function, name)
+    if scope is None or isinstance(scope.node, ast.Module):
+        return top_level(function.module, name, depth) or _builtin(name)
+    return _binding(scope, scope_of(scope).names[name], name, depth)
 
 
 def top_level(module: Module, name: str, depth: int = 0) -> Target | None:
@@ -122,6 +119,16 @@ def lineage(cls: Class) -> list[Class]:
     return found
 
 
+def body_fields(cls: Class, name: str) -> Iterator[tuple[Class, ast.Assign | ast.AnnAssign]]:
+    """Where the bodies of the class and its bases in the tree give the name a value or a type, nearest first."""
+    for each in lineage(cls):
+        for node in each.node.body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                    yield each, node
+
+
 def bases(cls: Class) -> Iterator[Target]:
     body = cls.module.functions[0]
     for expression in cls.node.bases:
@@ -144,71 +151,6 @@ def enclosing_class(function: Function) -> Class | None:
             return Class(scope.module, scope.owner)
         scope = scope.parent
     return None
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What a function's own scope binds: names -> the nodes that bind them; star imports are under "*"."""
-
-    names: dict[str, list[ast.AST]]
-    declared: frozenset[str]
-    """Global and nonlocal names."""
-
-
-_SCOPES: WeakKeyDictionary[Function, Scope] = WeakKeyDictionary()
-
-
-def scope_of(function: Function) -> Scope:
-    found = _SCOPES.get(function)
-    if found is None:
-        found = _SCOPES[function] = _scope(function)
-    return found
-
-
-def _scope(function: Function) -> Scope:
-    table: dict[str, list[ast.AST]] = {}
-    declared: set[str] = set()
-    for parameter in function.parameters:
-        table.setdefault(parameter, []).append(function.node)
-    for node in own_nodes(function):
-        for name in _bound(node):
-            table.setdefault(name, []).append(node)
-        if isinstance(node, (ast.Global, ast.Nonlocal)):
-            declared.update(node.names)
-    return Scope(table, frozenset(declared))
-
-
-def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """Every node of the function's own scope, in source order; nested functions and classes appear, not their
-    insides (the class bodies of a module neither)."""
-    node = function.node
-    body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
-    stack = list(reversed(body))
-    while stack:
-        current = stack.pop()
-        yield current
-        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            inner: list[ast.AST] = [*current.decorator_list, *current.args.defaults]
-            inner.extend(d for d in current.args.kw_defaults if d is not None)
-            stack.extend(reversed(inner))
-        elif isinstance(current, ast.Lambda):
-            continue
-        elif isinstance(current, ast.ClassDef):
-            stack.extend(reversed([*current.decorator_list, *current.bases]))
-        else:
-            stack.extend(reversed(list(ast.iter_child_nodes(current))))
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        yield node.id
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        yield node.name
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        for alias in node.names:
-            yield alias.asname or alias.name.split(".")[0]
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-        yield node.name
 
 
 def _binding(scope: Function, nodes: list[ast.AST], name: str, depth: int) -> Target | None:

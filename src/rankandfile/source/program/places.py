@@ -17,7 +17,8 @@ from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.lines.call_paths import Frame
 
 from .modules import Function, Module, Program
-from .names import External, own_nodes, resolve
+from .names import External, resolve
+from .scopes import own_nodes
 
 _INSTALLED = {"site-packages", "dist-packages"}
 _NAMELESS = ("<lambda>", "<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")

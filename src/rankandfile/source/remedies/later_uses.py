@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted
-from rankandfile.source.program.names import own_nodes
+from rankandfile.source.program.scopes import own_nodes
 
 from .code import Module
 from .place_to_mend import PlaceToMend, leaves

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rankandfile.source.program.modules import defaults_of
+
 from .code import Code, Definition, Module
 
 COLLECTIVES = frozenset(
@@ -233,16 +235,7 @@ def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
         parameters = parameters[1:]  # self, cls, or an autograd function's ctx
     found = dict(zip(parameters, call.args, strict=False))
     found.update({k.arg: k.value for k in call.keywords if k.arg})
-    for parameter, default in _defaults(definition):
-        found.setdefault(parameter, default)
-    return found
-
-
-def _defaults(definition: Definition) -> Iterator[tuple[str, ast.expr]]:
-    arguments = definition.node.args
-    with_default = _parameters(definition)[-len(arguments.defaults) :] if arguments.defaults else []
-    yield from ((p.arg, d) for p, d in zip(with_default, arguments.defaults, strict=False))
-    yield from ((p.arg, d) for p, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=False) if d)
+    return {**defaults_of(definition.node.args), **found}
 
 
 def _assigned(owner: ast.ClassDef, attribute: str) -> list[str]:

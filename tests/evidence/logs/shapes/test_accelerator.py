@@ -18,6 +18,7 @@ MACHINE = [
     Example("K5", "xid", "[81234.567999] NVRM: Xid (PCI:0000:9d:00): 79, pid=4242, name=python3, GPU has fallen off the bus.", {"bus": "0000:9d:00", "code": 79, "pid": 4242, "error": "GPU has fallen off the bus."}),
     Example("K5", "xid", "Feb  7 08:41:09 node07 kernel: NVRM: Xid (PCI:0000:9d:00): 119, pid='<unknown>', name=<unknown>, Timeout after 6s of waiting for RPC response from GPU2 GSP!", {"code": 119, "host": "node07", "time_quality": "no_year", "error": "Timeout after 6s of waiting for RPC response from GPU2 GSP!"}),
     Example("K5", "xid", "2026-02-07T08:41:09+0100 node07 kernel: NVRM: Xid (PCI:0000:9d:00): 48, An uncorrectable double bit error", {"code": 48, "host": "node07", "time_quality": "zoned"}),
+    Example("K5", "gpu_lost", "[81234.567999] NVRM: GPU 0000:9d:00.0: GPU has fallen off the bus.", {"bus": "0000:9d:00.0", "error": "fallen off the bus"}),
     Example("K7", "gpu_hang", "HW Exception by GPU node-4 (Agent handle: 0x55d0c3a1b7e0) reason :GPU Hang", {"node": 4, "error": "GPU Hang"}),
 ]  # fmt: skip
 

@@ -37,7 +37,6 @@ class Shift:
     host: str | None
     seconds: float
     """How far this log's clock is ahead of the others'."""
-    is_zone: bool
     events: int
     sentence: str
 
@@ -81,7 +80,7 @@ def shifts(events: pl.DataFrame, logs: pl.DataFrame) -> list[Shift]:
         row = logs.row(by_predicate=pl.col("log") == log, named=True)
         seconds = quarters * _QUARTER_S if is_zone else ahead
         sentence = _words(row["host"], seconds, is_zone, count)
-        found.append(Shift(log, row["source"], row["host"], seconds, is_zone, count, sentence))
+        found.append(Shift(log, row["source"], row["host"], seconds, count, sentence))
     return found
 
 

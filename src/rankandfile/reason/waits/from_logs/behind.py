@@ -7,6 +7,7 @@ from dataclasses import replace
 from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import (
@@ -157,13 +158,7 @@ def _lost_peer(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pendi
         doing="gone: its peers lost a connection, and all others are still there",
         evidence=lines[:2],
         alternatives=tuple(
-            Alternative(
-                cause=cause,
-                confidence="hypothesis",
-                sentence=words,
-                culprits=format_ranks(wait_end.ranks),
-                decided_by="its exit code",
-            )
+            perhaps(cause, words, wait_end.ranks, decided_by="its exit code")
             for cause, words in (
                 ("exited", "It may have exited by itself, without a word."),
                 ("raised", "It may have raised an exception that its log does not have."),
@@ -230,11 +225,10 @@ def _finding(
 def _silent(wait_end: WaitEnd) -> tuple[Alternative, ...]:
     """Silence is no proof, and still the best place to look."""
     return (
-        Alternative(
-            cause="host_blocked",
-            confidence="hypothesis",
-            sentence=f"{upper(ranks_words(wait_end.ranks))} may be held up on the host, or gone.",
-            culprits=format_ranks(wait_end.ranks),
+        perhaps(
+            "host_blocked",
+            f"{upper(ranks_words(wait_end.ranks))} may be held up on the host, or gone.",
+            wait_end.ranks,
             decided_by="its stack, its exit code, or the end of its log",
         ),
     )

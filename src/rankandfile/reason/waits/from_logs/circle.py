@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Alternative, Call, Cohort, Divergence
+from rankandfile.model.diagnosis import Call, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -51,13 +52,7 @@ def circle(logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
         missing=SETTINGS,
         unadvised=("probes",),
         alternatives=tuple(
-            Alternative(
-                cause=other,
-                confidence="hypothesis",
-                sentence=words,
-                culprits=format_ranks(out_of_line or wait_end.ranks),
-                decided_by="the dumps of these ranks",
-            )
+            perhaps(other, words, out_of_line or wait_end.ranks, decided_by="the dumps of these ranks")
             for other, words in (
                 ("order_inversion", "Some of the ranks may make these calls in another order."),
                 ("skipped_collective", "Some of the ranks may have left out a call before."),

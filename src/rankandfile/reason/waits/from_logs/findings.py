@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason.calls.requests import of_report, sides
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.silence import silence
@@ -104,7 +104,7 @@ def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
         evidence=tuple(r.evidence for r in reports[:4]),
         missing=SETTINGS,
         alternatives=tuple(
-            Alternative(cause=cause, confidence="hypothesis", sentence=words, decided_by="dumps of all ranks")
+            perhaps(cause, words, decided_by="dumps of all ranks")
             for cause, words in (
                 ("network_stalled", "All have begun it, and the network does not carry it."),
                 ("gpu_stuck", "One member's device has not come to it."),

@@ -11,7 +11,8 @@ from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import Path, loop_of
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, External, imported_variable, resolve, scope_of
+from rankandfile.source.program.names import Class, External, imported_variable, resolve
+from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import canonical
 
 from .frameworks_own import hook_parameter

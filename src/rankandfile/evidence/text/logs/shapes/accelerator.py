@@ -50,7 +50,7 @@ SHAPES = (
     ),
     Shape(
         "gpu_lost", "K5", "origin", ("fallen off the bus",),
-        r"(?:GPU (?P<bus>[0-9a-fA-F]+:[0-9a-fA-F:.]+): )?.*?(?P<error>fallen off the bus)",
+        r"(?:GPU (?P<bus>[0-9a-fA-F]+:[0-9a-fA-F:.]+): .*?)?(?P<error>fallen off the bus)",
         then=_bus_above,
     ),
     Shape(

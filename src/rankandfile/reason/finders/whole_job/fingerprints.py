@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Alternative, Location, Missing
+from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.events import event_id
-from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.activity import is_library
@@ -82,11 +82,10 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
         alternatives=()
         if named
         else tuple(
-            Alternative(
-                cause=cause,
-                confidence="hypothesis",
-                sentence=f"{upper(ranks_words(sorted(ranks)))} may be out of line, with {_words(what)}.",
-                culprits=format_ranks(ranks),
+            perhaps(
+                cause,
+                f"{upper(ranks_words(sorted(ranks)))} may be out of line, with {_words(what)}.",
+                ranks,
                 decided_by="the calls of both before this one, or what the other ranks run",
             )
             for what, ranks in parts[clear:2]

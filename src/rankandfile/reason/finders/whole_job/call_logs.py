@@ -13,9 +13,9 @@ from typing import Any
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Alternative, Missing
+from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
-from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
@@ -132,11 +132,10 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
         alternatives=()
         if clear
         else tuple(
-            Alternative(
-                cause=cause,
-                confidence="hypothesis",
-                sentence=f"{upper(ranks_words(sorted(side)))} may be out of line.",
-                culprits=format_ranks(side),
+            perhaps(
+                cause,
+                f"{upper(ranks_words(sorted(side)))} may be out of line.",
+                side,
                 decided_by="the source: which of these calls belongs there",
             )
             for side in sides[:2]
@@ -178,11 +177,10 @@ def _behind(facts: Facts, streams: list[_Stream]) -> Finding | None:
         evidence=(last.calls[last.last][1], others.calls[usual][1]),
         contradicted_by="a later call of that rank, which its log has lost",
         alternatives=(
-            Alternative(
-                cause="skipped_collective",
-                confidence="hypothesis",
-                sentence=f"{upper(ranks_words(late))} may have left out the call, or be held up before it.",
-                culprits=format_ranks(late),
+            perhaps(
+                "skipped_collective",
+                f"{upper(ranks_words(late))} may have left out the call, or be held up before it.",
+                late,
                 decided_by="its stack (py-spy dump --pid PID)",
             ),
         ),

@@ -1,0 +1,86 @@
+"""What the scope of a function binds, and the parts of the program that belong to it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from .modules import Function
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a function's own scope binds: names -> the nodes that bind them; star imports are under "*"."""
+
+    names: dict[str, list[ast.AST]]
+    declared: frozenset[str]
+    """Global and nonlocal names."""
+
+
+_SCOPES: WeakKeyDictionary[Function, Scope] = WeakKeyDictionary()
+
+
+def scope_of(function: Function) -> Scope:
+    found = _SCOPES.get(function)
+    if found is None:
+        found = _SCOPES[function] = _scope(function)
+    return found
+
+
+def binding_scope(function: Function, name: str) -> Function | None:
+    """The function around, or the body of its module, whose own the name is; None for a builtin or a star import."""
+    scope: Function | None = function
+    while scope is not None:
+        own = scope_of(scope)
+        if name in own.names and (name not in own.declared or isinstance(scope.node, ast.Module)):
+            return scope
+        scope = scope.parent
+    return None
+
+
+def _scope(function: Function) -> Scope:
+    table: dict[str, list[ast.AST]] = {}
+    declared: set[str] = set()
+    for parameter in function.parameters:
+        table.setdefault(parameter, []).append(function.node)
+    for node in own_nodes(function):
+        for name in _bound(node):
+            table.setdefault(name, []).append(node)
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            declared.update(node.names)
+    return Scope(table, frozenset(declared))
+
+
+def own_nodes(function: Function) -> Iterator[ast.AST]:
+    """Every node of the function's own scope, in source order; nested functions and classes appear, not their
+    insides (the class bodies of a module neither)."""
+    node = function.node
+    body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+    stack = list(reversed(body))
+    while stack:
+        current = stack.pop()
+        yield current
+        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inner: list[ast.AST] = [*current.decorator_list, *current.args.defaults]
+            inner.extend(d for d in current.args.kw_defaults if d is not None)
+            stack.extend(reversed(inner))
+        elif isinstance(current, ast.Lambda):
+            continue
+        elif isinstance(current, ast.ClassDef):
+            stack.extend(reversed([*current.decorator_list, *current.bases]))
+        else:
+            stack.extend(reversed(list(ast.iter_child_nodes(current))))
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        yield node.id
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            yield alias.asname or alias.name.split(".")[0]
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        yield node.name
