@@ -8,7 +8,7 @@ of it. Compared are the exit code, every line of output, the files that it made,
 and the records that the rings of the case have (`soaking/checks.py`). As root on Linux, each has a /dev/shm and a disk
 for temporary files of its own, which can be filled; else those faults are left out, and the page says so.
 
-Ends after so many faults or minutes, whatever comes first; what was done until then is in the results, one line for each
+Ends after so many faults or minutes, whatever comes first. What was done until then is in the results, one line for a
 round, and a later call with the same file goes on there. `--minutes 0` writes the page only.
 """
 

@@ -68,7 +68,7 @@ def _many_sites(count: int, one: torch.Tensor) -> None:
     """Calls from so many different lines of so many files."""
     for number in range(count):
         code = compile(f"\n{'#' * 40}\nreduce(one)\n", f"/nowhere/{'long' * 20}/made_{number}.py", "exec")
-        exec(code, {"reduce": dist.all_reduce, "one": one})  # noqa: S102
+        exec(code, {"reduce": dist.all_reduce, "one": one})
         one.fill_(1.0)
 
 
