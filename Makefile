@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FOR=seconds each), `make browser`.
+# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make browser`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -43,7 +43,7 @@ bench: $(VENV)/ready
 	$(BIN)/python benchmarks/load.py
 fuzz: $(VENV)/ready
 	$(BIN)/pip install -q atheris
-	set -e; for t in file pickle json salvage; do PYTHONPATH=tests $(BIN)/python -m support.fuzz.atheris_decoders $$t $(or $(FOR),300); done
+	$(BIN)/python benchmarks/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) --folder .fuzz
 # Chromium for the tests of the report, which are skipped without one.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:

@@ -181,3 +181,18 @@ def test_tables_that_end_a_process_are_refused(
     (tmp_path / "spool").mkdir()
     with pytest.raises(NotACase, match="without harm"):
         opening.unpack(packed, tmp_path / "spool", tmp_path / "opened")
+
+
+def test_words_left_are_listed_and_given_back(raf: Raf, tmp_path: Path) -> None:
+    log = tmp_path / "evidence" / "rank_0.log"
+    log.parent.mkdir()
+    log.write_text("[rank0]: RuntimeError: the queue of Wonka on bagend is empty\n")
+    listed = raf("case", "pack", log.parent, "--redact", "--review")
+    assert {line.split()[0] for line in listed.out.splitlines()} == {"Wonka", "bagend"}, listed.out
+    assert not list(tmp_path.glob("*.zip"))
+    words = tmp_path / "words.txt"
+    words.write_text(listed.out)
+    raf("case", "pack", log.parent, "--redact", "--hide", f"@{words}", "-o", tmp_path / "ticket.zip")
+    shown = raf("case", "pack", tmp_path / "ticket.zip", "--redact", "--review")
+    assert "wonka" not in shown.out.lower() and "bagend" not in shown.out
+    assert raf("case", "pack", log.parent, "--redact", "--hide", "@nowhere", "--dry-run").status == 2

@@ -20,6 +20,7 @@ from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import UNREAD, Task, decode_all
 from rankandfile.evidence.files.walk import walk
 from rankandfile.evidence.reading import NotACase, Reading
+from rankandfile.evidence.text.logs.raw import MOST_COMPARED, RawLog
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
@@ -95,9 +96,12 @@ def decode(
 ) -> list[tuple[Blob, Decoded]]:
     """What each of these files holds, in their order."""
     answers: dict[int, Decoded] = {}
+    logs = _Logs()
 
     def receive(index: int, decoded: Decoded) -> None:
         answers[index] = decoded
+        if decoded.log is not None:
+            logs.came(decoded.log)
         if on_progress is not None:
             on_progress(len(answers), len(blobs))
 
@@ -105,6 +109,23 @@ def decode(
     decode_all(tasks, receive, jobs, patience=patience)
     _count_unread(answers)
     return [(blob, answers[index]) for index, blob in enumerate(blobs)]
+
+
+class _Logs:
+    """Logs as they come. Of too many nothing is compared, and what would be is most of what they take."""
+
+    def __init__(self) -> None:
+        self._to_compare: list[RawLog] = []
+        self._too_many = False
+
+    def came(self, log: RawLog) -> None:
+        if log.said:
+            self._to_compare.append(log)
+        self._too_many = self._too_many or len(self._to_compare) > MOST_COMPARED
+        if self._too_many:
+            for one in self._to_compare:
+                one.said = []
+            self._to_compare = []
 
 
 def _count_unread(answers: Mapping[int, Decoded]) -> None:

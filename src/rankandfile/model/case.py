@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -49,16 +50,23 @@ class Case:
     def with_notes(self, *notes: Note) -> Case:
         return replace(self, notes=self.notes + notes)
 
-    @property
+    @cached_property
     def dumps_used(self) -> pl.DataFrame:
         """The files that enter the case, without those set aside."""
         return self.dumps.filter(pl.col("set_aside").is_null())
 
-    @property
+    @cached_property
     def ranks_seen(self) -> list[int]:
         """Ranks that left a dump which enters the case (even one without calls)."""
         ranks: list[int] = self.dumps_used["rank"].drop_nulls().unique().sort().to_list()
         return ranks
+
+    @cached_property
+    def compared_lines(self) -> list[dict[str, Any]]:
+        """Events that came of putting the logs of ranks side by side: what one rank's says and others' do not."""
+        kinds = ("value_differs", "line_alone", "progress_differs")
+        found = self.events.filter(pl.col("kind").cast(pl.String).is_in(kinds) & pl.col("rank").is_not_null())
+        return found.sort("log", "line").to_dicts()
 
     def group_label(self, group: int) -> str:
         """A group as a person would call it: its description where it has one, and its members."""

@@ -40,12 +40,9 @@ class Names:
             return
         if len(name) > 2 and name not in public.HOSTS and not _ORDINARY.match(name) and not _is_word(name):
             self.hosts.add(name)
-            if (
-                "." in name
-                and name.partition(".")[0] not in public.FOLDERS
-                and len(name.partition(".")[0]) > 2
-            ):
-                self.hosts.add(name.partition(".")[0])
+            short, dot, _ = name.partition(".")
+            if dot and short not in public.FOLDERS and len(short) > 2 and not _ORDINARY.match(short):
+                self.hosts.add(short)
 
     def user(self, name: str) -> None:
         name = name.strip(".").lower()

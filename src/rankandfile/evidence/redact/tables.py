@@ -62,7 +62,7 @@ def learn(case: Case, names: Names) -> None:
     for table, column in _columns("host"):
         for host in case.tables()[table][column].drop_nulls().unique():
             names.host(host)
-    for text in _texts(case):
+    for text in texts(case):
         names.learn(text)
     # After the people: a folder named as a user is that user's.
     for path in _paths(case):
@@ -78,7 +78,8 @@ def _columns(name: str) -> Iterator[tuple[str, str]]:
     return ((table, c.name) for table, columns in TABLES.items() for c in columns if c.name == name)
 
 
-def _texts(case: Case) -> Iterator[str]:
+def texts(case: Case) -> Iterator[str]:
+    """All distinct texts of a case, but for the product's own words and the names of functions."""
     for table in TABLES:
         for column in case.tables()[table].iter_columns():
             key = f"{table}.{column.name}"
@@ -93,7 +94,7 @@ def _paths(case: Case) -> Iterator[str]:
         values = case.tables()[table][column]
         if values.dtype == pl.String:
             yield from _unique(values)
-    for text in _texts(case):
+    for text in texts(case):
         yield from (match[0] for match in PATH.finditer(text))
 
 

@@ -173,12 +173,13 @@ def _by_nccl(facts: Facts) -> dict[int, Standing]:
 def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
     why: dict[str, list[int]] = defaultdict(list)
     first: dict[str, str] = {}  # of last lines that differ in their numbers only
-    absent = set(absent_ranks(facts)) if facts.case.ranks_seen else set()
+    seen = set(facts.case.ranks_seen)
+    absent = set(absent_ranks(facts)) if seen else set()
     told = reasons(facts, [rank for rank in ranks if rank in absent][:_MOST_REASONS]) if absent else {}
     for rank in ranks:
         if rank in told:
             why[f"left no dump: {told[rank].words}"].append(rank)
-        elif rank in facts.case.ranks_seen:
+        elif rank in seen:
             why["in no call that has not ended, and nobody took its stack"].append(rank)
         else:
             line = (facts.accounts.last_lines.get(rank) or "")[:_LONGEST]

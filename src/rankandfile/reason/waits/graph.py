@@ -209,7 +209,8 @@ def _build(pending: list[Pending], unseen: frozenset[int]) -> Waits:
     arrows: list[list[int]] = [[node[r] for r in _next(call)] for call in pending]
     maybe = _may_wait(pending, unseen)
     arrows += [[*of_rank.get(rank, ()), *maybe.get(rank, ())] for rank in ranks]
-    wait_ends = [_root(part, pending, ranks, arrows) for part in components(arrows) if _is_sink(part, arrows)]
+    ends = _Ends(pending, ranks, arrows)
+    wait_ends = [ends.of(part) for part in components(arrows) if _is_sink(part, arrows)]
     return Waits(tuple(pending), {r: tuple(c) for r, c in of_rank.items()}, tuple(wait_ends))
 
 
@@ -242,33 +243,47 @@ def _is_sink(part: list[int], arrows: list[list[int]]) -> bool:
     return all(to in inside for node in part for to in arrows[node])
 
 
-def _root(part: list[int], pending: list[Pending], ranks: list[int], arrows: list[list[int]]) -> WaitEnd:
-    count = len(pending)
-    members = tuple(sorted(ranks[i - count] for i in part if i >= count))
-    calls = tuple(sorted(i for i in part if i < count))
-    if len(part) > 1:
-        kind = "cycle"
-    elif calls:
-        call = pending[calls[0]]
-        kind = "mismatched" if call.mismatched else "behind" if call.behind else "joined"
-    else:
-        direct = [i for i, call in enumerate(pending) if members[0] in _next(call)]
-        calls = tuple(direct)
-        seen = any(members[0] in pending[i].lacking for i in direct)
-        kind = "absent" if seen else "missing"
-    return WaitEnd(members, calls, kind, _victims(part, arrows, ranks, count))
+class _Ends:
+    """Where waits end, told one by one. A log may name one call and a hundred thousand ranks that are not in it."""
 
+    def __init__(self, pending: list[Pending], ranks: list[int], arrows: list[list[int]]) -> None:
+        self._pending, self._ranks = pending, ranks
+        self._back: dict[int, list[int]] = defaultdict(list)
+        for start, ends in enumerate(arrows):
+            for end in ends:
+                self._back[end].append(start)
+        self._alike: dict[tuple[int, ...], tuple[int, ...]] = {}
+        """Victims, by what leads to a rank that leads nowhere itself: many are reached in the same way."""
 
-def _victims(part: list[int], arrows: list[list[int]], ranks: list[int], count: int) -> tuple[int, ...]:
-    """Every rank from which the wait end is reached."""
-    back: dict[int, list[int]] = defaultdict(list)
-    for start, ends in enumerate(arrows):
-        for end in ends:
-            back[end].append(start)
-    reached, queue = set(part), list(part)
-    while queue:
-        for before in back[queue.pop()]:
-            if before not in reached:
-                reached.add(before)
-                queue.append(before)
-    return tuple(sorted(ranks[i - count] for i in reached if i >= count and i not in set(part)))
+    def of(self, part: list[int]) -> WaitEnd:
+        count = len(self._pending)
+        members = tuple(sorted(self._ranks[i - count] for i in part if i >= count))
+        calls = tuple(sorted(i for i in part if i < count))
+        if len(part) > 1:
+            kind = "cycle"
+        elif calls:
+            call = self._pending[calls[0]]
+            kind = "mismatched" if call.mismatched else "behind" if call.behind else "joined"
+        else:
+            calls = tuple(sorted(i for i in self._back[part[0]] if i < count))
+            kind = "absent" if any(self._pending[i].lacking for i in calls) else "missing"
+        return WaitEnd(members, calls, kind, self._victims(part))
+
+    def _victims(self, part: list[int]) -> tuple[int, ...]:
+        """Every rank from which the wait end is reached."""
+        if len(part) > 1:
+            return self._reaching(part)
+        before = tuple(self._back[part[0]])
+        if before not in self._alike:
+            self._alike[before] = self._reaching(part)
+        return self._alike[before]
+
+    def _reaching(self, part: list[int]) -> tuple[int, ...]:
+        count, own = len(self._pending), set(part)
+        reached, queue = set(part), list(part)
+        while queue:
+            for before in self._back[queue.pop()]:
+                if before not in reached:
+                    reached.add(before)
+                    queue.append(before)
+        return tuple(sorted(self._ranks[i - count] for i in reached - own if i >= count))

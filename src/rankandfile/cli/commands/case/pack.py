@@ -22,6 +22,8 @@ ORDER = 10
 EXAMPLES = (
     "raf case pack dumps/ logs/ -o ticket.zip --redact",
     "raf case pack evidence/ --redact --hide ProjectX --dry-run",
+    "raf case pack evidence/ --redact --review > words.txt",
+    "raf case pack evidence/ --redact --hide @words.txt -o ticket.zip",
     "raf case pack evidence/ -o ticket.zip --raw",
     "raf diagnose ticket.zip",
 )
@@ -58,8 +60,20 @@ def pack(
     ] = False,
     hide: Annotated[
         list[str] | None,
-        Option("--hide", metavar="WORD", help="With --redact: replace this word too. Repeatable."),
+        Option(
+            "--hide",
+            metavar="WORD",
+            help="With --redact: replace this word too; @FILE has one in each line. Repeatable.",
+        ),
     ] = None,
+    review: Annotated[
+        bool,
+        Option(
+            "--review",
+            help="With --redact: write nothing; list the words left that are of no language of jobs, to read. "
+            "Give the list back with --hide @FILE, without those that may stay.",
+        ),
+    ] = False,
     raw: Annotated[
         bool, Option("--raw", help="Add the evidence itself, as it is. Not with --redact.")
     ] = False,
@@ -76,13 +90,16 @@ def pack(
 
     Exit status: 0 written (or, with --dry-run, shown), 2 usage or unreadable input.
     """
-    _check(output, redact=redact, hide=hide or [], raw=raw, dry_run=dry_run, force=force)
+    _check(output, redact=redact, hide=hide or [], raw=raw, dry_run=dry_run or review, force=force)
     case = load_case(paths, options)
     pseudonyms = None
     if redact:
         from rankandfile.evidence.redact.tables import redact as redact_case
 
         case, pseudonyms = redact_case(case, _names(hide or []))
+        if review:
+            _say_unknown(case)
+            return
         case = _marked(case, output)
         _say_replaced(pseudonyms, with_examples=dry_run)
     if dry_run or output is None:
@@ -118,9 +135,32 @@ def _names(hide: list[str]) -> Names:
     """What is to be hidden in any case: the words asked for, and whoever packs on whatever machine."""
     from rankandfile.evidence.redact.names import Names
 
-    names = Names(words={word.strip().lower() for word in hide if word.strip()})
+    names = Names(words={word for one in hide for word in _words(one)})
     names.learn_own()
     return names
+
+
+def _words(hide: str) -> list[str]:
+    """A word, or those of a file: the first of each line, as `--review` prints them."""
+    if not hide.startswith("@"):
+        return [hide.strip().lower()] if hide.strip() else []
+    with told_as(f"{hide[1:]}: cannot be read"):
+        lines = Path(hide[1:]).read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line.split()[0].lower() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _say_unknown(case: Case) -> None:
+    from rankandfile.evidence.redact.review import unknown_words
+
+    found = unknown_words(case)
+    for one in found:
+        out.print(
+            f"{one.word}  # {one.places:,}: {one.example}", soft_wrap=True, markup=False, highlight=False
+        )
+    err.print(
+        f"{len(found):,} words are left that may name somebody, the rarest first. Take out those that may stay, and "
+        "give the others back with --hide @FILE."
+    )
 
 
 def _marked(case: Case, output: Path | None) -> Case:
@@ -155,4 +195,4 @@ def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
     if not redacted:
         err.print("It holds names of hosts, users and folders, and lines of logs: --redact replaces them.")
     else:
-        err.print("Look at it before you send it: a pattern can miss what only you know. --hide WORD helps.")
+        err.print("A pattern can miss what only you know: --review lists the words that are left, --hide replaces them.")

@@ -14,13 +14,11 @@ from typing import Any
 
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.event import Event, clean
-from rankandfile.evidence.text.logs.raw import Said
+from rankandfile.evidence.text.logs.raw import MOST_COMPARED, Said
 
 #: Lines looked at from each end of a file, distinct shapes kept, and characters of each.
 _LOOKED, _FIRST, _LAST, _LONGEST = 60, 12, 24, 160
 
-#: Above so many logs nothing is compared: a job of that size has a recorder.
-_MOST_LOGS = 4096
 _FEWEST = 3
 _MOST_FOUND = 12
 
@@ -77,7 +75,7 @@ def shape_of(text: str) -> str:
 def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[int, list[Event]]:
     """By log: what one rank or a few say that the others do not. `logs`: number, rank of the file, its lines."""
     listed = [entry for entry in logs if entry[2]]
-    if not 0 < len(listed) <= _MOST_LOGS:
+    if not 0 < len(listed) <= MOST_COMPARED:
         return {}
     by_shape: dict[str, dict[int, tuple[int, Said]]] = defaultdict(dict)
     ranks: set[int] = set()

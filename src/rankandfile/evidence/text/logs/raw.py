@@ -13,6 +13,9 @@ from rankandfile.evidence.text.told_processes import Told
 #: The columns of an event that a decoding process knows; the number of the log is the assembler's.
 COLUMNS = tuple(Event.__struct_fields__)
 
+#: Above so many logs they are not compared with each other: a job of that size has a recorder.
+MOST_COMPARED = 4096
+
 
 class LogRow(msgspec.Struct, array_like=True):
     bytes: int = 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import polars as pl
-
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
@@ -20,8 +18,6 @@ from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import counted, ranks_words, upper
 
 _MOST = 4
-
-_KINDS = ("value_differs", "line_alone", "progress_differs")
 
 #: What a line that one rank alone wrote says that it did.
 _CAUSES = (
@@ -47,8 +43,7 @@ class _Said(NamedTuple):
 
 
 def said_differently(case: Case) -> list[_Said]:
-    rows = case.events.filter(pl.col("kind").cast(pl.String).is_in(_KINDS) & pl.col("rank").is_not_null())
-    return [_said(row) for row in rows.sort("log", "line").iter_rows(named=True)]
+    return [_said(row) for row in case.compared_lines]
 
 
 def _said(row: dict[str, object]) -> _Said:

@@ -48,19 +48,26 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
 
 def _together(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
     """Ranks that one and the same call lacks are one fault."""
-    out: list[WaitEnd] = []
+    faults: list[list[WaitEnd]] = []
+    of_call: dict[tuple[str, int], int] = {}
     for wait_end in wait_ends:
-        for i, other in enumerate(out):
-            if wait_end.kind == other.kind and wait_end.ranks and set(wait_end.pending) & set(other.pending):
-                ranks = tuple(sorted({*wait_end.ranks, *other.ranks}))
-                pending = tuple(sorted({*wait_end.pending, *other.pending}))
-                out[i] = WaitEnd(
-                    ranks, pending, wait_end.kind, tuple(sorted({*wait_end.victims, *other.victims}))
-                )
-                break
-        else:
-            out.append(wait_end)
-    return out
+        known = [of_call[wait_end.kind, i] for i in wait_end.pending if (wait_end.kind, i) in of_call]
+        number = min(known) if known and wait_end.ranks else len(faults)
+        if number == len(faults):
+            faults.append([])
+        faults[number].append(wait_end)
+        for i in wait_end.pending:
+            of_call[wait_end.kind, i] = min(number, of_call.get((wait_end.kind, i), number))
+    return [parts[0] if len(parts) == 1 else _one(parts) for parts in faults]
+
+
+def _one(parts: list[WaitEnd]) -> WaitEnd:
+    return WaitEnd(
+        tuple(sorted({rank for one in parts for rank in one.ranks})),
+        tuple(sorted({index for one in parts for index in one.pending})),
+        parts[0].kind,
+        tuple(sorted({victim for victims in {one.victims for one in parts} for victim in victims})),
+    )
 
 
 def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
