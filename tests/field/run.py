@@ -78,7 +78,7 @@ def one(name: str, keep: Path, healthy: bool, stall: str) -> Answer:
         (folder / f"{how}.json").write_text(printed)
         found = parsed(printed)
         verdicts[how] = (found.get("verdicts") or [{}])[0]
-    score = healthy_score(verdicts["alone"]) if healthy else scored(case, source, verdicts)
+    score = healthy_score(verdicts["alone"], told) if healthy else scored(case, source, verdicts)
     print(f"=== {name} {score}", flush=True)
     return Answer(name, seconds, told, verdicts["alone"], score)
 
@@ -119,9 +119,9 @@ def parsed(printed: str) -> dict[str, object]:
         return {}
 
 
-def healthy_score(verdict: dict) -> str:
+def healthy_score(verdict: dict, told: str) -> str:
     """A job that ended well leaves no evidence; one that is diagnosed after all may only say that it does not hang."""
-    return "alarm" if verdict.get("hang") else "quiet"
+    return "alarm" if verdict.get("hang") or "raf: ending the job" in told else "quiet"
 
 
 def scored(case: dict, source: Path, verdicts: dict) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from rankandfile.model.work import Work
 from rankandfile.reason.ranks.activity import CodePlace
 
 #: How a process ended. echo: its launcher or its own watchdog ended it. gone: nothing tells how.
@@ -67,6 +68,14 @@ class Report:
 
 
 @dataclass(frozen=True)
+class AtWork:
+    """What was seen of a rank's process between two looks."""
+
+    work: Work
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Accounts:
     ends: dict[int, End] = field(default_factory=dict)
     raised: dict[int, Error] = field(default_factory=dict)
@@ -90,6 +99,8 @@ class Accounts:
     """Lines that tell why a host may not get on: a loader worker gone, the interpreter's lock not to be had."""
     suspended: dict[int, Error] = field(default_factory=dict)
     """Processes that a signal has stopped, as the kernel says, where not all are: they run nothing."""
+    work: dict[int, AtWork] = field(default_factory=dict)
+    """Whether processes got on between two looks."""
     reports: tuple[Report, ...] = ()
     logged: frozenset[int] = frozenset()
     """Ranks of which there is any line, or a log file."""
