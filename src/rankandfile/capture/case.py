@@ -149,6 +149,7 @@ class Case:
             f"rank_{one.rank}" if one.rank >= 0 else f"pid_{one.pid}": one.pid for one in seen if one.lives
         }
         notes = stacks.take(living, folder)
+        stacks.of_loaders([one.pid for one in seen if one.lives and not one.open], folder)
         seen_ones = {name: pid for name, pid in living.items() if (folder / f"pyspy_{name}.json").exists()}
         if seen_ones:
             time.sleep(APART_S)

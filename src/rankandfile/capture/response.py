@@ -60,6 +60,8 @@ class Response:
         """The case of a job that was found to be slow, until it moves."""
         self._told_unreached = False
         self._stalled_calls: int | None = None
+        self._ending = False
+        """The job is ended by us: what its ranks call on their way out changes nothing."""
 
     @property
     def busy(self) -> bool:
@@ -72,6 +74,8 @@ class Response:
 
     def go_on(self) -> None:
         """To be called while the job runs: what has been said holds until there are more calls, or more evidence."""
+        if self._ending:
+            return
         if not self._stall.told:
             self._case.moves()
             if self._slow is not None and not self.busy:
@@ -123,6 +127,7 @@ class Response:
         known = calls > 0 or self._stall.by_hand
         if wanted and known and self._stall.told:
             self._say("ending the job")
+            self._ending = True
             self._job.end()
 
     def _look_why(self, idle: bool, calls: int) -> bool | None:
@@ -231,7 +236,8 @@ class Response:
 
     def _to_end(self, code: int) -> None:
         nodes, roster, interrupted = self.nodes, self._roster, bool(self._job.endings)
-        stands = self._stands is not None and roster.calls <= self._stands.calls
+        told = self._stands
+        stands = told is not None and (self._ending or roster.calls <= told.calls)
         bad = code != 0 and not interrupted and bool(roster.seen)
         try:
             self._tell_unreached()

@@ -51,4 +51,4 @@ def works(stand: Stand, seen: AtWork | None) -> str | None:
 
 
 def _of(seconds: float, work: Work) -> str:
-    return f"{seconds:.1f} of {work.over_s:.1f} s"
+    return f"{seconds:.1f} s in {work.over_s:.1f} s"
