@@ -6,8 +6,7 @@ from rankandfile.model.advice import MONITORING
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.ranks.at_work import works
-from rankandfile.reason.toolbox import AskedRank, Facts, Story, perhaps
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, perhaps, works
 
 CAUSE = Cause(
     word="host_slow",
