@@ -109,7 +109,7 @@ def test_what_arrives_late_replaces_the_verdict(tmp_path: Path) -> None:
     first, second = two_nodes(tmp_path, PLAIN, "--meet", str(tmp_path / "shared"))
     try:
         words = tmp_path / "shared"
-        until(lambda: len(list(words.glob("*/word"))) == 2 and "came" in first.out and "came" in second.out)
+        until(lambda: len(list(words.rglob("word"))) == 2 and "came" in first.out and "came" in second.out)
         second.process.send_signal(signal.SIGSTOP)
         first.until(lambda: "which is lost" in first.err and "raf: case: " in first.err)
         before = first.err

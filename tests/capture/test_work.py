@@ -60,7 +60,7 @@ def test_what_a_process_and_its_children_do(tmp_path: Path) -> None:
         seen = [Seen(NO_RING, 1, parent.pid, 0, 0, "", True, False, (), 0, False)]
         before = work.uses(seen)
         after = work.uses(seen)
-        while sum(after[parent.pid].below.values()) - sum(before[parent.pid].below.values()) < 0.2:
+        while work.works(seen, before, after)[0].below_s < 0.2:
             after = work.uses(seen)
         parent.communicate(b"")
     (done,) = work.works(seen, before, after)
@@ -81,3 +81,9 @@ def decoded(text: str | None) -> Work:
 def test_a_file_of_a_stranger(tmp_path: Path, text: str) -> None:
     (tmp_path / "work.json").write_text(text)
     assert not KIND.decode(tmp_path / "work.json", "work.json").ends
+
+
+def test_who_turns_round_now_and_then_on_a_full_machine_does_not_work() -> None:
+    now, then = work.Ran(1.002, 3.0), work.Ran(1.0, 0.6)
+    assert now.since(then) == pytest.approx(0.02)
+    assert work.Ran(1.4, 4.2).since(then) == pytest.approx(4.0)

@@ -20,9 +20,9 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     main_s: Seconds
     """For so long its main thread ran, or would have if a processor had been free."""
     threads_s: Seconds = 0.0
-    """The same of its other threads together."""
+    """The same of the busiest of its other threads."""
     below_s: Seconds = 0.0
-    """The same of the processes that it has started."""
+    """The same of the busiest thread of the processes that it has started."""
     bytes: Annotated[int, msgspec.Meta(ge=0)] = 0
     """What it and those have read and written."""
     first: Count = ""
@@ -33,7 +33,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        times = f"main thread {self.main_s:g} s, others {self.threads_s:g} s, children {self.below_s:g} s"
+        times = f"main thread {self.main_s:g} s, another {self.threads_s:g} s, children {self.below_s:g} s"
         parts = [f"in {self.over_s:g} s: {times}, {self.bytes} bytes"]
         parts += [f"its output went from {self.first} to {self.last}"] if self.last else []
         parts += [f"calls again {self.went_on_s:g} s later"] if self.went_on_s is not None else []

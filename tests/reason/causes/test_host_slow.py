@@ -27,8 +27,8 @@ def test_a_stack_that_moves_is_slow_and_not_stuck() -> None:
     [
         (at(10), {"main_s": 3.9}, "its main thread ran for 3.9 s in 4.0 s"),
         (at(10), {"first": "12/200", "last": "14/200"}, "its output went on from 12/200 to 14/200"),
-        (IN_LOADER, {"below_s": 7.5}, "processes that it has started ran for 7.5 s in 4.0 s"),
-        (IN_LOCK, {"threads_s": 2.0}, "other threads of it ran for 2.0 s in 4.0 s"),
+        (IN_LOADER, {"below_s": 3.5}, "a process that it has started ran for 3.5 s in 4.0 s"),
+        (IN_LOCK, {"threads_s": 2.0}, "another thread of it ran for 2.0 s in 4.0 s"),
         (at(10), {"bytes": 40_000_000}, "it read or wrote 40.0 MB in 4.0 s"),
     ],
 )

@@ -24,18 +24,34 @@ _WAITS = re.compile(
 )
 
 
+#: Who has run for a moment would have run for so many of them, had it not waited for a processor: on a machine that
+#: is full, a thread that only turns round now and then waits long each time as well.
+_WOULD_HAVE = 10
+
+
+class Ran(NamedTuple):
+    """Seconds of a thread: on a processor, and ready for one."""
+
+    ran: float = 0.0
+    waited: float = 0.0
+
+    def since(self, before: Ran) -> float:
+        """For how long it would have run on a machine of its own."""
+        ran, waited = self.ran - before.ran, self.waited - before.waited
+        return max(min(ran + waited, ran * _WOULD_HAVE), 0.0)
+
+
 class Use(NamedTuple):
-    """What one process and its children have used since they began. Times are in seconds, and count as well what a
-    thread waited for a processor: on a machine that is full it would have run."""
+    """What one process and its children have used since they began."""
 
     at: float
-    threads: Mapping[int, float]
-    below: Mapping[int, float]
+    threads: Mapping[int, Ran]
+    below: Mapping[int, Ran]
     bytes: Mapping[int, int]
 
 
 class Work(NamedTuple):
-    """What one rank did between two looks."""
+    """What one rank did between two looks; of its other threads and of those of its children, the busiest counts."""
 
     rank: int
     pid: int
@@ -65,26 +81,24 @@ def works(seen: Iterable[Seen], before: Mapping[int, Use], after: Mapping[int, U
     for one in seen:
         if one.rank >= 0 and one.pid in before and one.pid in after:
             then, now = before[one.pid], after[one.pid]
-            main = now.threads.get(one.pid, 0.0) - then.threads.get(one.pid, 0.0)
-            whole, below = _grown(then.threads, now.threads), _grown(then.below, now.below)
-            moved = int(_grown(then.bytes, now.bytes))
-            over, main, others, below = (round(s, 2) for s in (now.at - then.at, main, whole - main, below))
-            found.append(Work(one.rank, one.pid, over, main, others, below, moved))
+            own = {tid: ran.since(then.threads.get(tid, Ran())) for tid, ran in now.threads.items()}
+            main = own.pop(one.pid, 0.0)
+            below = [ran.since(then.below.get(tid, Ran())) for tid, ran in now.below.items()]
+            moved = sum(max(size - then.bytes.get(pid, 0), 0) for pid, size in now.bytes.items())
+            times = (now.at - then.at, main, max(own.values(), default=0.0), max(below, default=0.0))
+            over_s, main_s, threads_s, below_s = (round(seconds, 2) for seconds in times)
+            found.append(Work(one.rank, one.pid, over_s, main_s, threads_s, below_s, moved))
     return found
 
 
-def _grown(before: Mapping[int, float], after: Mapping[int, float]) -> float:
-    return sum(max(value - before.get(name, 0), 0) for name, value in after.items())
-
-
-def _ran(pid: int) -> dict[int, float]:
-    """By thread: seconds that it ran, and those in which it could have."""
+def _ran(pid: int) -> dict[int, Ran]:
+    """By thread."""
     found = {}
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 ran, waited = (task / "schedstat").read_text().split()[:2]
-                found[int(task.name)] = (int(ran) + int(waited)) / 1e9
+                found[int(task.name)] = Ran(int(ran) / 1e9, int(waited) / 1e9)
     return found
 
 

@@ -42,9 +42,9 @@ def works(stand: Stand, seen: AtWork | None) -> str | None:
     if work.main_s >= enough:
         return f"its main thread ran for {_of(work.main_s, work)}"
     if stand.activity in _FOR_OTHERS and work.below_s >= enough:
-        return f"processes that it has started ran for {_of(work.below_s, work)}"
-    if stand.activity in _FOR_OTHERS and work.threads_s >= enough:
-        return f"other threads of it ran for {_of(work.threads_s, work)}"
+        return f"a process that it has started ran for {_of(work.below_s, work)}"
+    if stand.activity in _FOR_OTHERS and stand.activity != "sleep" and work.threads_s >= enough:
+        return f"another thread of it ran for {_of(work.threads_s, work)}"
     if work.bytes >= _MOVED and (stand.activity in _FILES or stand.within in _FILES):
         return f"it read or wrote {work.bytes / 1e6:.1f} MB in {work.over_s:.1f} s"
     return None
