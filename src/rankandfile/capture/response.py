@@ -8,42 +8,21 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 from rankandfile.capture.case import Case
 from rankandfile.capture.diagnose import Answer
 from rankandfile.capture.launch.job import Job
 from rankandfile.capture.meet.nodes import Nodes
-from rankandfile.capture.meet.together import Speaks, Told, confer, fetch_all, replaced
-from rankandfile.capture.watch.rings import NO_RING, Seen, ended_well
+from rankandfile.capture.meet.together import Speaks, Told, confer
+from rankandfile.capture.revisions import Revisions, Stands, headline, publish
+from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
 from rankandfile.model.ranks import format_ranks
 
 Say = Callable[[str], None]
-#: How often a node that does not speak looks whether another verdict has been given.
-ASK_S = 2.0
-
-
-@dataclass
-class Stands:
-    """A verdict that holds until there are more calls, or more evidence."""
-
-    calls: int
-    """How many there were when it was given."""
-    waited: Mapping[Path, int]
-    """The open calls, by ring."""
-    at: float
-    folder: Path
-    words: str = ""
-    alarm: int = 0
-    missing: frozenset[str] = field(default_factory=frozenset)
-    """Nodes that have not handed in what they have."""
-    told: Told | None = None
-    """Another node has given it."""
-    asked: float = 0.0
 
 
 class Response:
@@ -58,6 +37,7 @@ class Response:
         self._stands: Stands | None = None
         self._slow: Path | None = None
         """The case of a job that was found to be slow, until it moves."""
+        self._revisions = Revisions(case, stall, say)
         self._told_unreached = False
         self._stalled_calls: int | None = None
         self._ending = False
@@ -87,9 +67,11 @@ class Response:
             return
         if not self._stall.told and self._roster.calls > stands.calls:
             self._stands = None
-            self._moved(stands)
+            self._start(lambda: self._revisions.moved(stands, self._roster.seen, self.nodes))
         elif self._stall.told and self.nodes is not None and stands.alarm:
-            self._listen(self.nodes, stands)
+            nodes = self.nodes
+            if self._revisions.is_later(stands, nodes):
+                self._start(lambda: self._look_again(stands, nodes))
 
     def end(self, code: int) -> None:
         """The job has ended."""
@@ -152,19 +134,23 @@ class Response:
             self._stands = stands if said.hang else None
             return said.hang
         if moves or not self._stall.told:
-            shutil.rmtree(folder, ignore_errors=True)
-            self._say("the job moves again")
+            self._forget(folder, idle)
             return False
         stands.missing = said.missing
         return self._judge(stands, idle)
 
+    def _forget(self, folder: Path, idle: bool) -> None:
+        """The job has moved meanwhile."""
+        shutil.rmtree(folder, ignore_errors=True)
+        if not idle:
+            self._say("the job moves again")
+
     def _judge(self, stands: Stands, idle: bool) -> bool | None:
         folder = stands.folder
         answer = self._case.judge(folder, lambda: self._stall.told)
-        stands.words = _headline(answer)
+        stands.words = headline(answer)
         if not self._stall.told:
-            shutil.rmtree(folder, ignore_errors=True)
-            self._say("the job moves again")
+            self._forget(folder, idle)
             answer = Answer(0, "", "")
         elif answer.late:
             self._slow = folder
@@ -177,62 +163,13 @@ class Response:
             shutil.rmtree(folder, ignore_errors=True)
         elif answer.status >= 0:  # not ended by a signal, with the job
             self._say(f"{answer.words}; case: {folder}")
-        self._publish(str(stands.alarm) if stands.alarm else "", answer, folder)
+        publish(self.nodes, str(stands.alarm) if stands.alarm else "", answer, folder)
         return answer.is_hang
 
-    def _moved(self, stands: Stands) -> None:
-        """Was it a hang? The calls in which ranks waited have ended well, or one of them has failed."""
-        later = [one for one in self._roster.seen if one.path in stands.waited]
-        if any(not ended_well(stands.waited[one.path], one) for one in later):
-            self._say(
-                "the job goes on; the verdict above stands: the call in which others waited has not ended well"
-            )
-            return
-        if stands.told is not None or not stands.folder.is_dir():
-            self._say("the job moves again: what was said above was no hang")
-            return
-        after = time.monotonic() - stands.at
-        ranks = {one.rank: after for one in later or self._roster.seen if one.rank >= 0 and one.lives}
-        self._start(lambda: self._take_back(stands, ranks))
-
-    def _take_back(self, stands: Stands, ranks: Mapping[int, float]) -> None:
-        answer = self._case.take_back(stands.folder, ranks)
-        self._say(
-            f"the job moves again: the verdict above is taken back, it was no hang; case: {stands.folder}"
-        )
-        self._publish(str(stands.alarm) if stands.alarm else "", answer, stands.folder)
-
-    def _listen(self, nodes: Nodes, stands: Stands) -> None:
-        """To what comes later: other nodes' evidence, or the verdict that another node makes of it."""
-        if stands.told is None:
-            if any(nodes.answered(name, stands.alarm) for name in stands.missing):
-                self._start(lambda: self._look_again(nodes, stands))
-        elif time.monotonic() - stands.asked > ASK_S:
-            stands.asked = time.monotonic()
-            if (now := replaced(nodes, stands.alarm, stands.told)) is not None:
-                stands.told = now
-                self._say(f"replaced: {now.words}")
-                self._stands = stands if now.hang else None
-
-    def _look_again(self, nodes: Nodes, stands: Stands) -> None:
-        arrived = [name for name in stands.missing if nodes.answered(name, stands.alarm)]
-        names = ", ".join(sorted(nodes.others()[name].name for name in arrived))
-        self._say(f"evidence of {names} has arrived: looking again")
-        stands.missing = fetch_all(nodes, stands.folder / "evidence", stands.alarm, lambda _: None)
-        before = stands.words
-        answer = self._case.judge(stands.folder, lambda: self._stall.told)
-        stands.words = _headline(answer)
-        if answer.late:
-            self._slow, self._stands = stands.folder, None
-            self._say(f"the verdict above is taken back: slow so far, and no hang: {answer.late}")
-        elif not answer.is_hang:
-            self._stands = None
-            self._say(f"the verdict above is taken back: {answer.words}; case: {stands.folder}")
-        elif stands.words != before:
-            self._say(f"this replaces the verdict above; case: {stands.folder}")
-        else:
-            self._say(f"the verdict above stands; case: {stands.folder}")
-        self._publish(str(stands.alarm), answer, stands.folder)
+    def _look_again(self, stands: Stands, nodes: Nodes) -> None:
+        self._stands = self._revisions.later(stands, nodes)
+        if stands.late:
+            self._slow = stands.folder
 
     def _to_end(self, code: int) -> None:
         nodes, roster, interrupted = self.nodes, self._roster, bool(self._job.endings)
@@ -279,20 +216,8 @@ class Response:
         answer = self._case.judge(folder)
         verdict = answer.is_hang or answer.late
         self._say(f"the job ended with {code}{'' if verdict else '; no verdict'}; case: {folder}")
-        self._publish("end", answer, folder)
-
-    def _publish(self, about: str, answer: Answer, folder: Path) -> None:
-        if self.nodes is not None and about:
-            verdict = {"node": self.nodes.word.name, "headline": _headline(answer), "hang": answer.is_hang}
-            self.nodes.publish(about, {**verdict, "case": str(folder.absolute())})
+        publish(self.nodes, "end", answer, folder)
 
 
 def _waited(seen: list[Seen]) -> dict[Path, int]:
     return {one.path: one.waits for one in seen if one.lives and one.waits}
-
-
-def _headline(answer: Answer) -> str:
-    if answer.late:
-        return f"slow so far: {answer.late}"
-    card = answer.card.strip()
-    return card.splitlines()[0] if answer.is_hang and card else answer.words
