@@ -101,6 +101,31 @@ def test_a_node_whose_watcher_is_killed(pairs: dict[str, list[Watched]], how: st
     until(lambda: not any(map(alive, ranks)))
 
 
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.torch
+def test_what_arrives_late_replaces_the_verdict(tmp_path: Path) -> None:
+    """The second node's watcher comes to itself when the first has given up on it."""
+    first, second = two_nodes(tmp_path, PLAIN, "--meet", str(tmp_path / "shared"))
+    try:
+        words = tmp_path / "shared"
+        until(lambda: len(list(words.rglob("word"))) == 2 and "came" in first.out and "came" in second.out)
+        second.process.send_signal(signal.SIGSTOP)
+        first.until(lambda: "which is lost" in first.err and "raf: case: " in first.err)
+        before = first.err
+        assert "HOST BLOCKED · rank 1" not in before
+        second.process.send_signal(signal.SIGCONT)
+        first.until(lambda: "this replaces the verdict above" in first.err)
+        later = first.err[len(before) :]
+        assert "has arrived: looking again" in later and "HOST BLOCKED · rank 1" in later
+        verdict = json.loads((first.case / "diagnosis.json").read_text())["verdicts"][0]
+        assert (verdict["cause"], [one["rank"] for one in verdict["culprits"]]) == ("host_blocked", [1])
+        second.until(lambda: "the verdict is with" in second.err and "HOST BLOCKED · rank 1" in second.err)
+    finally:
+        first.stop()
+        second.stop()
+
+
 def nodes(folder: Path, rank: int, say: list[str]) -> Nodes:
     return Nodes(lambda: SharedFolder(folder), say.append, (rank,), time.time())
 

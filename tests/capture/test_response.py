@@ -14,6 +14,7 @@ from rankandfile.capture.diagnose import Answer
 from rankandfile.capture.response import Response
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
+from rankandfile.wire import layout
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +22,10 @@ VERDICT, HEALTHY, OPEN = Answer(1, "card\n", ""), Answer(0, "", ""), Answer(3, "
 
 
 def waiting(calls: int, waits: bool = True) -> Seen:
-    return Seen(Path("ring"), 0, 1, 1, 0, "", True, False, ((calls, 0, 0),), calls, waits)
+    before = tuple((number, 1, 1) for number in range(1, calls))
+    return Seen(
+        Path("ring"), 0, 1, 1, 0, "", True, False, (*before, (calls, 0, 0)), calls, waits, calls * waits
+    )
 
 
 @dataclass
@@ -42,6 +46,7 @@ class Case:
     meanwhile: Callable[[], object] = lambda: None
     stacks: bool = False
     judged: int = 0
+    taken_back: dict[int, float] = field(default_factory=dict)
 
     def knows(self, _: object) -> None:
         pass
@@ -53,9 +58,16 @@ class Case:
         self.folder.mkdir(exist_ok=True)
         return self.folder
 
-    def judge(self, _: Path) -> Answer:
+    def judge(self, _: Path, holds: Callable[[], bool]) -> Answer:
         self.judged += 1
         return self.answer
+
+    def moves(self) -> None:
+        pass
+
+    def take_back(self, _: Path, ranks: dict[int, float]) -> Answer:
+        self.taken_back = ranks
+        return HEALTHY
 
 
 @dataclass
@@ -95,6 +107,9 @@ class Watch:
         self.feed(0.0)
         assert self.feed(9.0)
         self.response.begin(noticed=True)
+        self.wait()
+
+    def wait(self) -> None:
         while self.response.busy:
             time.sleep(0.01)
 
@@ -162,14 +177,45 @@ def test_what_happens_meanwhile_without_a_move_saves_nobody(tmp_path: Path) -> N
 def test_a_verdict_holds_until_the_job_calls_again(tmp_path: Path) -> None:
     watch = Watch(tmp_path, "report", VERDICT)
     watch.stands()
-    watch.response.moves()
+    watch.response.go_on()
     before = len(watch.said)
     watch.call()
-    watch.response.moves()
-    watch.response.moves()
-    assert watch.said[before:] == ["the job moves again"]
+    watch.response.go_on()
+    watch.wait()
+    watch.response.go_on()
+    assert watch.said[before:] == [
+        f"the job moves again: the verdict above is taken back, it was no hang; case: {watch.case.folder}"
+    ]
+    assert list(watch.case.taken_back) == [0]
     watch.response.end(0)
     assert watch.said[before + 1 :] == []
+
+
+def test_a_verdict_stands_where_the_call_has_failed(tmp_path: Path) -> None:
+    """Whoever catches the error of its wait, and calls something else, has not been waited for in vain for nothing."""
+    watch = Watch(tmp_path, "report", VERDICT)
+    watch.stands()
+    watch.roster.seen = [waiting(6)._replace(progress=((6, 0, 0), (5, layout.RAISED, 0)))]
+    watch.feed(10.0)
+    watch.response.go_on()
+    assert "the verdict above stands" in watch.said[-1]
+    assert not watch.case.taken_back
+
+
+SLOW = Answer(1, "card\n", "", True, "Rank 1 works.")
+
+
+@pytest.mark.parametrize("on_hang", ["report", "dump-and-kill", "kill"])
+def test_who_works_is_slow_so_far_whatever_is_done_about_hangs(tmp_path: Path, on_hang: str) -> None:
+    watch = Watch(tmp_path, on_hang, SLOW)
+    watch.stands()
+    assert watch.said[-1] == f"slow so far, and no hang: Rank 1 works. Case: {watch.case.folder}"
+    assert not watch.job.ended and watch.case.folder.is_dir()
+    assert watch.feed(17.0) is False and watch.feed(18.5) is True  # it is looked at again
+    watch.call()
+    watch.response.go_on()
+    assert watch.said[-1] == "the job moves again"
+    assert not watch.case.folder.exists()
 
 
 def test_a_job_that_ends_after_its_verdict_is_not_judged_again(tmp_path: Path) -> None:

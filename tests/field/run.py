@@ -52,7 +52,8 @@ def main() -> int:
     answers = [one(name, keep, options.healthy, options.stall) for name in names]
     for answer in answers:
         print(f"{answer.name:24} {answer.score:6} {answer.seconds:5.0f} s")
-    return int(any(answer.score in ("wrong", "alarm", "none") for answer in answers))
+    bad = ("wrong", "alarm", "none", "differs")
+    return int(any(word in answer.score for answer in answers for word in bad))
 
 
 def one(name: str, keep: Path, healthy: bool, stall: str) -> Answer:
@@ -64,6 +65,7 @@ def one(name: str, keep: Path, healthy: bool, stall: str) -> Answer:
     if healthy:
         change(source, case["healthy"])
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(case["ranks"])]
+    launch = [] if case.get("launch") == "python" else launch
     raf = [PYTHON, "-m", "rankandfile"]
     begun = time.monotonic()
     run = [*raf, "run", "--stall", stall, "--on-hang", "dump-and-kill", "--out", str(folder / "case"), "--"]
@@ -78,7 +80,10 @@ def one(name: str, keep: Path, healthy: bool, stall: str) -> Answer:
         (folder / f"{how}.json").write_text(printed)
         found = parsed(printed)
         verdicts[how] = (found.get("verdicts") or [{}])[0]
-    score = healthy_score(verdicts["alone"]) if healthy else scored(case, source, verdicts)
+    score = healthy_score(verdicts["alone"], told) if healthy else scored(case, source, verdicts)
+    if not healthy and gist(verdicts["alone"]) != gist(verdicts["src"]):
+        print(f"{name}: alone {gist(verdicts['alone'])}, with the tree {gist(verdicts['src'])}")
+        score += " differs"
     print(f"=== {name} {score}", flush=True)
     return Answer(name, seconds, told, verdicts["alone"], score)
 
@@ -119,9 +124,16 @@ def parsed(printed: str) -> dict[str, object]:
         return {}
 
 
-def healthy_score(verdict: dict) -> str:
+def healthy_score(verdict: dict, told: str) -> str:
     """A job that ended well leaves no evidence; one that is diagnosed after all may only say that it does not hang."""
-    return "alarm" if verdict.get("hang") else "quiet"
+    return "alarm" if verdict.get("hang") or "raf: ending the job" in told else "quiet"
+
+
+def gist(verdict: dict) -> tuple[object, ...]:
+    """What a person goes by, which is to be the same with and without the source tree."""
+    place = verdict.get("location") or {}
+    file = str(place.get("file")).rsplit("/", 1)[-1]
+    return verdict.get("cause"), file, place.get("line"), place.get("condition")
 
 
 def scored(case: dict, source: Path, verdicts: dict) -> str:

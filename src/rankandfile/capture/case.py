@@ -16,12 +16,16 @@ from rankandfile.capture.gather import (
     fr_trace,
     stacks,
 )
+from rankandfile.capture.watch import work
 from rankandfile.capture.watch.kernel import Kernel
 from rankandfile.capture.watch.rings import Seen
 
 #: Between the two looks at the stacks: what is the same in both stands still.
 APART_S = 2.0
-VERDICT = 1
+#: The same without stacks, for what ranks do meanwhile.
+ALONE_S = 1.0
+#: What they do.
+WORK = "work.json"
 
 #: What the rings show now, and how the processes that are gone have ended.
 Look = Callable[[], tuple[Sequence[Seen], Mapping[int, int]]]
@@ -54,24 +58,35 @@ class Case:
     ) -> None:
         self._wishes, self._say, self._logs, self._dumps, self._env = wishes, say, logs, dumps, dict(env)
         self._kernel, self._said_open = kernel, False
-        self._stacks: Path | None = None
-        """Those of the last stall."""
+        self._last: Path | None = None
+        """The folder of the last stall, for its stacks and what ranks did meanwhile."""
+        self._sizes: dict[Path, int] = {}
+        self._moved = time.monotonic()
 
     def knows(self, variables: Mapping[str, str]) -> None:
         """What a rank was started with, beyond what the job was."""
         self._env.update(variables)
 
+    def moves(self) -> None:
+        """To be called whenever the job has moved: what its ranks write from now on tells how far they come alone."""
+        self._sizes, self._moved = work.sizes(self._logs()), time.monotonic()
+
     def of_stall(self, look: Look, stacks: bool) -> Path:
         """The folder of a new case, with what the living and the dead tell now."""
         seen, codes = look()
-        folder = self._new_folder()
+        began, before = time.monotonic(), work.uses(seen)
+        folder = self._last = self._new_folder()
         self._collect(folder, seen, codes)
         if stacks:
-            self._stacks = folder / "evidence" / "stacks"
-            self._take_stacks(seen, self._stacks)
+            self._take_stacks(seen, folder / "evidence" / "stacks")
             files.answers(seen, folder)
-            # Once more: how long the calls have been waiting tells a hang from a pause.
-            self._collect(folder, *look())
+        else:
+            time.sleep(max(ALONE_S - (time.monotonic() - began), 0.0))
+        done = work.works(seen, before, work.uses(seen))
+        counted = work.counted(self._sizes, self._logs(), time.monotonic() - self._moved)
+        files.work(done, counted, folder / "evidence" / WORK)
+        # Once more: how long the calls have been waiting tells a hang from a pause.
+        self._collect(folder, *look())
         return folder
 
     def of_servers(self, servers: Sequence[debug_server.Server]) -> tuple[Path, set[int]]:
@@ -84,16 +99,23 @@ class Case:
         """The job has ended. Stacks of a stall that it did not get over still tell."""
         folder = self._new_folder()
         self._collect(folder, *look())
-        if stood_still and self._stacks is not None and self._stacks.is_dir():
-            shutil.copytree(self._stacks, folder / "evidence" / "stacks")
+        if stood_still and self._last is not None:
+            with contextlib.suppress(OSError, shutil.Error):
+                shutil.copy2(self._last / "evidence" / WORK, folder / "evidence")
+                shutil.copytree(self._last / "evidence" / "stacks", folder / "evidence" / "stacks")
         return folder
 
-    def judge(self, folder: Path) -> Answer:
-        """Show the verdict, if there is one."""
+    def take_back(self, folder: Path, ranks: Mapping[int, float]) -> Answer:
+        """The calls of these ranks ended well after all, so many seconds later: the case says so from now on."""
+        files.went_on(ranks, folder / "evidence" / WORK)
+        return diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
+
+    def judge(self, folder: Path, holds: Callable[[], bool] | None = None) -> Answer:
+        """Show the verdict, if there is one; of a job that runs, if it is a hang and that `holds` still."""
         with contextlib.suppress(Exception):  # an extra: what it lacks, the evidence has
             fr_trace.beside(folder)
         answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
-        if answer.is_hang:
+        if (answer.is_hang and (holds is None or holds())) or (answer.late and holds is None):
             self._wishes.show(answer.card)
             if self._wishes.on_hang is not None:
                 self._wishes.on_hang(folder)
@@ -127,6 +149,7 @@ class Case:
             f"rank_{one.rank}" if one.rank >= 0 else f"pid_{one.pid}": one.pid for one in seen if one.lives
         }
         notes = stacks.take(living, folder)
+        stacks.of_loaders([one.pid for one in seen if one.lives and not one.open], folder)
         seen_ones = {name: pid for name, pid in living.items() if (folder / f"pyspy_{name}.json").exists()}
         if seen_ones:
             time.sleep(APART_S)

@@ -19,6 +19,10 @@ from rankandfile.own_python import own_python
 DIAGNOSIS_S, INVESTIGATION_S, GRACE_S = 300.0, 1_200.0, 30.0
 
 
+#: The cause of a job that will go on.
+LATE = "host_slow"
+
+
 class Answer(NamedTuple):
     status: int
     """As of `raf diagnose`: 0 no hang, 1 a verdict, 2 unreadable, 3 undetermined."""
@@ -26,10 +30,14 @@ class Answer(NamedTuple):
     said: str
     hang: bool = False
     """It is a hang, also where nothing tells who is at fault."""
+    late: str = ""
+    """Where all that it found is a rank that works and is late: its sentence."""
 
     @property
     def is_hang(self) -> bool | None:
         """None for undetermined."""
+        if self.late:
+            return False
         return True if self.status == 1 or self.hang else False if self.status == 0 else None
 
     @property
@@ -63,15 +71,17 @@ def diagnose(case: Path, source: Path | None, unicode: bool, width: int) -> Answ
         return Answer(
             2, "", f"the diagnosis broke off: {words[1].splitlines()[-1] if words[1] else 'no word'}"
         )
-    return Answer(process.returncode, *words, _is_hang(case / "diagnosis.json"))
+    return Answer(process.returncode, *words, *_read(case / "diagnosis.json"))
 
 
-def _is_hang(path: Path) -> bool:
+def _read(path: Path) -> tuple[bool, str]:
+    """Whether it is a hang, and the sentence of one that is a matter of time."""
     try:
-        verdicts = json.loads(path.read_bytes())["verdicts"]
-        return any(verdict["hang"] is True for verdict in verdicts)
+        hangs = [verdict for verdict in json.loads(path.read_bytes())["verdicts"] if verdict["hang"] is True]
+        late = hangs and all(verdict["cause"] == LATE for verdict in hangs)
+        return bool(hangs), str(hangs[0]["sentence"]) if late else ""
     except (OSError, ValueError, LookupError, TypeError):
-        return False
+        return False, ""
 
 
 @dataclass

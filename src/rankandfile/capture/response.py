@@ -1,4 +1,7 @@
-"""What is done when the job stands still, and when it has ended: evidence, a verdict, and the job's end if wanted."""
+"""What is done when the job stands still, and when it has ended: evidence, a verdict, and the job's end if wanted.
+
+A verdict is not the last word: it is taken back where the job moves again, and replaced where evidence arrives later.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from rankandfile.capture.case import Case
 from rankandfile.capture.diagnose import Answer
 from rankandfile.capture.launch.job import Job
 from rankandfile.capture.meet.nodes import Nodes
-from rankandfile.capture.meet.together import Told, confer
-from rankandfile.capture.watch.rings import NO_RING
+from rankandfile.capture.meet.together import Speaks, Told, confer
+from rankandfile.capture.revisions import Revisions, Stands, headline, publish
+from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
 from rankandfile.model.ranks import format_ranks
@@ -30,10 +34,14 @@ class Response:
         self.nodes: Nodes | None = None
         """The watchers of the job's other nodes, once there are any."""
         self._thread: threading.Thread | None = None
-        self._told_calls: int | None = None
-        """How many calls there were when the last verdict was given, until more are made."""
+        self._stands: Stands | None = None
+        self._slow: Path | None = None
+        """The case of a job that was found to be slow, until it moves."""
+        self._revisions = Revisions(case, stall, say)
         self._told_unreached = False
         self._stalled_calls: int | None = None
+        self._ending = False
+        """The job is ended by us: what its ranks call on their way out changes nothing."""
 
     @property
     def busy(self) -> bool:
@@ -42,14 +50,28 @@ class Response:
     def begin(self, noticed: bool) -> None:
         """Look why the job stands still. `noticed`: it was seen here, and not on another node only."""
         self._stall.tell(time.monotonic())
-        self._thread = threading.Thread(target=self._to_stall, args=(noticed,))
-        self._thread.start()
+        self._start(lambda: self._to_stall(noticed))
 
-    def moves(self) -> None:
-        """To be called while the job runs: a verdict holds until there are more calls."""
-        if self._told_calls is not None and not self._stall.told and self._roster.calls > self._told_calls:
-            self._told_calls = None
-            self._say("the job moves again")
+    def go_on(self) -> None:
+        """To be called while the job runs: what has been said holds until there are more calls, or more evidence."""
+        if self._ending:
+            return
+        if not self._stall.told:
+            self._case.moves()
+            if self._slow is not None and not self.busy:
+                shutil.rmtree(self._slow, ignore_errors=True)
+                self._slow = None
+                self._say("the job moves again")
+        stands = self._stands
+        if stands is None or self.busy:
+            return
+        if not self._stall.told and self._roster.calls > stands.calls:
+            self._stands = None
+            self._start(lambda: self._revisions.moved(stands, self._roster.seen, self.nodes))
+        elif self._stall.told and self.nodes is not None and stands.alarm:
+            nodes = self.nodes
+            if self._revisions.is_later(stands, nodes):
+                self._start(lambda: self._look_again(stands, nodes))
 
     def end(self, code: int) -> None:
         """The job has ended."""
@@ -60,63 +82,99 @@ class Response:
         except Exception as error:
             self._say(f"the diagnosis failed: {type(error).__name__}: {error}")
 
-    def _to_stall(self, noticed: bool) -> None:
-        try:
-            calls = self._stalled_calls = self._roster.calls
-            idle = noticed and not any(one.lives and one.open for one in self._roster.seen)
-            if not noticed:
-                self._say("another node has noticed a stall: looking here, too")
-            elif not idle:
-                still = self._stall.still(time.monotonic())
-                self._say(f"nothing has moved for {still:.0f} s: looking why")
-            self._tell_unreached()
-            hang = self._look_why(idle)
-            if hang:
-                self._told_calls = calls
-            else:
-                self._stall.undecided()
-            wanted = self._on_hang != "report" and (hang or (hang is None and not idle))
-            # Before the first call it may download or compile for a long time: nobody has said how long is too long.
-            known = calls > 0 or self._stall.by_hand
-            if wanted and known and self._stall.told:
-                self._say("ending the job")
-                self._job.end()
-        except Exception as error:
-            self._say(f"the diagnosis failed: {type(error).__name__}: {error}")
+    def _start(self, work: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:
+                self._say(f"the diagnosis failed: {type(error).__name__}: {error}")
 
-    def _look_why(self, idle: bool) -> bool | None:
-        """Whether it is a hang; None where that is undetermined, False also where the job went on meanwhile."""
+        self._thread = threading.Thread(target=run)
+        self._thread.start()
+
+    def _to_stall(self, noticed: bool) -> None:
+        calls = self._stalled_calls = self._roster.calls
+        idle = noticed and not any(one.lives and one.open for one in self._roster.seen)
+        if not noticed:
+            self._say("another node has noticed a stall: looking here, too")
+        elif not idle:
+            still = self._stall.still(time.monotonic())
+            self._say(f"nothing has moved for {still:.0f} s: looking why")
+        self._tell_unreached()
+        hang = self._look_why(idle, calls)
+        if not hang:
+            self._stall.undecided()
+        wanted = self._on_hang != "report" and (hang or (hang is None and not idle))
+        # Before the first call it may download or compile for a long time: nobody has said how long is too long.
+        known = calls > 0 or self._stall.by_hand
+        if wanted and known and self._stall.told:
+            self._say("ending the job")
+            self._ending = True
+            self._job.end()
+
+    def _look_why(self, idle: bool, calls: int) -> bool | None:
+        """Whether it is a hang; None where that is undetermined, False also where the job goes on."""
         nodes = self.nodes
         # A node that computes while nobody waits is no reason to stop all others.
         alarm = nodes.raise_alarm() if nodes is not None and not idle else 0
         self._case.knows(self._roster.told)
+        waited = _waited(self._roster.seen)
+        if self._slow is not None:
+            shutil.rmtree(self._slow, ignore_errors=True)
+            self._slow = None
         folder = self._case.of_stall(self._roster.now, self._on_hang != "kill")
         moves = not self._stall.told
-        told = confer(nodes, folder / "evidence", alarm, self._say) if nodes is not None and alarm else None
-        if told is not None:
-            self._say(f"{told.words}; evidence of this node: {folder}")
-            return told.hang
+        said = (
+            confer(nodes, folder / "evidence", alarm, self._say) if nodes is not None and alarm else Speaks()
+        )
+        stands = Stands(calls, waited, time.monotonic(), folder, alarm=alarm)
+        if isinstance(said, Told):
+            self._say(f"{said.words}; evidence of this node: {folder}")
+            stands.told = said
+            self._stands = stands if said.hang else None
+            return said.hang
         if moves or not self._stall.told:
-            shutil.rmtree(folder, ignore_errors=True)
-            self._say("the job moves again")
+            self._forget(folder, idle)
             return False
-        return self._judge(folder, str(alarm) if alarm else "", idle)
+        stands.missing = said.missing
+        return self._judge(stands, idle)
 
-    def _judge(self, folder: Path, about: str, idle: bool) -> bool | None:
-        answer = self._case.judge(folder)
-        if answer.is_hang:
+    def _forget(self, folder: Path, idle: bool) -> None:
+        """The job has moved meanwhile."""
+        shutil.rmtree(folder, ignore_errors=True)
+        if not idle:
+            self._say("the job moves again")
+
+    def _judge(self, stands: Stands, idle: bool) -> bool | None:
+        folder = stands.folder
+        answer = self._case.judge(folder, lambda: self._stall.told)
+        stands.words = headline(answer)
+        if not self._stall.told:
+            self._forget(folder, idle)
+            answer = Answer(0, "", "")
+        elif answer.late:
+            self._slow = folder
+            self._say(f"slow so far, and no hang: {answer.late} Case: {folder}")
+        elif answer.is_hang:
             self._say(f"case: {folder}")
+            self._stands = stands
         elif idle:
             # Nobody was seen to wait, and nothing is wrong: there is nothing to keep.
             shutil.rmtree(folder, ignore_errors=True)
         elif answer.status >= 0:  # not ended by a signal, with the job
             self._say(f"{answer.words}; case: {folder}")
-        self._publish(about, answer, folder)
+        publish(self.nodes, str(stands.alarm) if stands.alarm else "", answer, folder)
         return answer.is_hang
+
+    def _look_again(self, stands: Stands, nodes: Nodes) -> None:
+        self._stands = self._revisions.later(stands, nodes)
+        if stands.late:
+            self._slow = stands.folder
 
     def _to_end(self, code: int) -> None:
         nodes, roster, interrupted = self.nodes, self._roster, bool(self._job.endings)
-        stands = self._told_calls is not None and roster.calls <= self._told_calls
+        told = self._stands
+        stands = told is not None and (self._ending or roster.calls <= told.calls)
         bad = code != 0 and not interrupted and bool(roster.seen)
         try:
             self._tell_unreached()
@@ -128,6 +186,8 @@ class Response:
             elif bad or (nodes is not None and not interrupted and nodes.others()):
                 self._tell_the_end(code)
         finally:
+            if self._slow is not None and code == 0:
+                shutil.rmtree(self._slow, ignore_errors=True)
             if nodes is not None:
                 nodes.leave(nothing_to_tell=code == 0)
 
@@ -148,22 +208,16 @@ class Response:
         self._case.knows(self._roster.told)
         folder = self._case.of_end(self._roster.now, self._roster.calls == self._stalled_calls)
         nodes = self.nodes
-        told: Told | None = None
         if nodes is not None and nodes.others():
-            told = confer(nodes, folder / "evidence", nodes.alarm, self._say, ended=code)
-        if told is not None:
-            self._say(f"the job ended here with {code}; {told.words}; evidence of this node: {folder}")
-            return
+            said = confer(nodes, folder / "evidence", nodes.alarm, self._say, ended=code)
+            if isinstance(said, Told):
+                self._say(f"the job ended here with {code}; {said.words}; evidence of this node: {folder}")
+                return
         answer = self._case.judge(folder)
-        self._say(f"the job ended with {code}{'' if answer.is_hang else '; no verdict'}; case: {folder}")
-        self._publish("end", answer, folder)
+        verdict = answer.is_hang or answer.late
+        self._say(f"the job ended with {code}{'' if verdict else '; no verdict'}; case: {folder}")
+        publish(self.nodes, "end", answer, folder)
 
-    def _publish(self, about: str, answer: Answer, folder: Path) -> None:
-        if self.nodes is not None and about:
-            headline = (
-                answer.card.strip().splitlines()[0]
-                if answer.is_hang and answer.card.strip()
-                else answer.words
-            )
-            verdict = {"node": self.nodes.word.name, "headline": headline, "hang": answer.is_hang}
-            self.nodes.publish(about, {**verdict, "case": str(folder.absolute())})
+
+def _waited(seen: list[Seen]) -> dict[Path, int]:
+    return {one.path: one.waits for one in seen if one.lives and one.waits}

@@ -104,7 +104,7 @@ class _Watch:
         called = nodes is not None and nodes.alarm > nodes.word.answered
         if (noticed or called) and not self._response.busy:
             self._response.begin(noticed)
-        self._response.moves()
+        self._response.go_on()
 
     def _meet(self) -> None:
         """Join the other nodes, once a rank shows that there are any."""

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from .ledger import Evidence, Note
 from .ranks import format_ranks
 from .sources import SourceFile
 from .tables import TABLES, empty
+from .work import WORK, Work
 
 SCHEMA = "rankandfile.case/1"
 
@@ -150,6 +152,8 @@ class Case:
         row = _row(self.exits, evidence=f"X{number}")
         if row is None:
             return None
+        if row["kind"] == WORK:
+            return row["source"], f"rank {row['rank']}", msgspec.json.decode(row["error"], type=Work).words
         how = row["signal"] or (None if row["exit_code"] is None else f"exit code {row['exit_code']}")
         if row["state"] == "stopped" and row["time_ns"] is not None:
             how = f"seen so since {row['time_ns'] / 1e9:.1f} (seconds since 1970)"

@@ -21,6 +21,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
+from rankandfile.reason.ranks.at_work import works
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
 from rankandfile.reason.ranks.from_logs.said_to_skip import caught_by, said_to_skip

@@ -6,6 +6,7 @@ from support.reason import absent_rank, data_parallel, gloo_jobs, loops, transfe
 from support.reason.building import WORLD, Job, Step, case_of, hidden, loop
 from support.reason.witnesses import (
     Witnesses,
+    at,
     best,
     blamed,
 )
@@ -51,3 +52,13 @@ def test_a_healthy_pipeline() -> None:
     for ring in (None, 12):
         verdict = diagnose(case_of(transfers.job(), ring=ring)).verdicts[0]
         assert (verdict.cause, verdict.hang) == ("no_hang", False)
+
+
+def test_a_verdict_is_taken_back_where_the_call_has_ended_after_all() -> None:
+    witnesses = absent_rank.absent().stack(2, at(10), at(10))
+    assert best(witnesses).hang
+    for rank in absent_rank.OTHERS:
+        witnesses.worked(rank, went_on_s=31.0)
+    verdict = best(witnesses)
+    assert (verdict.hang, verdict.cause, blamed(verdict)) == (False, "no_hang", [])
+    assert "ended 31 s after the job was looked at; rank 2 was late, and not stuck" in verdict.sentence

@@ -6,12 +6,14 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.events import log_schema
 from rankandfile.model.tables import schema
+from rankandfile.model.work import WORK, Work
 from rankandfile.reason import diagnose
 
 Frame = tuple[str, str, int]
@@ -57,6 +59,15 @@ class Witnesses:
             "time_ns": 1_800_000_000_000_000_000 if how == "stopped" else None,
             "role": role or ("echo" if echo else "origin" if signal else "fact"),
             "source": "exits.json", "evidence": f"X{self.case.exits.height}",
+        }  # fmt: skip
+        return self._with("exits", [row])
+
+    def worked(self, rank: int, **what: Any) -> Witnesses:
+        """What was seen of its process in four seconds; nothing, where nothing is said."""
+        told = Work(**{"rank": rank, "over_s": 4.0, "main_s": 0.0, **what})
+        row = {
+            "rank": rank, "kind": WORK, "role": "fact", "error": msgspec.json.encode(told).decode(),
+            "source": "work.json", "evidence": f"X{self.case.exits.height}",
         }  # fmt: skip
         return self._with("exits", [row])
 

@@ -19,6 +19,7 @@ from rankandfile.capture.gather import worker_server
 from rankandfile.capture.watch import processes
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.stall import AT_FIRST
+from rankandfile.capture.watch.work import Work
 from rankandfile.wire.places import home
 
 #: Beginnings of the variables that matter to a diagnosis. Others may be secrets.
@@ -105,6 +106,28 @@ def exits(seen: Sequence[Seen], codes: Mapping[int, int], path: Path) -> None:
         else:
             row |= {"state": "exited", "exitcode": code, "signal": _signal(code)}
         rows.append(row)
+    path.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def work(done: Sequence[Work], counted: Mapping[int, tuple[str, str]], path: Path) -> None:
+    """What ranks did between two looks."""
+    rows = []
+    for one in done:
+        first, last = counted.get(one.rank, ("", ""))
+        rows.append({**one._asdict(), "first": first, "last": last})
+    path.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def went_on(ranks: Mapping[int, float], path: Path) -> None:
+    """Note in the same file which ranks' calls went on after all, and after how many seconds."""
+    rows: list[dict[str, Any]] = []
+    with contextlib.suppress(OSError, ValueError):
+        rows = json.loads(path.read_bytes())
+    known = {row["rank"] for row in rows}
+    rows += [{"rank": rank, "over_s": 0, "main_s": 0} for rank in ranks if rank not in known]
+    for row in rows:
+        if row["rank"] in ranks:
+            row["went_on_s"] = round(ranks[row["rank"]], 1)
     path.write_text(json.dumps(rows, indent=1) + "\n")
 
 

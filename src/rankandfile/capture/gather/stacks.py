@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rankandfile.capture.watch.processes import stopped
+from rankandfile.capture.watch.processes import descendants, stopped
 
 #: A process of many threads on a busy machine; native stacks read symbols first.
 ANSWER_S, NATIVE_S = 20.0, 40.0
+#: The file in which a data-loading process is at home, and how many of them are looked at, per rank.
+LOADER, MOST_LOADERS = "torch/utils/data/_utils/worker.py", 8
 
 
 def program() -> str | None:
@@ -51,6 +55,34 @@ def take(processes: Mapping[str, int], folder: Path, ending: str = "", native: b
                 f"no {'native ' if native else ''}stack of {name.replace('_', ' ')}: {denied(pid) or why}"
             )
     return notes
+
+
+def of_loaders(ranks: Iterable[int], folder: Path) -> None:
+    """The same of the data-loading processes of these: what a rank waits for may be what one of them does."""
+    parents = {
+        child: pid
+        for pid in ranks
+        for child in [one for one in descendants(pid) if "python" in _program_of(one)][:MOST_LOADERS]
+    }
+    take({f"pid_{child}": child for child in parents}, folder)
+    for child, parent in parents.items():
+        path = folder / f"pyspy_pid_{child}.json"
+        with contextlib.suppress(OSError, ValueError):
+            text = path.read_text()
+            if LOADER not in text:
+                path.unlink()
+                continue
+            threads = json.loads(text)
+            for thread in threads:
+                thread["process_info"] = {"pid": child, "parent": {"pid": parent}}
+            path.write_text(json.dumps(threads))
+
+
+def _program_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""
 
 
 def _start(command: list[str]) -> subprocess.Popen[bytes] | str:

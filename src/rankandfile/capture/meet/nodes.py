@@ -137,6 +137,11 @@ class Nodes:
         one = self._others.get(name)
         return one is not None and one.beats and time.monotonic() - one.changed < LOST_S
 
+    def answered(self, name: str, alarm: int) -> bool:
+        """It has handed in what it has about this alarm, or a later one."""
+        word = self.others().get(name)
+        return word is not None and word.answered >= alarm
+
     def first(self, waiting: bool = False) -> str:
         """The lowest node that is there, which speaks for all; with `waiting`, also if its job has ended."""
         there = {

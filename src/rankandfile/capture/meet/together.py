@@ -28,8 +28,15 @@ class Told:
     hang: bool | None = None
 
 
-def confer(nodes: Nodes, folder: Path, alarm: int, say: Say, ended: int | None = None) -> Told | None:
-    """Hand in; None if this node is to speak, with the others' evidence in `folder`. `ended`: the job's code here."""
+@dataclass(frozen=True)
+class Speaks:
+    """This node speaks for all, with what the others have handed in; some have not."""
+
+    missing: frozenset[str] = frozenset()
+
+
+def confer(nodes: Nodes, folder: Path, alarm: int, say: Say, ended: int | None = None) -> Told | Speaks:
+    """Hand in, and learn who speaks; others' evidence is in `folder` if we do. `ended`: the job's code here."""
     state = "runs" if ended is None else "ended"
     nodes.listen(True)
     nodes.hand_in(pack(folder), alarm, state, ended or 0)
@@ -46,14 +53,20 @@ def confer(nodes: Nodes, folder: Path, alarm: int, say: Say, ended: int | None =
         patient = waited < (ALL_S if ended is None else ENDS_S)
         if first == nodes.own:
             if not missing or not patient:
-                _fetch_all(nodes, folder, alarm, say)
-                return None
+                return Speaks(fetch_all(nodes, folder, alarm, say))
         elif not patient and ended is not None and others[first].state == "runs":
             return Told(f"the job still runs on {others[first].name}, which has the evidence of this node")
         elif waited > ALL_S + VERDICT_S:
-            return None
+            break
         time.sleep(_LOOK_S)
-    return None
+    return Speaks()
+
+
+def replaced(nodes: Nodes, alarm: int, before: Told) -> Told | None:
+    """What the node that speaks says by now, where that is something else."""
+    told = nodes.verdict(str(alarm))
+    now = _told(told) if told is not None else before
+    return now if now.words != before.words else None
 
 
 def _is_in(word: Word, alarm: int, ended: int | None) -> bool:
@@ -73,17 +86,21 @@ def _line(value: object) -> str:
     return "".join(letter for letter in str(value)[:300] if letter.isprintable())
 
 
-def _fetch_all(nodes: Nodes, folder: Path, alarm: int, say: Say) -> None:
+def fetch_all(nodes: Nodes, folder: Path, alarm: int, say: Say) -> frozenset[str]:
+    """What others have handed in, into `folder`; returns who has not."""
     size = 0
+    missing = set()
     for name, word in sorted(nodes.others().items(), key=lambda other: other[1].ranks):
         fresh = word.state == "ended" or word.answered >= alarm
         data = nodes.fetch(name) if fresh and size < MOST else None
         if data is None:
             lost = "" if nodes.alive(name) else ", which is lost"
             say(f"no evidence of {word.name}{lost}")
+            missing.add(name)
             continue
         size += len(data)
         (folder / f"handed-in-{min(word.ranks, default=0)}.tar.gz").write_bytes(data)
+    return frozenset(missing)
 
 
 def pack(folder: Path) -> bytes:

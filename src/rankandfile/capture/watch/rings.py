@@ -37,6 +37,8 @@ class Seen(NamedTuple):
     """Number of the newest record, 0 for none: without what it writes because nothing happens."""
     open: bool
     """The newest call has not been seen to be complete."""
+    waits: int = 0
+    """Number of the newest call while that is open, else 0."""
     stopped: float = 0.0
     """When it was first seen stopped by a signal (seconds since 1970); 0 for a process that is not."""
 
@@ -72,6 +74,7 @@ def _look_at(path: Path) -> Seen | None:
     except OSError:
         return None
     calls = [one for one in newest if one[0].kind == layout.CALL]
+    opened = bool(calls) and calls[0][2] == 0 and calls[0][1] != layout.RAISED
     return Seen(
         path,
         header.rank,
@@ -83,8 +86,15 @@ def _look_at(path: Path) -> Seen | None:
         header.state == layout.CLOSED,
         tuple((record.number, left, done) for record, left, done in newest),
         newest[0][0].number if newest else 0,
-        bool(calls) and calls[0][2] == 0 and calls[0][1] != layout.RAISED,
+        opened,
+        calls[0][0].number if opened else 0,
     )
+
+
+def ended_well(call: int, later: Seen) -> bool:
+    """Whether a call that was open is over by now, and did not fail."""
+    told = next(((left, done) for number, left, done in later.progress if number == call), None)
+    return later.calls > call if told is None else bool(told[1]) and told[0] != layout.RAISED
 
 
 def _newest(fd: int, header: Header) -> list[tuple[Record, int, int]]:

@@ -1,4 +1,4 @@
-"""It is on its way: its stack moved between snapshots. It is late, and not stuck in one place."""
+"""It is on its way: its stack moved between snapshots, or its process got on. It is late, not stuck in one place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rankandfile.model.advice import MONITORING
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import AskedRank, Facts, Story, perhaps
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, perhaps, works
 
 CAUSE = Cause(
     word="host_slow",
@@ -26,10 +26,11 @@ CAUSE = Cause(
 ## How it comes about
 
 The rank compiles, saves, or reads from slow storage, longer than the others may wait. One stack looks the same as that
-of a rank that is stuck; only two looks that differ, or later progress, prove that it moves. Two that are alike prove
-nothing: who sleeps and tries again is found on the same line each time. So without two that differ the verdict is
-[`host_blocked`](host_blocked.md), and this cause stands beside it as the alternative, with what would decide. The
-incident below is such a one: the rank in truth is slow. Where its stack moves, `host_slow` is the verdict.
+of a rank that is stuck; two looks that differ, or later progress, show that it moves. [`raf run`](../run.md) looks at
+more: whether its threads, or processes that it has started, have the processor meanwhile, whether it reads or writes,
+and whether a bar in its output goes on. Without any of that the verdict is [`host_blocked`](host_blocked.md), for who
+sleeps and tries again is found on the same line each time; and this cause stands beside it as the alternative, with
+what would decide. The incident below is such a one: the rank in truth is slow.
 """,
     scenario="slow_storage",
 )
@@ -38,15 +39,19 @@ incident below is such a one: the rank in truth is slow. Where its stack moves, 
 @teller(precedence=80)
 def on_its_way(facts: Facts, asked: AskedRank) -> Story | None:
     stand = facts.hosts.get(asked.rank)
-    if stand is None or not stand.moving or stand.waits == "ranks":
+    if stand is None or stand.waits == "ranks":
         return None
     if stand.waits == "maybe" and not (asked.proved and stand.activity == "user_code"):
+        return None
+    seen = facts.accounts.work.get(asked.rank)
+    working = works(stand, seen)
+    if working is None and not stand.moving:
         return None
     return Story(
         cause=CAUSE.word,
         confidence="supported",
-        doing=stand.words,
-        evidence=stand.evidence,
+        doing=f"{stand.words}; {working}" if working else stand.words,
+        evidence=(*stand.evidence, *(seen.evidence if working and seen else ())),
         location=stand.location,
         alternatives=(
             perhaps(

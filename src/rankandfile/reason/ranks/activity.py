@@ -39,7 +39,7 @@ class _Match(NamedTuple):
     phrase: str
 
 
-_LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|^<")
+_LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python3(?:\.\d+)?[/\\]|^<")
 _NATIVE = re.compile(
     r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|S|rs)$|^\?*$|^<gc>$|(?:^|[/\\])(?:lib)?python3?[.\d]*$"
 )

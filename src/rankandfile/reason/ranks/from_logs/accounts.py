@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from rankandfile.model.work import Work
 from rankandfile.reason.ranks.activity import CodePlace
 
 #: How a process ended. echo: its launcher or its own watchdog ended it. gone: nothing tells how.
@@ -67,6 +68,14 @@ class Report:
 
 
 @dataclass(frozen=True)
+class AtWork:
+    """What was seen of a rank's process between two looks."""
+
+    work: Work
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Accounts:
     ends: dict[int, End] = field(default_factory=dict)
     raised: dict[int, Error] = field(default_factory=dict)
@@ -96,6 +105,8 @@ class Accounts:
     """What others that watch over a job say of a wait that had lasted too long, and that nothing shows to be over."""
     waited_in_vain: dict[int, Error] = field(default_factory=dict)
     """Exceptions by which a rank ended a wait for others that had lasted too long, and where it waited."""
+    work: dict[int, AtWork] = field(default_factory=dict)
+    """Whether processes got on between two looks."""
     reports: tuple[Report, ...] = ()
     left_out: int = 0
     """Lines of watchdogs that a collector of logs has left out as alike, whose ranks are not told."""

@@ -10,7 +10,9 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
+from rankandfile.model.work import WORK
 from rankandfile.reason.ranks.activity import is_library
+from rankandfile.reason.ranks.at_work import read_work
 from rankandfile.reason.ranks.core_files import PATTERN
 from rankandfile.reason.ranks.in_flight import in_flight
 
@@ -66,7 +68,9 @@ def read_accounts(case: Case) -> Accounts:
     kind = pl.col("kind").cast(pl.String)
     links, links_of_hosts = links_down(events, hosts)
     ends = out_of_memory(
-        _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN]))), case.exits.filter(kind == COUNTERS), hosts
+        _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN, WORK]))),
+        case.exits.filter(kind == COUNTERS),
+        hosts,
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
     return Accounts(
@@ -86,6 +90,7 @@ def read_accounts(case: Case) -> Accounts:
         suspended=_suspended(case.exits, ends),
         watched=watched(events),
         waited_in_vain=_errors(mine, ("traceback",), "messenger"),
+        work=read_work(case.exits),
         reports=read_reports(mine),
         left_out=_left_out(mine),
         logged=frozenset(files["rank"].to_list())

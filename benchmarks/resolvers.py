@@ -1,0 +1,396 @@
+"""What a call names: our own resolver, jedi and astroid, held against the functions that were really called.
+
+    PYTHON=... python benchmarks/resolvers.py record FOLDER PROGRAM... [--packages lightning,accelerate]
+    PYTHON=... python benchmarks/resolvers.py measure FOLDER [--docs docs/performance.md]
+
+The first runs programs (folders with a `case.toml`, healthy as it says there) and keeps what each call expression of
+theirs, and of some packages, called. The second asks every resolver about each of these calls, in the Python that
+has the packages: PYTHON, which needs jedi and astroid besides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import inspect
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- resolvers: written by benchmarks/resolvers.py -->", "<!-- resolvers: end -->"
+MOST_OF_PACKAGES = 150
+#: A decorator's inner function: what was called is not what any name means.
+_WRAPS = ("wrapper", "_wrapper", "wrapped", "inner", "decorated", "wrapped_func", "decorate_context")
+
+
+class Callee(NamedTuple):
+    """A function by its place, or a class by its name: called, or one whose object was."""
+
+    file: str = ""
+    line: int = 0
+    name: str = ""
+    class_name: str = ""
+
+
+class Resolver(Protocol):
+    def answers(self, path: Path, call: ast.Call) -> Iterable[Callee]:
+        """What the call may call; nothing where that is unknown."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A call expression, and what it called."""
+
+    path: Path
+    place: tuple[int, int, int, int]
+    called: tuple[dict[str, Any], ...]
+
+    def has(self, answer: Callee) -> bool:
+        return any(_is(answer, one) for one in self.called)
+
+
+def _is(answer: Callee, one: dict[str, Any]) -> bool:
+    if answer.class_name:
+        makes = one["name"] in (
+            "__init__",
+            "__new__",
+            "__call__",
+            "_wrapped_call_impl",
+            "forward",
+            "_call_impl",
+        )
+        return makes and answer.class_name in one["classes"]
+    same = Path(answer.file).name == Path(one["callee"]).name and answer.name == one["name"]
+    # The first line may be that of a decorator.
+    return same and 0 <= answer.line - one["line"] <= 10
+
+
+class Ours:
+    def __init__(self, root: Path) -> None:
+        sys.path.insert(0, str(ROOT / "src"))
+        from rankandfile.source.dependence.index import Index
+        from rankandfile.source.dependence.objects.of_expressions import Objects
+        from rankandfile.source.files.tree import open_tree
+        from rankandfile.source.program.modules import Program
+
+        self._root = root
+        self._program = Program(open_tree([root]))
+        self._objects = Objects(Index(self._program))
+
+    def answers(self, path: Path, call: ast.Call) -> Iterable[Callee]:
+        from rankandfile.source.dependence.frame import Frame
+        from rankandfile.source.program.names import resolve
+
+        module = self._program.module(path.relative_to(self._root).as_posix())
+        function = module.function_at(call.lineno) if module is not None else None
+        if module is None or function is None:
+            return
+        mine = next(
+            (n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and _place(n) == _place(call)), None
+        )
+        if mine is None:
+            return
+        for each in module.functions:  # by columns too, for a lambda
+            if not isinstance(each.node, ast.Module) and any(n is mine for n in ast.walk(each.node)):
+                function = each
+        target = resolve(function, mine.func)
+        if target is not None:
+            yield from self._of(target)
+            return
+        frame = Frame(function)
+        self._objects.left = 4000
+        if isinstance(mine.func, ast.Attribute):
+            yield from self._methods(mine.func, frame)
+        for found in self._objects.classes(mine.func, frame):
+            yield Callee(class_name=found.name)
+
+    def _methods(self, func: ast.Attribute, frame: Any) -> Iterable[Callee]:
+        from rankandfile.source.program.names import enclosing_class, lineage, method
+
+        if isinstance(func.value, ast.Call) and getattr(func.value.func, "id", "") == "super":
+            own = enclosing_class(frame.function)
+            for each in lineage(own)[1:] if own is not None else ():
+                found = method(each, func.attr)
+                if found is not None:
+                    yield from self._of(found)
+                    return
+        for cls in self._objects.classes(func.value, frame):
+            found = method(cls, func.attr)
+            if found is not None:
+                yield from self._of(found)
+        for name in self._objects.externals(func.value, frame):
+            yield from _imported(f"{name}.{func.attr}")
+
+    def _of(self, target: Any) -> Iterable[Callee]:
+        from rankandfile.source.program.modules import Function
+        from rankandfile.source.program.names import Class, External
+
+        if isinstance(target, Function):
+            yield Callee(str(self._root / target.module.path), target.first_line, target.name)
+        elif isinstance(target, Class):
+            yield Callee(class_name=target.name)
+        elif isinstance(target, External):
+            yield from _imported(target.dotted)
+
+
+class Jedi:
+    def __init__(self, root: Path) -> None:
+        import jedi
+
+        self._jedi, self._project = jedi, jedi.Project(str(root), smart_sys_path=True)
+        self._scripts: dict[Path, Any] = {}
+
+    def answers(self, path: Path, call: ast.Call) -> Iterable[Callee]:
+        if path not in self._scripts:
+            self._scripts[path] = self._jedi.Script(path=path, project=self._project)
+        func = call.func
+        column = func.end_col_offset - 1 if isinstance(func, ast.Attribute) else func.col_offset
+        for name in self._scripts[path].infer(func.end_lineno or func.lineno, column):
+            if name.type == "function":
+                yield Callee(str(name.module_path), name.line or 0, name.name)
+            elif name.type in ("class", "instance"):
+                yield Callee(class_name=name.name)
+
+
+class Astroid:
+    def __init__(self, root: Path) -> None:
+        import astroid
+
+        self._astroid, self._root = astroid, str(root)
+        astroid.MANAGER.clear_cache()
+        sys.path.insert(0, self._root)
+        self._calls: dict[Path, dict[tuple[int, int, int, int], Any]] = {}
+
+    def answers(self, path: Path, call: ast.Call) -> Iterable[Callee]:
+        nodes = self._astroid.nodes
+        if path not in self._calls:
+            tree = self._astroid.MANAGER.ast_from_file(str(path))
+            self._calls[path] = {
+                (n.lineno, n.col_offset, n.end_lineno, n.end_col_offset): n
+                for n in tree.nodes_of_class(nodes.Call)
+            }
+        node = self._calls[path].get(_place(call))
+        if node is None:
+            return
+        for found in node.func.infer():
+            if found is self._astroid.Uninferable:
+                continue
+            found = (
+                getattr(found, "_proxied", found) if not isinstance(found, self._astroid.Instance) else found
+            )
+            if isinstance(found, nodes.FunctionDef):
+                yield Callee(found.root().file or "", found.fromlineno, found.name)
+            elif isinstance(found, (nodes.ClassDef, self._astroid.Instance)):
+                yield Callee(class_name=found.name)
+
+
+def _imported(dotted: str) -> Iterable[Callee]:
+    """The function or class that a dotted name of a package means there."""
+    parts = dotted.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        try:
+            value: Any = importlib.import_module(".".join(parts[:count]))
+            for part in parts[count:]:
+                value = getattr(value, part)
+        except Exception:
+            continue
+        if inspect.isclass(value):
+            yield Callee(class_name=value.__name__)
+        elif (code := getattr(getattr(value, "__func__", value), "__code__", None)) is not None:
+            yield Callee(code.co_filename, code.co_firstlineno, code.co_name)
+        return
+
+
+def _place(node: Any) -> tuple[int, int, int, int]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def record(folder: Path, programs: list[Path], packages: list[str], limit_s: float) -> None:
+    python = os.environ.get("PYTHON", sys.executable)
+    for program in programs:
+        try:
+            import tomllib
+        except ImportError:
+            import tomli as tomllib
+        case = tomllib.loads((program / "case.toml").read_text()) if (program / "case.toml").is_file() else {}
+        target = folder / program.name
+        shutil.rmtree(target, ignore_errors=True)
+        source, hooks = target / "src", target / "hooks"
+        shutil.copytree(program / "src" if (program / "src").is_dir() else program, source)
+        hooks.mkdir()
+        shutil.copy(Path(__file__).parent / "called_functions.py", hooks / "sitecustomize.py")
+        if isinstance(case.get("healthy"), dict):
+            file = source / case["healthy"]["file"]
+            file.write_text(file.read_text().replace(case["healthy"]["old"], case["healthy"]["new"]))
+        where = subprocess.run(
+            [python, "-c", "import importlib.util as u, sys\nfor n in sys.argv[1:]:\n"
+             "  s = u.find_spec(n)\n  print(s.submodule_search_locations[0] if s else '')", *packages],
+            capture_output=True, text=True, check=True,
+        ).stdout.split()  # fmt: skip
+        environment = {
+            **os.environ, "PYTHONPATH": str(hooks), "CALLS_TO": str(target), "OMP_NUM_THREADS": "1",
+            "CALLS_OF": ":".join([str(source), *where]), "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+        command = case.get("command", case.get("main", "train.py")).split()
+        launch = [
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc-per-node",
+            str(case.get("ranks", 4)),
+        ]
+        job = subprocess.Popen(
+            [python, *launch, *command], cwd=source, env=environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=(target / "errors.log").open("w"),
+        )  # fmt: skip
+        try:
+            code: int | str = job.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            code = "still ran"
+            # The launcher ends its ranks, which are no group of its own.
+            job.send_signal(signal.SIGTERM)
+            job.wait()
+        count = sum(len(path.read_text().splitlines()) for path in target.glob("calls-*.jsonl"))
+        print(f"{program.name}: {code}, {count} calls", flush=True)
+
+
+def truths(folder: Path) -> list[Truth]:
+    found: dict[tuple[str, tuple[int, int, int, int]], dict[str, dict[str, Any]]] = defaultdict(dict)
+    for path in folder.glob("calls-*.jsonl"):
+        for line in path.read_text().splitlines():
+            try:
+                one = json.loads(line)
+            except ValueError:
+                continue
+            # Lines of `place` are first, last, and then the columns.
+            first, last, left, right = one["place"]
+            found[one["file"], (first, left, last, right)][json.dumps(one, sort_keys=True)] = one
+    return [
+        Truth(Path(file), place, tuple(called.values()))
+        for (file, place), called in sorted(found.items())
+        if not all(
+            one["name"] in _WRAPS or one["callee"].endswith("c10d_logger.py") for one in called.values()
+        )
+    ]
+
+
+def measure(folder: Path, docs: Path | None) -> None:
+    kinds: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    spent: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    misses: dict[str, list[str]] = defaultdict(list)
+    drawn = random.Random(18)
+    for program in sorted(path for path in folder.iterdir() if (path / "src").is_dir()):
+        source = (program / "src").absolute()
+        told = truths(program)
+        own = [one for one in told if one.path.is_relative_to(source)]
+        others = [one for one in told if not one.path.is_relative_to(source)]
+        drawn.shuffle(others)
+        by_root: dict[Path, list[Truth]] = {source: own} if own else {}
+        for one in others[:MOST_OF_PACKAGES]:
+            by_root.setdefault(_package(one.path), []).append(one)
+        for root, sites in by_root.items():
+            kind = "programs" if root == source else "packages"
+            for name, make in (("ours", Ours), ("jedi", Jedi), ("astroid", Astroid)):
+                began = time.perf_counter()
+                resolver = make(root if kind == "programs" or name == "ours" else root.parent)
+                for one in sites:
+                    call = _call(one)
+                    if call is None:
+                        continue
+                    result = _asked(resolver, one, call)
+                    kinds[kind][name][result] += 1
+                    if result == "wrong" and kind == "programs":
+                        misses[name].append(f"{one.path.name}:{one.place[0]} {ast.unparse(call.func)}")
+                spent[kind][name] += time.perf_counter() - began
+                sys.path[:] = [path for path in sys.path if path != str(root)]
+    lines = table(kinds, spent)
+    print("\n".join(lines))
+    for name, places in misses.items():
+        print(name, "wrong:", *sorted(set(places))[:40], sep="\n  ")
+    if docs is not None:
+        from pages import write_block
+
+        write_block(docs, BEGIN, END, lines, "Resolution of names")
+
+
+def _asked(resolver: Resolver, one: Truth, call: ast.Call) -> str:
+    try:
+        answers = list(resolver.answers(one.path, call))
+    except Exception:
+        answers = []
+    if not answers:
+        return "unknown"
+    return "right" if any(one.has(answer) for answer in answers) else "wrong"
+
+
+_TREES: dict[Path, dict[tuple[int, int, int, int], ast.Call]] = {}
+
+
+def _call(one: Truth) -> ast.Call | None:
+    if one.path not in _TREES:
+        tree = ast.parse(one.path.read_text())
+        _TREES[one.path] = {_place(n): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    return _TREES[one.path].get(one.place)
+
+
+def _package(path: Path) -> Path:
+    """The folder of the package that the file is in."""
+    folder = path.parent
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+def table(kinds: Any, spent: Any) -> list[str]:
+    told = {"programs": "calls in programs", "packages": "calls in packages"}
+    counts = ", ".join(
+        f"{sum(kinds[kind]['ours'].values()):,} {told[kind]}" for kind in told if kind in kinds
+    )
+    lines = [
+        "`python benchmarks/resolvers.py`: call expressions that called a function of Python while the programs of "
+        f"`tests/field`, of the lab and of an opened set of others ran ({counts}; "
+        "of packages a sample); an answer is right if it names a function that was called, or the class whose object "
+        "was made or called.",
+        "",
+        "| | resolver | right | unknown | wrong | time per call |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for kind in (kind for kind in told if kind in kinds):
+        for name in ("ours", "jedi", "astroid"):
+            found = kinds[kind][name]
+            whole = max(sum(found.values()), 1)
+            shares = [f"{found[word] / whole:.1%}" for word in ("right", "unknown", "wrong")]
+            cells = [told[kind], name, *shares, f"{spent[kind][name] / whole * 1000:.1f} ms"]
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("record", "measure"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("programs", nargs="*", type=Path)
+    parser.add_argument("--packages", default="lightning,accelerate,transformers,torchmetrics")
+    parser.add_argument("--limit", type=float, default=90.0, help="seconds for each program")
+    parser.add_argument("--docs", type=Path)
+    options = parser.parse_args()
+    if options.what == "record":
+        record(options.folder, options.programs, options.packages.split(","), options.limit)
+    else:
+        measure(options.folder, options.docs)
+
+
+if __name__ == "__main__":
+    main()
