@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from support.reason.witnesses import IN_LOADER, Witnesses, best, blamed
 
+import rankandfile
 from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Verdict
 
 WORLD = 8
 
@@ -120,3 +123,98 @@ def test_a_smaller_communicators_numbers_are_no_ranks_unless_the_process_tells()
 def test_half_against_half_names_nobody() -> None:
     odd = {4: 911, 5: 911, 6: 911, 7: 911}
     assert blamed(best(ras(ras(logs(), odd), odd, log=71))) == []
+
+
+# What NCCL's RAS answers where there is nothing else.
+
+RAS_TABLE = """\
+Job summary
+===========
+
+  Nodes  Processes         GPUs  Processes     GPUs
+(total)   per node  per process    (total)  (total)
+      2          4            1          8        8
+
+Communicators... (0.01s)
+=============
+
+Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
+    #  in group  per comm  per node  per comm  in group
+    0         1         2         4         8         8   RUNNING  {errors}
+
+Errors
+======
+
+{above}
+#0-0 (4be1) {errors}
+{below}
+"""
+RAS_COUNTS = """\
+  Communicator ranks have different {op} operation counts
+  7 ranks have launched up to operation {usual}
+  Rank 6 has launched up to operation {other} -- GPU 2 managed by process 77 on node 10.1.0.2
+"""
+
+
+def _ras(folder: Path, *texts: str) -> Verdict:
+    folder.mkdir(exist_ok=True)
+    for number, text in enumerate(texts):
+        (folder / f"look-{number}.txt").write_text(text)
+    return rankandfile.diagnose([folder]).verdicts[0]
+
+
+def _look(*counts: tuple[str, int, int]) -> str:
+    below = "".join(RAS_COUNTS.format(op=op, usual=usual, other=other) for op, usual, other in counts)
+    return RAS_TABLE.format(errors="MISMATCH", above="", below=below)
+
+
+def test_a_call_in_the_place_of_another(tmp_path: Path) -> None:
+    look = _look(("AllGather", 88, 87), ("Reduce", 4, 5))
+    found = _ras(tmp_path, look, look)
+    assert (found.cause, [c.rank for c in found.culprits]) == ("different_collective", [6])
+    assert "Reduce 5 instead of AllGather 88" in found.sentence
+    behind = _look(("AllGather", 88, 87), ("Reduce", 4, 3))
+    assert _ras(tmp_path / "behind", behind, behind).cause != "different_collective"
+
+
+def test_counts_that_go_up_from_look_to_look_are_of_a_job_that_moves(tmp_path: Path) -> None:
+    looks = [_look(("AllReduce", count, count - 1)) for count in (910, 955, 1003)]
+    found = _ras(tmp_path / "moves", *looks)
+    assert (found.cause, found.hang, found.culprits) == ("no_hang", False, [])
+    stands = _ras(tmp_path / "stands", *looks, looks[-1])
+    assert stands.cause != "no_hang"
+    assert [c.rank for c in stands.culprits] == [6]
+
+
+DEAD = """\
+DEAD
+  2 job processes are considered dead (unreachable via the RAS network)
+  Process 41 on node 10.1.0.2 managing GPU 0
+  Process 42 on node 10.1.0.2 managing GPU 1
+"""
+SILENT = """\
+INCOMPLETE
+  Missing communicator data from 2 job processes
+  Process 41 on node 10.1.0.2 managing GPU 0
+  Process 42 on node 10.1.0.2 managing GPU 1
+"""
+NUMBERS = """\
+  Missing communicator data from 2 ranks
+  The missing ranks: 4,5
+"""
+ROWS = """\
+  Missing communicator data from 2 ranks
+  Rank 4 -- GPU 0 managed by process 41 on node 10.1.0.2
+  Rank 5 -- GPU 1 managed by process 42 on node 10.1.0.2
+"""
+
+
+@pytest.mark.parametrize("below", [NUMBERS, ROWS], ids=["numbers", "rows"])
+def test_ranks_of_a_host_that_ras_considers_dead(tmp_path: Path, below: str) -> None:
+    def answer(above: str) -> str:
+        return RAS_TABLE.format(errors="INCOMPLETE", above=above, below=below)
+
+    found = _ras(tmp_path / "host", answer(DEAD))
+    assert (found.cause, [c.rank for c in found.culprits]) == ("peer_unreachable", [4, 5])
+    found = _ras(tmp_path / "silent", answer(SILENT))
+    assert (found.culprits, [c.rank for c in found.suspects]) == ([], [4, 5])

@@ -134,7 +134,7 @@ Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
         ("node03:4242:4310 [3] NCCL WARN NET/IB : Got completion from peer 10.1.2.9<41872> with status=12 opcode=0 len=0 vendor err 129 (Recv)", "peer_unreachable", []),
         (RAS.format(usual=641, late=640) * 2, "undetermined", [12, 13]),
         (RAS.format(usual=641, late=640), "undetermined", []),
-        (RAS.format(usual=641, late=640) + RAS.format(usual=731, late=730), "undetermined", []),
+        (RAS.format(usual=641, late=640) + RAS.format(usual=731, late=730), "no_hang", []),
     ],
 )  # fmt: skip
 def test_a_line_that_carries_a_finding_alone(tmp_path: Path, text: str, cause: str, ranks: list[int]) -> None:

@@ -46,18 +46,22 @@ DOCUMENT = {
 }  # fmt: skip
 
 
+KINDS = ["ras_communicator", "ras_mismatch", "ras_missing_ranks", "ras_dead", "ras_communicator"]
+
+
 def test_counts_and_missing_ranks(tmp_path: Path) -> None:
     log = log_of(tmp_path, json.dumps(DOCUMENT, indent=1), "ras.json")
     rows = rows_of(log)
-    assert kinds_of(rows) == ["ras_communicator", "ras_mismatch", "ras_dead", "ras_communicator"]
-    summary, mismatch, dead, _ = rows
+    assert kinds_of(rows) == KINDS
+    summary, mismatch, missing, dead, _ = rows
+    assert (missing["about"], missing["fields"]["size"]) == ([3], 4)
     assert summary["fields"]["states"] == {"running": 2, "initialising": 1}
     assert (mismatch["op"], mismatch["about"], mismatch["about_in"]) == ("AllReduce", [2], "group")
     assert mismatch["fields"]["listed"] == [{"rank": 2, "count": 911, "pid": 4002, "host": "10.1.2.3"}]
     assert (dead["group_rank"], dead["pid"], dead["host"]) == (3, 4003, "10.1.2.4")
     assert log.row.world_size == 4
     assert not log.notes
-    assert rows[3]["line"] > rows[0]["line"] > 1
+    assert rows[4]["line"] > rows[0]["line"] > 1
 
 
 def test_the_forgotten_comma_is_put_in(tmp_path: Path) -> None:
@@ -68,7 +72,7 @@ def test_the_forgotten_comma_is_put_in(tmp_path: Path) -> None:
     with pytest.raises(json.JSONDecodeError):
         json.loads(text)
     log = log_of(tmp_path, text)
-    assert kinds_of(rows_of(log)) == ["ras_communicator", "ras_mismatch", "ras_dead", "ras_communicator"]
+    assert kinds_of(rows_of(log)) == KINDS
     assert "1 missing comma" in log.notes[0].what
 
 
