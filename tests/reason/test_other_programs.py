@@ -158,6 +158,22 @@ def test_who_waited_in_vain_has_not_failed_by_itself(tmp_path: Path) -> None:
     assert "TORCH_" not in str(found.verdicts[0].missing_evidence)
 
 
+def test_a_limit_that_ran_out_on_what_only_this_rank_asked_for_is_its_own(tmp_path: Path) -> None:
+    raised = """Traceback (most recent call last):
+  File "/w/main.py", line 3, in <module>
+    serve.execute_model(batch)
+  File "/w/serve.py", line 9, in execute_model
+    self.words.refresh()
+  File "/w/words.py", line 4, in refresh
+    answer = requests.get(self.url, timeout=30)
+  File "/usr/lib/python3/site-packages/requests/adapters.py", line 713, in send
+    raise ReadTimeout(e, request=request)
+requests.exceptions.ReadTimeout: HTTPConnectionPool(host='words', port=80): Read timed out. (read timeout=30)
+"""
+    found = diagnosed(tmp_path, rank_0__log="step 1\n", rank_1__log="step 1\n" + raised)
+    assert blamed(found) == [1] and found.verdicts[0].cause == "raised"
+
+
 GAVE_UP = "[rank{r}]:[E304 10:00:00.1 ProcessGroupNCCL.cpp:685] [Rank {r}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType={op}, NumelIn={n}, NumelOut={n}, Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
 
 

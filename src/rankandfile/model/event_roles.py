@@ -4,3 +4,6 @@ from __future__ import annotations
 
 #: The roles of an event, the one that tells most of its writer first.
 WORTH_OF_ROLE = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
+
+#: Kinds of lines that only warn of a wait: it is over where the same log shows work behind them.
+WARNINGS = ("vllm_no_block", "horovod_stalled", "xla_rendezvous", "xla_leader_stuck")

@@ -39,7 +39,7 @@ _TITLE = re.compile(r"\((\w{1,80}) pid=(\d{2,10})[,)]")
 _HOST = re.compile(r"(?<![\w-])(?:host(?:name)?|node|ip)\s*[=:]\s*([\w.-]{1,200})")
 #: What a process says of another one, or of its end, tells nothing of itself.
 _NOT_ITS_OWN = re.compile(
-    r"(?i)\b(?:died|dead|exit\w*|kill\w*|child\w*|parent|server|fork\w*|signal\w*|terminat\w*|subprocess|loader)\b"
+    r"(?i)\b(?:died|dead|exit\w*|kill\w*|child\w*|parent|server|fork\w*|signal\w*|terminat\w*|subprocess|loader|spawn\w*|workers?)\b"
 )
 _SIZE = re.compile(
     r"(?<![\w-])(?:(?:WORLD_SIZE|OMPI_COMM_WORLD_SIZE|world_size|SLURM_NTASKS|process_count|num_processes)\s*[=:]\s*"

@@ -16,6 +16,8 @@ _THREAD = re.compile(r"^(?:Exception in thread (.{1,100}?):?|Process (\S{1,100})
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\].*$")
 
 FRAMES = 100
+#: What lies further out only led there.
+_INNERMOST = 3
 
 #: Exceptions by which a process learns that others ended, or that nobody came: they began elsewhere.
 _ECHOES = re.compile(
@@ -40,7 +42,7 @@ _RAN_OUT = re.compile(r"(?i)time[ds]?[ _-]?out|deadline[ _]?exceeded")
 #: Frames, and lines of source, in which ranks wait for each other.
 _FOR_OTHERS = re.compile(
     r"(?i)(?:^|[^a-z])(?:\w*barrier\w*|(?:i?all_?)(?:reduce|gather|to_?all)\w*|reduce_?scatter\w*|broadcast\w*|gather_object"
-    r"|scatter_object\w*|sync_global\w*|rendezvous\w*|wait_at_\w+|collective_rpc|execute_model|i?recv|_store\w*|store\.(?:get|wait)"
+    r"|scatter_object\w*|sync_global\w*|rendezvous\w*|wait_at_\w+|collective_rpc|(?:dist|comm|pg|group)\w*\.i?recv|_store\w*|store\.(?:get|wait)"
     r"|process_allgather|init_process_group|new_group|wait_for_(?:workers|peers|ranks|everyone))\s*(?:\(|$)"
 )
 
@@ -71,7 +73,7 @@ def read(event: Event, context: Context) -> None:
         event.fields["message"] = clean(raised[2] or "", 400)
         event.text = clean(raised[0])
         event.role = weigh(raised[1], raised[2] or "")
-        asked = [source, *(str(frame[0]) for frame in frames)]
+        asked = [source, *(str(frame[0]) for frame in frames[-_INNERMOST:])]
         if _RAN_OUT.search(raised[0]) and any(_FOR_OTHERS.search(one) for one in asked):
             event.role = "messenger"
     if told.startswith("traceback"):

@@ -24,6 +24,7 @@ from rankandfile.evidence.text.scan import LINE, Line, Scan
 from rankandfile.evidence.text.stacks.in_logs import words
 from rankandfile.evidence.text.told_processes import Listener
 from rankandfile.evidence.text.written_lines import pieces
+from rankandfile.model.event_roles import WARNINGS
 
 #: How much of a file's beginning and end is read for its times and its last words.
 _EDGE = 64 << 10
@@ -85,7 +86,8 @@ class Events:
         row.partial = bool(self.notes)
         # Where something was understood, that is what is shown.
         unread = [] if events else unread_in(tail, self.scan.lines)
-        work = progress_in(tail, self.scan.lines, min(_last_line(e) for e in events)) if events else []
+        warned = [_last_line(event) for event in events if event.kind in WARNINGS]
+        work = progress_in(tail, self.scan.lines, min(warned)) if warned else []
         said = said_in(head, tail, self.scan.lines, size <= _EDGE)
         moved = last_words(tail, self.scan.lines)
         return RawLog(row, columns_of([*events, *unread, *work, *moved]), self.notes, said, told)

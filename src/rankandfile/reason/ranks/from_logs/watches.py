@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.model.event_roles import WARNINGS
 from rankandfile.model.events import event_id
 
 from .accounts import Error, fields_of
@@ -20,8 +21,6 @@ _WORDS = {
     "xla_rendezvous": "XLA's rendezvous was not complete in time",
     "xla_leader_stuck": "XLA's rendezvous does not end",
 }
-#: What only warns. The others end the process: what goes on behind them is another attempt.
-_WARNINGS = ("vllm_no_block", "horovod_stalled", "xla_rendezvous", "xla_leader_stuck")
 
 
 def watched(events: pl.DataFrame) -> tuple[Error, ...]:
@@ -37,11 +36,19 @@ def watched(events: pl.DataFrame) -> tuple[Error, ...]:
 
 
 def over(events: pl.DataFrame) -> frozenset[tuple[int, int]]:
+<<<<<<< HEAD
     """Warnings, by log and line, behind the last of which the same log shows work, or takes them back."""
     later = events.filter(pl.col("kind").is_in(["progress", "work_goes_on", "xla_unstuck"]))
+=======
+    """Warnings, by log and line, behind the last of which the same log shows work, or takes them back.
+
+    Other lines of this kind end the process: what goes on behind them is another attempt.
+    """
+    later = events.filter(pl.col("kind").is_in(["progress", "xla_unstuck"]))
+>>>>>>> foundy
     last = dict(later.group_by("log").agg(pl.col("line").max()).iter_rows())
     found = set()
-    for row in events.filter(pl.col("kind").is_in(list(_WARNINGS))).iter_rows(named=True):
+    for row in events.filter(pl.col("kind").is_in(list(WARNINGS))).iter_rows(named=True):
         again = fields_of(row).get("last_line") or row["line"]
         if row["log"] in last and again < last[row["log"]]:
             found.add((row["log"], row["line"]))

@@ -112,8 +112,8 @@ def _too_late(
 
 
 def _words(line: str | None) -> bool:
-    """Whether a last line is a word of the program, and no frame of a stack."""
-    return bool(line) and not str(line).startswith(("File ", "Thread ", "Current thread"))
+    """Whether a last line is a word of the program, and no frame of a stack or line of its watchdog."""
+    return bool(line) and not str(line).startswith(("File ", "Thread ", "Current thread", "[PG ", "[Rank "))
 
 
 def _last_words(facts: Facts, ranks: tuple[int, ...]) -> str:

@@ -15,7 +15,7 @@ from .make_finding import make_finding
 from .places import Parting, parting
 from .where_all_stand import WhereAllStand
 
-_KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$|barrier")
+_KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$")
 
 
 def went_another_way(of: WhereAllStand) -> Finding | None:

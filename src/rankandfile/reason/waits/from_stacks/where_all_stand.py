@@ -87,7 +87,12 @@ class WhereAllStand:
     def overdue(self) -> bool:
         """Somebody has waited for too long: a watchdog, whoever else watches, or the person."""
         accounts = self.facts.accounts
-        return bool(accounts.gave_up or accounts.watched or accounts.waited_in_vain) or self.facts.hung
+        return bool(accounts.gave_up or accounts.watched or self._in_vain) or self.facts.hung
+
+    @property
+    def _in_vain(self) -> tuple[int, ...]:
+        """Ranks that gave up a wait by an exception, and were not seen alive: those got over it."""
+        return tuple(sorted(self.facts.accounts.waited_in_vain.keys() - self.stands.keys()))
 
     @cached_property
     def stays(self) -> str:
@@ -100,7 +105,7 @@ class WhereAllStand:
             return "watchdogs gave up on it"
         if self.facts.accounts.watched:
             return self.facts.accounts.watched[0].words
-        if vain := sorted(self.facts.accounts.waited_in_vain):
+        if vain := self._in_vain:
             return f"{ranks_words(vain)} waited until {verb(vain, 'its', 'their')} time was over"
         return "that the job hung was said" if self.facts.hung else ""
 
