@@ -29,6 +29,8 @@ _OWN = re.compile(
     r"|\b(?:pid|port|seed|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|"
     r"eta|it/s|mem\w*|world|worker|thread|uuid|hash|id)\b"
 )
+#: Lines of a stack: where each rank stands is told by them together.
+_STACK = re.compile(r"#\d+ |File \"|frame #|(?:Current t|T)hread 0x|Traceback |Timeout \(|.*most recent call")
 _OF_TORCH = frozenset(("c10", "nccl", "kernel", "syslog", "journal"))
 _TELLS = re.compile(
     r"(?i)\b(?:skip\w*|stop\w*|early|signal|sig(?:term|int|usr)\w*|preempt\w*|exhaust\w*|retry\w*|nan|non-finite|empty|"
@@ -65,7 +67,7 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
 
 
 def _plain(text: str) -> bool:
-    return len(_WORD.findall(text[:_LONGEST])) >= 2 and "Traceback (most" not in text
+    return len(_WORD.findall(text[:_LONGEST])) >= 2 and not _STACK.match(text)
 
 
 def shape_of(text: str) -> str:

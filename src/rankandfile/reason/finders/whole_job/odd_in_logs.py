@@ -32,6 +32,13 @@ _CAUSES = (
 )
 
 
+#: What a program reads: that the ranks' numbers of it differ is a reason to part.
+_INPUTS = re.compile(
+    r"(?i)batch|sampl|shard|example|row|record|item|file|sequence|document|utterance|image|chunk|part|token|step|iter"
+    r"|length|data"
+)
+
+
 class _Said(NamedTuple):
     rank: int
     words: str
@@ -53,7 +60,8 @@ def _said(row: dict[str, object]) -> _Said:
         words = f'wrote, as the only one of {others + 1} ranks: "{text}"'
         cause = next((cause for cause, pattern in _CAUSES if pattern.search(text)), "undetermined")
     elif row["kind"] == "value_differs":
-        words, cause = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"', "uneven_inputs"
+        words = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"'
+        cause = "uneven_inputs" if _INPUTS.search(text) else "undetermined"
     else:
         words, cause = (
             f'came to "{text}" in its log, and {counted(others, "other")} to "{other}"',
