@@ -184,11 +184,10 @@ def _instead(
         evidence=ids,
         contradicted_by="a later answer with other counts",
         alternatives=(
-            Alternative(
-                cause="skipped_collective",
-                confidence="hypothesis",
-                sentence=f"{upper(those)} may have left out {count.op}, and gone on to the next call.",
-                culprits=format_ranks(late),
+            perhaps(
+                "skipped_collective",
+                f"{upper(those)} may have left out {count.op}, and gone on to the next call.",
+                late,
                 decided_by="its stack, or dumps of all ranks",
             ),
         ),

@@ -61,7 +61,6 @@ def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
             yield meaning, rows
 
 
-<<<<<<< HEAD:src/rankandfile/reason/finders/whole_job/single_lines.py
 class Unclaimed(NamedTuple):
     """A failure that is told for sure, and of no rank."""
 
@@ -102,40 +101,6 @@ def _unit(row: Row) -> tuple[str, str] | None:
 
 
 def _of_its_own(facts: Facts, row: Row, went_on: frozenset[int], proved: bool) -> bool:
-=======
-@finder(precedence=100, of="logs")
-def went_on(facts: Facts, _: WaitEnd) -> Finding | None:
-    """Where every line that tells of a wait was taken back by what the log goes on to say."""
-    events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
-    past = over(events)
-    work = events.filter(pl.col("kind") == "progress").sort("log", "line")
-    bad = events.filter(pl.col("role").is_in(["messenger", "echo", "origin"])).select("log", "line", "text")
-    if (
-        facts.hung
-        or not past
-        or not work.height
-        or any((log, line) not in past for log, line, _ in bad.iter_rows())
-    ):
-        return None
-    last = work.row(-1, named=True)
-    first = next(text for log, line, text in bad.iter_rows() if (log, line) in past)
-    return Finding(
-        hang=False,
-        cause="no_hang",
-        confidence="supported",
-        sentence=(
-            f'A warning told of a wait ("{first[:120]}"), and it was over: behind it the log goes on with work, up to '
-            f'"{last["text"][:120]}". No line tells that anything waits since.'
-        ),
-        evidence=(
-            *(event_id(log, line) for log, line in sorted(past)[:3]),
-            event_id(last["log"], last["line"]),
-        ),
-    )
-
-
-def _of_its_own(row: Row, went_on: frozenset[int]) -> bool:
->>>>>>> foundy:src/rankandfile/reason/finders/single_lines.py
     """Who waited in vain or lost a peer tells of another; and what the program dealt with ended nobody."""
     if row["role"] != "origin":
         return False

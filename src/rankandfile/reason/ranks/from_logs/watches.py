@@ -36,16 +36,11 @@ def watched(events: pl.DataFrame) -> tuple[Error, ...]:
 
 
 def over(events: pl.DataFrame) -> frozenset[tuple[int, int]]:
-<<<<<<< HEAD
-    """Warnings, by log and line, behind the last of which the same log shows work, or takes them back."""
-    later = events.filter(pl.col("kind").is_in(["progress", "work_goes_on", "xla_unstuck"]))
-=======
     """Warnings, by log and line, behind the last of which the same log shows work, or takes them back.
 
     Other lines of this kind end the process: what goes on behind them is another attempt.
     """
-    later = events.filter(pl.col("kind").is_in(["progress", "xla_unstuck"]))
->>>>>>> foundy
+    later = events.filter(pl.col("kind").is_in(["progress", "work_goes_on", "xla_unstuck"]))
     last = dict(later.group_by("log").agg(pl.col("line").max()).iter_rows())
     found = set()
     for row in events.filter(pl.col("kind").is_in(list(WARNINGS))).iter_rows(named=True):
