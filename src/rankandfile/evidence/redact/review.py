@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 
 from rankandfile.model.case import Case
+from rankandfile.model.packages import PACKAGES
 
-from . import public
 from .tables import texts
 
 #: A word as it stands, and its parts: `GandalfLoader_v2` has three, of which one is of no use to anybody.
@@ -62,7 +62,7 @@ def _is_known(word: str) -> bool:
 def _vocabulary() -> frozenset[str]:
     """The words of the package's own sources, of Python and of the usual libraries."""
     whole = Path(__file__).resolve().parents[2]
-    found = {name.lower() for name in (*sys.stdlib_module_names, *dir(builtins), *public.PACKAGES)}
+    found = {name.lower() for name in (*sys.stdlib_module_names, *dir(builtins), *PACKAGES)}
     for path in whole.rglob("*.py"):
         if not set(_WITH_NAMES).intersection(path.relative_to(whole).parts):
             found.update(_PART.findall(path.read_text(encoding="utf-8", errors="replace")))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.finders.odd_in_logs import said_differently
+from rankandfile.reason.finders.whole_job.odd_in_logs import said_differently
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import Error
 from rankandfile.reason.verdict.finding import Finding

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.finders.single_lines import Unclaimed, unclaimed
+from rankandfile.reason.finders.whole_job.single_lines import Unclaimed, unclaimed
 from rankandfile.reason.ranks.did_instead import Story
 from rankandfile.reason.ranks.from_logs.accounts import Report, fields_of
 from rankandfile.reason.ranks.from_logs.counters import Counter, counters
