@@ -270,3 +270,8 @@ def test_devices_tell_no_ranks_apart_where_each_process_sees_one(tmp_path: Path)
     )
     text = lines + "".join(f"[rank{rank}]: bye\n" for rank in (4, 5, 6, 7))
     assert not verdict(tmp_path, {"node-2.log": text}).culprits
+
+
+def test_what_a_launcher_exits_with_is_no_end_of_the_one_that_is_missing(tmp_path: Path) -> None:
+    text = steps(0, 50) + waits((0, 1, 3)) + "srun: error: c1: task 0: Exited with exit code 1\n"
+    assert not named(verdict(tmp_path, {"slurm-9.out": text}))
