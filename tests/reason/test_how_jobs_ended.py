@@ -270,3 +270,33 @@ def test_devices_tell_no_ranks_apart_where_each_process_sees_one(tmp_path: Path)
     )
     text = lines + "".join(f"[rank{rank}]: bye\n" for rank in (4, 5, 6, 7))
     assert not verdict(tmp_path, {"node-2.log": text}).culprits
+
+
+def test_what_a_launcher_exits_with_is_no_end_of_the_one_that_is_missing(tmp_path: Path) -> None:
+    text = steps(0, 50) + waits((0, 1, 3)) + "srun: error: c1: task 0: Exited with exit code 1\n"
+    assert not named(verdict(tmp_path, {"slurm-9.out": text}))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "5m   Normal   Preempted            pod/sft-1-x   Preempted by pod 5e1f on node gke-a\n",
+        "5m   Warning  Terminated           pod/sft-1-x   Pod was terminated in response to imminent node shutdown.\n",
+        "5m   Warning  Evicted              pod/sft-1-x   The node was low on resource: memory. Threshold quantity: 100Mi\n",
+    ],
+)
+def test_a_pod_that_its_cluster_ended(tmp_path: Path, event: str) -> None:
+    found = verdict(tmp_path, {"all.log": steps(0, 30) + waits((0, 2, 3)), "events.txt": event})
+    assert (named(found), found.cause) == ([1], "killed")
+
+
+def test_a_shell_says_whom_it_lost(tmp_path: Path) -> None:
+    shell = "/var/spool/run.sh: line 14: 40112 Killed                  python -u fit.py --rank 2\n"
+    found = verdict(tmp_path, {"run.out": steps(0, 30) + waits((0, 1, 3)) + shell})
+    assert (named(found), found.cause) == ([2], "killed")
+
+
+def test_a_container_that_was_not_killed_for_memory_is_not_said_to_be(tmp_path: Path) -> None:
+    state = '[{"State": {\n  "Status": "exited",\n  "OOMKilled": false,\n  "ExitCode": 0\n}}]\n'
+    found = verdict(tmp_path, {"inspect.txt": state, "a.log": steps(0, 9)})
+    assert found.cause != "killed"

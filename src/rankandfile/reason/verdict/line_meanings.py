@@ -64,6 +64,10 @@ MEANINGS: tuple[Meaning, ...] = (
         words="{who} was evicted, as its node ran low on {resource}", next_step="which ranks ran in it: " + _EXIT,
     ),
     Meaning(
+        kinds=("pod_ended",), cause="killed", where="writer", sure=True,
+        words="{who} was ended by its cluster: {reason}", next_step="which ranks ran in it: " + _EXIT,
+    ),
+    Meaning(
         kinds=("kernel_oom", "slurm_oom", "pod_oom", "ray_oom"), cause="killed", where="writer", sure=True,
         words="{who} was ended for want of the host's memory ({text})",
         next_step="which rank that process was: " + _EXIT,

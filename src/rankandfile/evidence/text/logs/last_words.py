@@ -15,7 +15,7 @@ from rankandfile.evidence.text.logs.compared import shape_of
 from rankandfile.evidence.text.logs.event import Event, begin
 
 #: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
-_FEWEST, _COUNTERS, _SPEAKERS = 4, 2, 64
+_FEWEST, _COUNTERS, _SPEAKERS, _LOOKED = 4, 2, 64, 160
 
 _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -33,14 +33,14 @@ _OF_TORCH = frozenset(("c10", "kernel", "syslog", "journal"))
 class _Step(NamedTuple):
     line: int
     bare: BareLine
-    numbers: list[str]
+    text: str
 
 
 def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     """Of a file's last lines: `lines` is how many it has."""
     first = lines - len(tail) + 1
     steps: dict[tuple[object, ...], list[_Step]] = {}
-    spoke: dict[int, Event] = {}
+    spoke: dict[int, tuple[BareLine, int]] = {}
     for number, bare in enumerate(tail, start=first):
         text = bare.body.strip()
         if not text or bare.nccl or _OF_TORCH.intersection(bare.layers):
@@ -48,10 +48,10 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         said = bare.rank if bare.rank is not None else _speaker(text)
         if said is not None and not bare.body[:1].isspace():
             spoke.pop(said, None)
-            spoke[said] = _event("last_said", bare, number, said)
-        plain = " ".join(_BAR.sub("", text).split())
+            spoke[said] = bare, number
+        plain = " ".join((text if text.isascii() and "|" not in text else _BAR.sub("", text)).split())
         key_of_step = (bare.carrier, said, shape_of(plain))
-        steps.setdefault(key_of_step, []).append(_Step(number, bare, _NUMBER.findall(plain[:160])))
+        steps.setdefault(key_of_step, []).append(_Step(number, bare, plain))
     moved = [
         event
         for (_, said, shape), found in steps.items()
@@ -59,11 +59,13 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     ]
     moved = sorted(moved, key=lambda event: event.line)[-_COUNTERS:]
     # Of one that speaks alone its file's last line tells the same.
-    return [*moved, *(list(spoke.values())[-_SPEAKERS:] if len(spoke) > 1 else ())]
+    last = list(spoke.items())[-_SPEAKERS:] if len(spoke) > 1 else ()
+    return [*moved, *(_event("last_said", bare, number, said) for said, (bare, number) in last)]
 
 
 def _speaker(text: str) -> int | None:
-    match = _SPEAKER.search(text[:_BEGINNING])
+    head = text[:_BEGINNING]
+    match = _SPEAKER.search(head) if "ank" in head or "ANK" in head else None
     # Behind more than a level and a name it is rather spoken of.
     return int(match[1]) if match and len(_WORD.findall(text[: match.start()])) < _WORDS_BEFORE else None
 
@@ -79,7 +81,7 @@ def _counted(found: list[_Step], shape: str, said: object) -> Event | None:
     """Lines of one shape in which one whole number goes up, and none is of waiting."""
     if len(found) < _FEWEST or _NO_WORK.search(shape):
         return None
-    columns = zip(*(step.numbers for step in found), strict=False)
+    columns = zip(*(_NUMBER.findall(step.text[:_LOOKED]) for step in found), strict=False)
     counter = next((values for values in columns if _goes_up(values)), None)
     if counter is None:
         return None

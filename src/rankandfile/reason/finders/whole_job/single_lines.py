@@ -33,6 +33,8 @@ Row = dict[str, Any]
 _MOST = 4
 _RAISED = ("traceback", "oom", "loader_raised")
 _LONGEST = 240
+#: What ends a process from outside. A code is what its launcher exits with as well, after others have failed.
+_BY_SYSTEM = ("SIGKILL", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE")
 
 
 @finder(precedence=60, of="logs")
@@ -69,6 +71,8 @@ class Unclaimed(NamedTuple):
     evidence: str
     unit: tuple[str, str] | None
     """What failed: a pod, a process or a host, and its name; None where nothing tells."""
+    kind: str
+    host: str | None
 
 
 def unclaimed(facts: Facts) -> list[Unclaimed]:
@@ -84,8 +88,11 @@ def unclaimed(facts: Facts) -> list[Unclaimed]:
                 words=say(meaning.words, _values(row)),
                 evidence=event_id(row["log"], row["line"]),
                 unit=_unit(row),
+                kind=row["kind"],
+                host=row["host"],
             )
             for row in rows
+            if meaning.cause != "exited" or row["signal"] in _BY_SYSTEM
         ]
     return []
 

@@ -51,13 +51,10 @@ def at_work_words(one: Counter, ranks: tuple[int, ...]) -> str:
 
 def by_elimination(facts: Facts, ranks: tuple[int, ...]) -> dict[int, Story]:
     """The one pod, host or process of which an end is told and no rank is known, where nobody else is missing."""
-    found = unclaimed(facts)
-    units = {one.unit for one in found}
-    if len(units) != 1 or None in units:
+    found = [one for one in unclaimed(facts) if one.unit is not None]
+    if not found or not _one_end(found) or not all(_may_be(facts, one, ranks) for one in found):
         return {}
     first = found[0]
-    if not _may_be(facts, first, ranks):
-        return {}
     story = Story(
         cause=first.cause,
         confidence="supported",
@@ -65,6 +62,14 @@ def by_elimination(facts: Facts, ranks: tuple[int, ...]) -> dict[int, Story]:
         evidence=tuple(one.evidence for one in found[:2]),
     )
     return dict.fromkeys(ranks, story)
+
+
+def _one_end(found: list[Unclaimed]) -> bool:
+    """The kernel and the scheduler each tell of it in their own way, on one host."""
+    units: dict[str, set[object]] = {}
+    for one in found:
+        units.setdefault(one.kind, set()).add(one.unit)
+    return all(len(those) == 1 for those in units.values()) and len({one.host for one in found} - {None}) < 2
 
 
 def _may_be(facts: Facts, one: Unclaimed, ranks: tuple[int, ...]) -> bool:

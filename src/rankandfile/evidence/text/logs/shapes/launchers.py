@@ -9,6 +9,7 @@ import re
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
+from rankandfile.evidence.text.logs.signals import by_words
 
 ORDER = 110
 
@@ -20,8 +21,15 @@ def _signalled(event: Event, _context: Context) -> None:
 _POD = re.compile(r"^Name: +([\w.-]{1,200})$|pod/([\w.-]{1,200})")
 
 
+def _signalled_by_words(event: Event, _context: Context) -> None:
+    """As a shell words it of a process that it had started."""
+    event.signal = by_words(event.signal or "")
+
+
 def _pod(event: Event, context: Context) -> None:
-    """`kubectl describe` names the pod far above."""
+    """`kubectl describe` names the pod far above, where the line does not."""
+    if "pod" in event.fields and event.kind == "pod_ended":
+        return
     for bare in context.preceding(60):
         if match := _POD.search(bare.body):
             event.fields["pod"] = match[1] or match[2]
@@ -161,5 +169,17 @@ SHAPES = (
         "process_ended_well", "P6", "fact", "exits successfully", r"Process (?P<pid>\d+) exits successfully",
     ),
     Shape("ray_sigterm", "P7", "echo", "process receives a SIGTERM", r"The process receives a SIGTERM"),
-    Shape("pod_oom", "K4", "origin", "OOMKilled", r"OOMKilled(?:.*?exit ?[cC]ode:? (?P<exit_code>\d+))?", then=_pod),
+    Shape(
+        "pod_ended", "K4", "origin",
+        ("imminent node shutdown", "Preempted by ", "Marking for deletion Pod", "NoExecute taint"),
+        r"(?:pod/(?P<pod>[\w.-]+)\s+)?(?P<reason>Pod was terminated in response to imminent node shutdown|Preempted by .{1,80}"
+        r"|Marking for deletion Pod (?P<namespace>[\w.-]+)/[\w.-]+|.{0,40}NoExecute taint)",
+        then=_pod,
+    ),
+    Shape(
+        "process_ended", "P7", "fact", ("Killed   ", "Segmentation fault", "Bus error"),
+        r": line \d+: +(?P<pid>\d+) (?P<signal>Killed|Segmentation fault|Bus error)\b",
+        then=_signalled_by_words,
+    ),
+    Shape("pod_oom", "K4", "origin", "OOMKilled", r"OOMKilled(?!\W{1,6}false)(?:.*?exit ?[cC]ode:? (?P<exit_code>\d+))?", then=_pod),
 )  # fmt: skip
