@@ -34,7 +34,15 @@ def cohort(
     facts: Facts, ranks: Collection[int], row: lookup.Row | None = None, detail: str | None = None
 ) -> Cohort:
     """Ranks, and their call if they made one. `detail`: what sets it apart where that is not its place."""
-    return Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, detail) if row else None)
+    call = lookup.as_call(facts, row, detail) if row else None
+    if (
+        call is not None
+        and row is not None
+        and set(ranks) - set(facts.membership.members.get(row["group"], ()))
+    ):
+        # Each made it in its own group of that kind.
+        call.group = lookup.kind_of_group(facts, row["group"])
+    return Cohort(ranks=format_ranks(ranks), call=call)
 
 
 def diverged(

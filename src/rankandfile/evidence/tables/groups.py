@@ -63,14 +63,15 @@ def world_size(parts: Sequence[Part], listed: Collection[int] = ()) -> int | Non
 
 def membership(parts: Sequence[Part], world: int | None) -> Membership:
     recorded: dict[str, set[Members]] = defaultdict(set)
-    users: dict[str, set[int]] = defaultdict(set)
+    users: dict[tuple[str, str], set[int]] = defaultdict(set)
     configs = [_configured(part) for part in parts]
     for part, config in zip(parts, configs, strict=True):
         for name, members in config.items():
             recorded[name].add(members)
-        for name, _desc in part.raw.groups:
+        for name, desc in part.raw.groups:
             if part.rank is not None:
-                users[name].add(part.rank)
+                # Ranks that made different groups gave them one name by counting, and each its own description.
+                users[name, desc].add(part.rank)
 
     everybody = Members(range(world or 0))
     numbers: dict[tuple[str, Members | None, int | None], int] = {}
@@ -105,7 +106,7 @@ def _members(
     rank: int | None,
     config: dict[str, Members],
     recorded: dict[str, set[Members]],
-    users: dict[str, set[int]],
+    users: dict[tuple[str, str], set[int]],
     everybody: Members,
 ) -> tuple[Members | None, str | None]:
     if name in config:
@@ -119,4 +120,4 @@ def _members(
         return everybody, "world"
     if name.startswith("#"):
         return None, None
-    return (Members(sorted(users[name])), "inferred") if users[name] else (None, None)
+    return (Members(sorted(users[name, desc])), "inferred") if users[name, desc] else (None, None)

@@ -154,27 +154,11 @@ class Raw:
         """Whether a line's word for an operation is the claim's."""
         return claim.op is None or contract_of(op.lower()).op == contract_of(claim.op).op
 
-    def seen_at(self, rank: int, file: str, line: int | None) -> bool:
-        """Whether a stack of the rank has this line."""
-        frames = self.case.frames.filter((pl.col("file") == file) & (pl.col("line") == line))["frame"]
-        numbers = self.case.snapshots.filter(pl.col("rank") == rank)["stack"].drop_nulls()
-        stacks = self.case.stacks.filter(pl.col("stack").is_in(numbers.implode()))
-        return bool(frames.len()) and bool(
-            stacks["frames"].explode().is_in(frames.implode()).any() if stacks.height else False
-        )
-
     def asked_root(self, rank: int, op: str) -> str | None:
         """The root that a stack of the rank shows it to have asked for."""
         told = self.case.snapshots.filter(pl.col("rank") == rank)["asked"].drop_nulls().to_list()
         found = [match[1] for text in told if op in text and (match := _ROOT.search(text))]
         return found[-1] if found else None
-
-    def called_from(self, rank: int, file: str, line: int) -> bool:
-        """Whether a recorded call of the rank was made from below this line."""
-        frames = self.case.frames.filter((pl.col("file") == file) & (pl.col("line") == line))["frame"]
-        numbers = self.case.calls.filter(pl.col("rank") == rank)["stack"].drop_nulls().unique()
-        stacks = self.case.stacks.filter(pl.col("stack").is_in(numbers.implode()))
-        return bool(stacks.height and stacks["frames"].explode().is_in(frames.implode()).any())
 
     def _same_op(self, claim: OfCall, op: str | None) -> bool:
         if claim.op is None or op is None:

@@ -8,22 +8,34 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from rankandfile.model.claims import Claim, InCall, ranks_of
 from rankandfile.model.diagnosis import Location, Standing
+from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.claims.holds import unsaid, what_holds
+from rankandfile.reason.claims.in_words import call_of
+from rankandfile.reason.claims.of_tellings import ended, logged, stands
+from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.lookup import evidence_of
-from rankandfile.reason.waits.in_words import call_phrase, pending_row
+from rankandfile.reason.waits.graph import Pending
+from rankandfile.reason.waits.in_words import in_calls
 
 from .did_instead import world_of
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
+_DOUBTED = "what was concluded of it does not hold against the records"
 _MOST_REASONS = 512
 
 
 class _Told(NamedTuple):
     standing: Standing
     """Of one rank; `ranks` is filled in when those alike are put together."""
+    claim: Claim
+    """What it rests on."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -32,59 +44,91 @@ class _Told(NamedTuple):
         return one.state, one.what, one.moving, place and (place.file, place.line)
 
 
-def standings(facts: Facts) -> list[Standing]:
-    """Where every rank of the job is; the fewest alike first."""
-    everyone = range(world_of(facts))
-    alike: dict[tuple[object, ...], tuple[Standing, list[int]]] = {}
+Ways = dict[Pending, list[InCall]]
+"""Who waits in a call, by what each rank's own record says of it: asked once per call."""
+
+
+def standings(facts: Facts) -> tuple[list[Standing], list[Note]]:
+    """Where every rank of the job is; the fewest alike first. And what is not said of them, as it does not hold."""
+    alike: dict[tuple[object, ...], list[tuple[int, _Told]]] = {}
     silent: list[int] = []
-    for rank in everyone:
-        one = _ended(facts, rank) or _of_calls(facts, rank) or _of_stack(facts, rank) or _of_log(facts, rank)
-        if one is None:
+    ways: Ways = {}
+    for rank in range(world_of(facts)):
+        told = (
+            _ended(facts, rank)
+            or _of_calls(facts, rank, ways)
+            or _of_stack(facts, rank)
+            or _of_log(facts, rank)
+        )
+        if told is None:
             silent.append(rank)
-            continue
-        alike.setdefault(_Told(one).key, (one, []))[1].append(rank)
-    found = [_of(one, ranks) for one, ranks in alike.values()]
-    found.sort(key=lambda one: (one.ranks.count(","), one.ranks))
-    found = sorted(found, key=lambda one: len(alike[_Told(one).key][1]))
-    return [*found, *_unknown(facts, silent)][:_MOST_LINES]
+        else:
+            alike.setdefault(told.key, []).append((rank, told))
+    found, notes = _checked(Raw(facts.case), sorted(alike.values(), key=_order)[:_MOST_LINES])
+    return [*found, *_unknown(facts, silent)][:_MOST_LINES], notes
 
 
-def _of(one: Standing, ranks: list[int]) -> Standing:
-    one.ranks = format_ranks(ranks)
-    return one
+def _order(ranks: list[tuple[int, _Told]]) -> tuple[int, int, str]:
+    words = format_ranks(rank for rank, _ in ranks)
+    return len(ranks), words.count(","), words
 
 
-def _ended(facts: Facts, rank: int) -> Standing | None:
+def _checked(raw: Raw, alike: list[list[tuple[int, _Told]]]) -> tuple[list[Standing], list[Note]]:
+    found: list[Standing] = []
+    notes: list[Note] = []
+    for those in alike:
+        told = those[0][1]
+        ids = dict.fromkeys(i for _, one in those for i in one.claim.evidence[:4])
+        whole = replace(told.claim, ranks=format_ranks(rank for rank, _ in those), evidence=list(ids))
+        true = what_holds(raw, whole)
+        if true != whole:
+            notes.append(unsaid(whole))
+        if true is not None:
+            found.append(replace(told.standing, ranks=true.ranks))
+        if rest := set(ranks_of(whole)) - set(ranks_of(true) if true else ()):
+            found.append(Standing(ranks=format_ranks(rest), state="unknown", what=_DOUBTED))
+    return found, notes
+
+
+def _ended(facts: Facts, rank: int) -> _Told | None:
     end = facts.accounts.ends.get(rank)
     if end is None or not facts.accounts.gone(rank):
         return None
-    return Standing(ranks="", state="gone", what=end.words, told_by="exit", evidence=list(end.evidence[:2]))
+    standing = Standing(
+        ranks="", state="gone", what=end.words, told_by="exit", evidence=list(end.evidence[:2])
+    )
+    return _Told(standing, ended(rank, end))
 
 
-def _of_calls(facts: Facts, rank: int) -> Standing | None:
+def _of_calls(facts: Facts, rank: int, ways: Ways) -> _Told | None:
     """The call it cannot get past. Its stack, where there is one, only says the same with more words."""
     calls = [facts.waits.pending[index] for index in facts.waits.of_rank.get(rank, ())]
     if not calls:
         return None
-    row = pending_row(facts, calls[0])
+    if calls[0] not in ways:
+        ways[calls[0]] = in_calls(facts, calls[0])
+    here = next((way for way in ways[calls[0]] if rank in ranks_of(way)), None)
+    if here is None:
+        return None
     stand = facts.hosts.get(rank)
-    return Standing(
+    standing = Standing(
         ranks="",
         state="waits",
-        what=f"in the {call_phrase(facts, calls[0])}",
+        what=f"in the {call_of(here)}",
         moving=stand.moving if stand is not None else None,
         told_by="calls",
-        evidence=[evidence_of(row)] if row else [],
+        evidence=here.evidence[:1],
     )
+    return _Told(standing, here)
 
 
-def _of_stack(facts: Facts, rank: int) -> Standing | None:
+def _of_stack(facts: Facts, rank: int) -> _Told | None:
     stand = facts.hosts.get(rank)
     if stand is None:
         return None
     moving = stand.moving if stand.moving is not None else (True if stand.running else None)
     waits = stand.waits == "ranks" and not moving
-    return Standing(
+    standing = Standing(
         ranks="",
         state="gone" if stand.died else "waits" if waits else "stands",
         what=stand.words,
@@ -95,19 +139,26 @@ def _of_stack(facts: Facts, rank: int) -> Standing | None:
         ),
         evidence=list(stand.evidence[:2]),
     )
+    return _Told(standing, stands(stand))
 
 
-def _of_log(facts: Facts, rank: int) -> Standing | None:
+def _of_log(facts: Facts, rank: int) -> _Told | None:
     """What its watchdog gave up on, or what it raised; else the last thing that it said."""
     accounts = facts.accounts
     report = next((r for r in accounts.of_rank.get(rank, ()) if r.seq is not None), None)
     if report is not None:
-        what = f"in {report.op or 'a call'} #{report.seq} of {report.desc or report.group}"
-        return Standing(ranks="", state="waits", what=what, told_by="log", evidence=[report.evidence])
+        op = contract_of(report.op).op if report.op else None
+        group, ids = report.desc or report.group, [report.evidence]
+        what = f"in {report.op or 'a call'} #{report.seq} of {group}"
+        standing = Standing(ranks="", state="waits", what=what, told_by="log", evidence=ids)
+        return _Told(standing, InCall(ranks=str(rank), group=group, seq=report.seq, op=op, evidence=ids))
     error = accounts.raised.get(rank)
     if error is not None:
         what = f"raised {error.words}"
-        return Standing(ranks="", state="gone", what=what, told_by="log", evidence=list(error.evidence[:2]))
+        standing = Standing(
+            ranks="", state="gone", what=what, told_by="log", evidence=list(error.evidence[:2])
+        )
+        return _Told(standing, logged(rank, error))
     return None
 
 

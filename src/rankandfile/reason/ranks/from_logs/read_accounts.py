@@ -153,7 +153,14 @@ def _end(rows: list[tuple[EndKind, Row]]) -> End:
         tuple(dict.fromkeys(row["evidence"] for row in same[:3])),
         tuple(f"{row['evidence']} says {_words(_kind(row), row)}" for row in against[:2]),
         tuple(End(_kind(row), _words(_kind(row), row), (row["evidence"],)) for row in against[:2]),
+        _how(same[0]) if kind in ("killed", "exited", "finished") else "",
     )
+
+
+def _how(row: Row) -> str:
+    if row["signal"] is not None:
+        return str(row["signal"])
+    return str(row["error"] or "") if row["exit_code"] is None else f"exit code {row['exit_code']}"
 
 
 def _words(kind: EndKind, row: Row) -> str:

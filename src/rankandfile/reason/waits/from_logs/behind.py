@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Divergence
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import (
@@ -17,7 +19,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .in_words import wait_list, waiting
+from .in_words import in_calls, wait_list
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
@@ -148,7 +150,7 @@ def _finding(
     return Finding(
         cause=cause,
         confidence=confidence,
-        sentence=f"{waiting(logged, call)}. {what.rstrip('.')}.",
+        sentence=told(waiting(in_calls(logged, call)), f"{what.rstrip('.')}."),
         culprits=culprits,
         doing={rank: stories[rank].doing for rank in culprits if rank in stories},
         victims=tuple(sorted({*wait_end.victims} - set(culprits))),

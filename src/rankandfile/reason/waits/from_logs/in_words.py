@@ -10,7 +10,6 @@ from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.claims.wait_row import WaitRow
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.words import ranks_words, upper, verb
 
 from .waits import LoggedWaits
 
@@ -45,13 +44,6 @@ def _op_of(report: Report) -> str | None:
     return contract_of(report.op).op if report.op else None
 
 
-def op(logged: LoggedWaits, call: Pending) -> str | None:
-    return next((name for r in logged.of_call(call) if (name := _op_of(r))), None)
-
-
-def waiting(logged: LoggedWaits, call: Pending) -> str:
-    return (
-        f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
-        f"{op(logged, call) or 'call'} (group {logged.groups[call.group].words}"
-        + (")" if call.slot is None else f", seq {call.slot})")
-    )
+def in_calls(logged: LoggedWaits, call: Pending) -> list[InCall]:
+    """Who waits there, by what each rank's own watchdog says."""
+    return [row.here for row in _rows(logged, call)]
