@@ -17,6 +17,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Alternative, Culprit, Diagnosis, Location, to_json
 from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
+from rankandfile.model.sentence import in_words
 from rankandfile.reason import diagnose, findings, gather, with_source
 from rankandfile.reason.verdict import precedence
 from rankandfile.reason.verdict.precedence import ADDED_BY_CODE, PRECEDENCE, SOURCES, Precedence
@@ -107,7 +108,7 @@ def winner(case: Case) -> tuple[Precedence, str]:
     for row in PRECEDENCE:
         for finding in found[row.source]:
             if row.only is None or row.only(finding):
-                return row, finding.sentence
+                return row, in_words(finding.sentence)
     raise AssertionError("no row of the table has anything to say")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
 
@@ -70,6 +71,12 @@ def _plain(op: str) -> str:
     return op
 
 
+def _same(made: str, said: str) -> bool:
+    """gloo has no reduce_scatter: torch makes an all_reduce of it, and that is what its recorder sees."""
+    made, said = _plain(made), _plain(said)
+    return made == said or (made, said) == ("reducescatter", "allreduce")
+
+
 def _groups(call: Named, rank: int, witness: Witness) -> list[int] | None:
     """Those that the words may mean; None: any."""
     if call.group is None:
@@ -78,7 +85,7 @@ def _groups(call: Named, rank: int, witness: Witness) -> list[int] | None:
     return [
         i
         for i, group in enumerate(witness.groups)
-        if titles & group.names and (not call.members or not group.members or group.members == call.members)
+        if titles & group.names and (not call.members or not group.members or call.members <= group.members)
     ]
 
 
@@ -88,7 +95,7 @@ def _such(call: Named, rank: int, witness: Witness, *, seq: bool = True, place: 
         made
         for made in witness.by_rank.get(rank, ())
         if (groups is None or made.group in groups)
-        and (call.op in (None, "coalesced") or _plain(made.op) == _plain(call.op or "") or made.batch)
+        and (call.op in (None, "coalesced") or _same(made.op, call.op or "") or made.batch)
         and (not seq or call.seq is None or made.seq in (call.seq, 0))
         and (not place or _at(call, made))
     ]
@@ -135,12 +142,24 @@ def _skipped(one: Spoken, rank: int, witness: Witness) -> str:
     call = one.call
     if call is None or rank not in witness.whole or witness.wrapped:
         return ""
-    for i, group in enumerate(witness.groups):
-        peers = [r for r in group.members if r not in one.ranks and r in witness.whole]
-        often = [sum(made.group == i for made in _such(call, r, witness, seq=False)) for r in (rank, *peers)]
-        if rank in group.members and peers and often[0] < max(often[1:]):
+    mine, decided = witness.by_rank.get(rank, []), False
+    for peer in witness.by_rank.keys() & witness.whole - {*one.ranks}:
+        wanted = {id(made) for made in _such(call, peer, witness, seq=False)}
+        theirs = witness.by_rank[peer]
+        if not mine or not wanted or not {made.group for made in mine} & {made.group for made in theirs}:
+            continue
+        # Who left a call out and went on makes the next one of its kind: that could be the one that others wait in.
+        decided |= len(mine) <= len(theirs)
+        if any(id(made) in wanted for made in _left_out(theirs, mine)):
             return ""
-    return "it made it as often as the others"
+    return "it made every such call of the others, in their order" if decided else ""
+
+
+def _left_out(theirs: list[Made], mine: list[Made]) -> Iterator[Made]:
+    keys = [[(made.op, made.places) for made in calls] for calls in (theirs, mine)]
+    for tag, first, last, _, _ in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag in ("delete", "replace"):
+            yield from theirs[first:last]
 
 
 def _ended(one: Spoken, rank: int, witness: Witness) -> str:
@@ -179,6 +198,19 @@ def _stands(one: Spoken, rank: int, witness: Witness) -> str:
     return "" if there else "no stack of it shows that line"
 
 
+_OF_RANK = re.compile(r"`(?:if|elif|while) (?P<no>not )?(?:[\w.]*\b(?:get_rank\(\)|rank\(\)|rank) == (?P<one>\d+)"
+                      r"|[\w.]*\bis_main\w*(?:\(\))?):`")  # fmt: skip
+
+
+def _took(one: Spoken, rank: int, _witness: Witness) -> str:
+    """Of a test that is of the rank's number alone, anybody can tell."""
+    test = _OF_RANK.search(one.words)
+    if test is None:
+        return ""
+    truth = (rank == int(test["one"] or 0)) != bool(test["no"])
+    return "" if truth == one.truth else "it cannot take this way"
+
+
 _CHECKS = {
     "waits": _made,
     "made": _made,
@@ -191,4 +223,5 @@ _CHECKS = {
     "raised": _quoted,
     "logged": _quoted,
     "stands": _stands,
+    "took": _took,
 }

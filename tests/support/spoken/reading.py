@@ -33,7 +33,6 @@ _CLAUSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("waits", _p(r"WHO (?:only )?waits?(?: for (?:it|them|ranks? SOME))? in CALL")),
     ("waits", _p(r"WHO waits?(?: for (?:it|them|ranks? SOME))? (?P<there>there|in it)\b")),
     ("never", _p(r"WHO (?:never (?:joined|issued|came to)|(?:has|have) not (?:issued|come to|joined)) CALL")),
-    ("never", _p(r"WHO left no dump, and (?:is|are) missing from CALL")),
     ("skipped", _p(r"WHO (?:skipped|left out) (?!\d)CALL")),
     ("skipped", _p(r"WHO (?:skipped|left out) \d+ calls, beginning with CALL")),
     ("made", _p(r"WHO (?:made|makes?|called|issued) CALL")),
@@ -128,6 +127,8 @@ def _group(label: str | None) -> tuple[str | None, frozenset[int]]:
     if not label:
         return None, frozenset()
     label = label.replace(", members not told", "")
+    if label.startswith("not told"):
+        return None, frozenset()
     title, _, listed = label.strip().removesuffix("]").rpartition(" [")
     if not title:
         return label.strip(), frozenset()
@@ -151,7 +152,11 @@ def _of_process(clause: str, subject: tuple[int, ...]) -> Iterator[Spoken]:
 
 
 def _last_named(clause: str, before: int) -> tuple[int, ...]:
-    named = [match for match in _SUBJECT.finditer(clause) if match.start() < before]
+    named = [
+        match
+        for match in _SUBJECT.finditer(clause)
+        if match.start() < before and not clause[: match.start()].endswith("says ")
+    ]
     return ranks_in(named[-1]["who"]) if named else ()
 
 

@@ -58,12 +58,13 @@ def ended(raw: Raw, claim: Ended) -> set[int]:
 
 
 def logged(raw: Raw, claim: Logged) -> set[int]:
-    """Some line that is cited is one of that rank's, or names it; and the cited lines have these words."""
+    """Some line that is cited is one of that rank's, or names it, or is of no rank, as the kernel's are; and the cited
+    lines have these words."""
     rows = [row for evidence in claim.evidence if (row := raw.event(evidence)) is not None]
     if not _have(rows, claim.what):
         return set()
     named = {rank for row in rows for rank in (row["rank"], *(row["about"] or ()))}
-    return set(ranks_of(claim)) & named
+    return set(ranks_of(claim)) & named or (set(ranks_of(claim)) if named <= {None} else set())
 
 
 def _have(rows: list[Row], words: str) -> bool:

@@ -161,7 +161,7 @@ def _finding(
             kind="absent",
             cohorts=[
                 Cohort(ranks=format_ranks(call.waiting), call=as_call(claim, call.slot) if claim else None),
-                Cohort(ranks=format_ranks(wait_end.ranks)),
+                Cohort(ranks=format_ranks(wait_end.ranks), unknown=wait_end.kind != "absent"),
             ],
             exact=False,
         ),
