@@ -65,7 +65,7 @@ def untrue(one: Spoken, witness: Witness) -> Iterator[str]:
 
 def _plain(op: str) -> str:
     op = op.lower().rpartition(":")[2].replace("_", "").removeprefix("monitored").removeprefix("coalesced ")
-    for name in ("allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "barrier", "scatter"):
+    for name in ("barrier", "allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "scatter"):
         if name in op:
             return name
     return op
@@ -122,7 +122,7 @@ def _made(one: Spoken, rank: int, witness: Witness) -> str:
 
 def _never(one: Spoken, rank: int, witness: Witness) -> str:
     call = one.call
-    if call is None or call.seq is None or rank not in witness.whole:
+    if call is None or call.seq is None or rank not in witness.whole or not any(c.seq for c in witness.calls):
         return ""
     mine = _such(call, rank, witness)
     if one.kind == "left out":

@@ -19,6 +19,7 @@ _TEXTS = (".log", ".txt", ".out", ".err")
 def of_log(incident: Path, case: Case) -> Witness:
     """By the log of calls that the lab kept, which no recorder and no analyser wrote."""
     log = calls.read(incident / "calls.jsonl")
+    numbered = _numbered_alike(log, case)
     places = {(g.name, g.ranks): i for i, g in enumerate(log.groups)}
     made = [
         Made(
@@ -27,7 +28,7 @@ def of_log(incident: Path, case: Case) -> Witness:
             group=next(
                 (i for (name, ranks), i in places.items() if name == one.group and one.rank in ranks), -1
             ),
-            seq=one.seq,
+            seq=one.seq if numbered else 0,
             places=tuple((file, line) for file, line, _ in one.stack),
         )
         for one in log.calls
@@ -39,6 +40,15 @@ def of_log(incident: Path, case: Case) -> Witness:
         ends=_ends(incident),
         logs=_texts(incident),
         stands=_stands(case),
+    )
+
+
+def _numbered_alike(log: calls.CallLog, case: Case) -> bool:
+    """Whether the recorders counted as the log does. Some start from another number, and batches burn numbers."""
+    logged = {(one.rank, one.group, one.seq) for one in log.calls}
+    rows = case.calls.filter(~pl.col("is_p2p")).join(case.groups.select("group", "name"), on="group")
+    return all(
+        (rank, name, seq) in logged for rank, name, seq in rows.select("rank", "name", "seq").iter_rows()
     )
 
 

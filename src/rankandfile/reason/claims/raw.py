@@ -17,9 +17,12 @@ from rankandfile.model.case import Case
 from rankandfile.model.claims import OfCall
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.ranks.from_logs.watchdog_reports import UNNAMED
 
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 _EVENT = re.compile(r"L(\d+):(\d+)$")
+#: A group that a process has a number for, and no line a name.
+_OWN = re.compile(r"PG (\d+) of rank (\d+)$")
 _ROOT = re.compile(r"(?:src|dst)=(\d+)")
 _NEEDED = (
     "rank", "group", "record", "dump", "op", "seq", "p2p_seq", "is_p2p", "src", "dst", "root", "shape", "state",
@@ -206,14 +209,18 @@ class Raw:
 
     def told(self, claim: OfCall, ranks: Iterable[int]) -> pl.DataFrame:
         """The log lines of these ranks that speak of the group."""
-        title = claim.group.rpartition(" [")[0] or claim.group
+        title = claim.group.rpartition(" [")[0] or claim.group.removesuffix(", members not told")
         names = {title}
         for group in self.groups(claim.group):
             names |= set(self.case.groups.filter(pl.col("group") == group).select("name", "desc").row(0))
-        return self.case.events.filter(
-            pl.col("rank").is_in(list(ranks))
-            & (pl.col("group_name").is_in(list(names)) | pl.col("group_desc").is_in(list(names)))
-        )
+        known = list(names - {"", "undefined", None})
+        speaks = pl.col("group_name").is_in(known) | pl.col("group_desc").is_in(known)
+        nameless = pl.col("group_name").is_null() & pl.col("group_desc").is_null()
+        if title.startswith(UNNAMED):
+            speaks = nameless
+        elif own := _OWN.match(title):
+            speaks = nameless & (pl.col("pg_id") == int(own[1])) & (pl.col("rank") == int(own[2]))
+        return self.case.events.filter(pl.col("rank").is_in(list(ranks)) & speaks)
 
 
 def fields(row: Row) -> dict[str, Any]:

@@ -24,7 +24,9 @@ def wait_list(logged: LoggedWaits, wait_end: WaitEnd) -> tuple[WaitRow, ...]:
 
 def _rows(logged: LoggedWaits, call: Pending) -> Iterator[WaitRow]:
     """One per operation that the ranks' own watchdogs name."""
-    group, told = logged.groups[call.group].words, logged.of_call(call)
+    group = logged.groups[call.group].words
+    # Whoever only counts its calls, as it was asked to dump, does not say that it waits in the last of them.
+    told = [report for report in logged.of_call(call) if report.seq is not None or call.slot is None]
     kinds = ((NeverIssued, call.lacking), (Joined, call.busy), (Unseen, call.unknown))
     kind, others = next(((kind, ranks) for kind, ranks in kinds if ranks), (Unseen, ()))
     for name in dict.fromkeys(_op_of(report) for report in told):
