@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
@@ -103,21 +104,23 @@ def waiting_sentence(
 
 def in_calls(facts: Facts, call: Pending, but: Collection[int] = ()) -> list[InCall]:
     """Who waits there, by what each rank's own record says that the call is for it; without those ranks."""
-    group, found = lookup.group_words(facts, call.group), []
-    for way in ways_in(facts, call):
+    group, named = lookup.group_words(facts, call.group), ways_in(facts, call)[0].op
+    rest = tuple(rank for rank in call.waiting if rank not in but)
+    ways = ways_in(facts, replace(call, waiting=rest)) if rest else []
+    found = []
+    for way in sorted(ways, key=lambda way: way.op != named):
         at = lookup.frame(facts.case, way.row["site"]) if way.row and way.one_place else None
-        if ranks := [rank for rank in way.ranks if rank not in but]:
-            found.append(
-                InCall(
-                    ranks=format_ranks(ranks),
-                    group=group,
-                    seq=way.seq,
-                    op=way.op,
-                    file=at["file"] if at else None,
-                    line=at["line"] if at else None,
-                    evidence=list(way.told),
-                )
+        found.append(
+            InCall(
+                ranks=format_ranks(way.ranks),
+                group=group,
+                seq=way.seq,
+                op=way.op,
+                file=at["file"] if at else None,
+                line=at["line"] if at else None,
+                evidence=list(way.told),
             )
+        )
     return found
 
 
@@ -205,7 +208,9 @@ def wait_list(facts: Facts, wait_end: WaitEnd) -> list[WaitRow]:
 
 def _rows(facts: Facts, call: Pending) -> list[WaitRow]:
     out: list[WaitRow] = []
-    for way, here in zip(ways_in(facts, call), in_calls(facts, call), strict=True):
+    ways = {way.op: way for way in ways_in(facts, call)}
+    for here in in_calls(facts, call):
+        way = ways[here.op]
         host = way.row is not None and _backend(facts, way.row) in _HOST_BACKENDS
         awaited = _awaited(facts, call, way, here.group)
         out.append(WaitRow(here=here, awaited=awaited, by="host" if host else "device"))
