@@ -171,7 +171,7 @@ def _diagnosed(
 
     _say(on_progress, "reading the source")
     found = source_findings(case, diagnosis.verdicts, tree)
-    advised = advise(with_source(diagnosis, found), tree)
+    advised = advise(with_source(diagnosis, found, case), tree)
     return Result(case=case, facts=facts, tree=tree, diagnosis=advised, source_notes=found.notes)
 
 

@@ -103,3 +103,18 @@ def test_size_of_a_job_that_does_not_say_it(ranks: list[int], size: int | None) 
 def test_size_of_a_job_that_says_it() -> None:
     case = case_of({3: one_rank(3)})
     assert (case.world_size, case.ranks_seen) == (4, [3])
+
+
+def test_groups_of_one_name_by_count_are_told_apart_by_their_descriptions() -> None:
+    """Ranks that make different groups at one moment give them one name; where no members are recorded, the
+    description is what sets them apart. One that each rank makes up for itself sets nothing apart."""
+
+    def used(desc: str) -> dict[str, Any]:
+        dump = plain(one_rank(0, backend="gloo")) | {"pg_config": {}}
+        entries = [{**entry, "process_group": ("7", desc)} for entry in dump["entries"]]
+        return {**dump, "entries": entries}
+
+    apart = groups(case_of_objects({0: used("pair-0-1"), 1: used("pair-0-1"), 2: used("pair-2-3")}))
+    assert {members for name, members in apart if name == "7"} == {(0, 1), (2,)}
+    own = groups(case_of_objects({rank: used(f"mine-{rank}") for rank in range(3)}))
+    assert {members for name, members in own if name == "7"} == {(0, 1, 2)}

@@ -12,6 +12,7 @@ import pytest
 
 from rankandfile.cli.main import main
 from rankandfile.lab import catalog, prove
+from rankandfile.lab.run import lacking
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.remedies import Patch, Problem
 
@@ -48,6 +49,17 @@ def test_the_remedy_mends_and_the_probe_names(name: str, plain: bool) -> None:
     assert remedy.held, f"{remedy.title}: {remedy.words}\n{remedy.diff}"
     assert probe.held, f"{probe.title}: {probe.words}\n{probe.diff}"
     assert not plain or "rankandfile" not in remedy.diff + probe.diff
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", sorted(scenario.name for scenario in catalog.scenarios() if scenario.hang))
+def test_every_patch_that_is_offered_mends(name: str) -> None:
+    """Of whatever hang: it is made afresh and diagnosed; if a patch comes with the verdict, the job runs with it."""
+    scenario = catalog.get(name)
+    if lacking(scenario):
+        pytest.skip("this machine cannot run it")
+    (remedy,) = prove.prove(scenario, ("remedy",), origin="diagnosis")
+    assert remedy.held or not remedy.diff, f"{remedy.title}: {remedy.words}\n{remedy.diff}"
 
 
 @pytest.mark.lab

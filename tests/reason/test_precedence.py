@@ -17,6 +17,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Alternative, Culprit, Diagnosis, Location, to_json
 from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
+from rankandfile.model.sentence import in_words
 from rankandfile.reason import diagnose, findings, gather, with_source
 from rankandfile.reason.verdict import precedence
 from rankandfile.reason.verdict.precedence import ADDED_BY_CODE, PRECEDENCE, SOURCES, Precedence
@@ -107,7 +108,7 @@ def winner(case: Case) -> tuple[Precedence, str]:
     for row in PRECEDENCE:
         for finding in found[row.source]:
             if row.only is None or row.only(finding):
-                return row, finding.sentence
+                return row, in_words(finding.sentence)
     raise AssertionError("no row of the table has anything to say")
 
 
@@ -140,7 +141,7 @@ NAMED = NamedByCode(ranks=(1,), doing="went another way", sentence="It is 1.")
 
 def test_the_code_adds_a_line() -> None:
     before = open_ended()
-    (verdict,) = with_source(before, SourceFindings(of_verdicts=(LINE,))).verdicts
+    (verdict,) = with_source(before, SourceFindings(of_verdicts=(LINE,)), Case()).verdicts
     assert verdict.location == LINE.location
     assert verdict.sentence == f"{before.verdicts[0].sentence} Rank 1 parted there."
     assert (verdict.cause, verdict.culprits) == ("undetermined", [])
@@ -150,7 +151,7 @@ def test_the_code_names_a_rank_and_then_shows_the_exact_cause() -> None:
     said = SourceFinding(
         location=LINE.location, named=NAMED, causes=("skipped_collective", "rank_conditional")
     )
-    (verdict,) = with_source(open_ended(), SourceFindings(of_verdicts=(said,))).verdicts
+    (verdict,) = with_source(open_ended(), SourceFindings(of_verdicts=(said,)), Case()).verdicts
     assert verdict.culprits == [Culprit(rank=1, doing="went another way")]
     assert (verdict.victims, verdict.cause, verdict.family) == ("0,2,3", "rank_conditional", "paths")
     assert verdict.alternatives == []
@@ -166,7 +167,7 @@ def test_what_the_code_adds_is_added_in_one_order() -> None:
 
 def test_a_verdict_stays_as_it_was_where_the_source_has_no_answer() -> None:
     before = diagnose(one_is_missing())
-    after = with_source(before, SourceFindings(of_verdicts=(None,)))
+    after = with_source(before, SourceFindings(of_verdicts=(None,)), Case())
     assert before.verdicts[0].location is not None
     assert after.verdicts[0].location is None
     after.verdicts[0].location = before.verdicts[0].location

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from rankandfile.model import recorder_names
+from rankandfile.model.known import recorder_names
 
 Release = tuple[int, int]
 Kind = Literal["flag", "number", "text"]

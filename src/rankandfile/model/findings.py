@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .diagnosis import Excerpt, Location
 from .ledger import Note
+from .sentence import Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,7 @@ class SourceFinding:
 
     location: Location
     excerpts: tuple[Excerpt, ...] = ()
-    sentence: str = ""
+    sentence: Sentence = ""
     """Of the line, and why the ranks can differ there; empty where the evidence has said it all."""
     named: NamedByCode | None = None
     causes: tuple[str, ...] = ()

@@ -60,7 +60,7 @@ def _supposing(diagnosis: Diagnosis) -> Diagnosis:
 def decide(facts: Facts, found: Findings) -> Diagnosis:
     """The document: the verdicts that the table of precedence chooses, with the evidence that they cite."""
     chosen, unsaid = verdicts(facts, found)
-    where = standings(facts)
+    where, doubted = standings(facts)
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
     ids = dict.fromkeys(
         [
@@ -75,7 +75,7 @@ def decide(facts: Facts, found: Findings) -> Diagnosis:
         *_unknown_operations(facts),
         *facts.case.notes,
         *_clock_notes(facts),
-        *unsaid,
+        *dict.fromkeys((*unsaid, *doubted)),
     ]
     return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes, standings=where)
 

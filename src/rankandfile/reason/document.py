@@ -34,7 +34,15 @@ def cohort(
     facts: Facts, ranks: Collection[int], row: lookup.Row | None = None, detail: str | None = None
 ) -> Cohort:
     """Ranks, and their call if they made one. `detail`: what sets it apart where that is not its place."""
-    return Cohort(ranks=format_ranks(ranks), call=lookup.as_call(facts, row, detail) if row else None)
+    call = lookup.as_call(facts, row, detail) if row else None
+    if (
+        call is not None
+        and row is not None
+        and set(ranks) - set(facts.membership.members.get(row["group"], ()))
+    ):
+        # Each made it in its own group of that kind.
+        call.group = lookup.kind_of_group(facts, row["group"])
+    return Cohort(ranks=format_ranks(ranks), call=call)
 
 
 def diverged(
@@ -66,8 +74,10 @@ def not_come(
     # Who ended in the call has come to it.
     there = [rank for rank in ranks if rank in call.waiting]
     others = [rank for rank in waiting if rank not in there]
-    missing = [rank for rank in ranks if rank not in there]
+    missing = [rank for rank in ranks if rank not in there and rank in call.lacking]
+    untold = [rank for rank in ranks if rank not in there and rank not in call.lacking]
     cohorts = [cohort(facts, part, row) for part in (others, there) if part]
-    if missing:
-        cohorts.append(cohort(facts, missing))
+    cohorts += [cohort(facts, missing)] if missing else []
+    # Of a process that is gone without its record, nobody can say what it had issued by then.
+    cohorts += [Cohort(ranks=format_ranks(untold), unknown=True)] if untold else []
     return diverged(facts, call.group, seq=row["seq"] if row else call.slot, kind="absent", cohorts=cohorts)

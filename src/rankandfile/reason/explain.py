@@ -9,6 +9,9 @@ from typing import Literal, NamedTuple
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.model.sentence import in_words
+from rankandfile.reason.claims.in_words import call_of, who_waits
+from rankandfile.reason.waits.in_words import in_calls
 
 from . import lookup
 from .facts import Facts
@@ -75,7 +78,7 @@ def _of_finding(finding: Finding, wait_end: WaitEnd) -> _Blame:
         frozenset(finding.culprits),
         frozenset({*wait_end.victims, *wait_end.ranks} - set(finding.culprits)),
         finding.confidence,
-        finding.sentence,
+        in_words(finding.sentence),
         dict(finding.doing),
         finding.contradicted_by or "",
         tuple(finding.evidence),
@@ -123,7 +126,8 @@ def _chain(facts: Facts, rank: int, culprits: set[int]) -> list[tuple[int, Pendi
 
 
 def _link(facts: Facts, rank: int, call: Pending) -> str:
-    words = f"Rank {rank} waits in the {call_phrase(facts, call)}"
+    here = in_calls(facts, call, set(call.waiting) - {rank})
+    words = f"Rank {rank} waits in the {call_of(here[0]) if here else call_phrase(facts, call)}"
     unknown = _UNKNOWN if set(call.unknown) & set(absent_ranks(facts)) else _UNCOUNTED
     for ranks, one, many in (
         (call.lacking, "which {} has not issued", "which {} have not issued"),
@@ -221,8 +225,8 @@ def _unseen(facts: Facts, rank: int) -> Explanation:
     waited_for = [call for call in facts.waits.pending if rank in call.unknown]
     if waited_for:
         lines.append(
-            f"{upper(ranks_words(waited_for[0].waiting))} {verb(waited_for[0].waiting, 'waits', 'wait')} in the "
-            f"{call_phrase(facts, waited_for[0])}; whether rank {rank} has joined it, only its dump could tell."
+            f"{upper(who_waits(in_calls(facts, waited_for[0])))}; whether rank {rank} has joined it, only its dump "
+            "could tell."
         )
     return Explanation(
         rank,

@@ -161,6 +161,12 @@ def group_words(facts: WaitFacts, group: int) -> str:
     return group_label(row["name"], row["desc"], facts.membership.members.get(group))
 
 
+def kind_of_group(facts: WaitFacts, group: int) -> str:
+    """What it has in common with its like: `mesh_dp`."""
+    row = facts.case.groups.filter(pl.col("group") == group).row(0, named=True)
+    return str(row["desc"] or row["name"])
+
+
 def members_text(facts: WaitFacts, group: int) -> str | None:
     """The members of a group in short form, `0-7`; None where none is known."""
     members = facts.membership.members.get(group)

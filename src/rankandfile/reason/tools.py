@@ -32,7 +32,13 @@ from rankandfile.reason.ranks.named_roots import named_roots
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    in_calls,
+    pending_row,
+    waiting_sentence,
+)
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 

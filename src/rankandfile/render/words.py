@@ -107,9 +107,9 @@ def came_to(verdict: Verdict, cohort: Cohort) -> str:
     if cohort.call is not None or divergence is None or divergence.kind != "absent":
         return call_text(cohort.call, divergence.group if divergence else None)
     gone = verdict.cause in _GONE
-    if cohort.unknown:
-        return "unknown"
     number = "it" if divergence.seq is None else f"#{divergence.seq}"
+    if cohort.unknown:
+        return f"gone: whether it came to {number}, nothing tells" if gone else "unknown"
     return f"gone before {number}" if gone else f"never came to {number}"
 
 

@@ -42,6 +42,47 @@ def test_a_stop_of_one_is_a_stop_of_all() -> None:
     assert any("ReduceOp.MAX" in line for line in plain)
 
 
+def test_a_callback_of_lightning_agrees_by_its_strategy() -> None:
+    files = Texts(
+        train=HEAD
+        + """import lightning as L
+
+
+class Stop(L.Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        if outputs["loss"].item() < 0.1:  # good enough
+            trainer.should_stop = True
+            return
+        dist.all_reduce(outputs["loss"])
+"""
+    )
+    assert changed(files, "good enough", plain=True) == [
+        '- if outputs["loss"].item() < 0.1:  # good enough',
+        '+ if trainer.strategy.reduce_boolean_decision(bool(outputs["loss"].item() < 0.1), all=True):  # good enough',
+    ]
+
+
+def test_a_loop_of_accelerate_agrees_by_its_accelerator() -> None:
+    files = Texts(
+        train="""import torch
+from accelerate import Accelerator
+
+
+def fit(accelerator: Accelerator, model, loader):
+    for batch in loader:
+        loss = model(batch)
+        if loss.item() < 0.1:  # good enough
+            break
+        accelerator.backward(loss)
+        accelerator.gather(loss)
+"""
+    )
+    assert changed(files, "good enough")[-1] == (
+        "+ if accelerator.reduce(torch.tensor(float(bool(loss.item() < 0.1)), device=accelerator.device), "
+        'reduction="sum").item() > 0:  # good enough'
+    )
+
+
 def test_a_batch_that_cannot_be_trained_on_is_left_out_by_all() -> None:
     files = train(
         """def step(model, batch):

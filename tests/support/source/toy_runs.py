@@ -199,7 +199,7 @@ def diagnosis_of(verdict: Verdict) -> Diagnosis:
 
 def locate(case: Case, diagnosis: Diagnosis, source: SourceTree) -> Diagnosis:
     """The diagnosis with what the source adds to it."""
-    return with_source(diagnosis, source_findings(case, diagnosis.verdicts, source))
+    return with_source(diagnosis, source_findings(case, diagnosis.verdicts, source), case)
 
 
 def located(run: Run, culprit: int, files: SourceTree | None = None) -> Verdict:

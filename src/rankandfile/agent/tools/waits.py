@@ -9,9 +9,10 @@ from rankandfile.agent.choose import ranks_of
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.reason import lookup as look
+from rankandfile.reason.claims.in_words import who_waits
 from rankandfile.reason.waits.graph import Pending
-from rankandfile.reason.waits.in_words import call_phrase, pending_row
-from rankandfile.reason.words import upper, verb
+from rankandfile.reason.waits.in_words import in_calls, pending_row
+from rankandfile.reason.words import upper
 
 
 class Waits(Arguments, frozen=True):
@@ -40,7 +41,7 @@ def _line(bench: Bench, one: Pending) -> Line:
     ids = [look.evidence_of(row)] if row else []
     for other in (*one.lacking, *one.behind)[:2]:
         ids += look.standing_evidence(facts, other, one.group)
-    words = f"{upper(who(one.waiting))} {verb(one.waiting, 'waits', 'wait')} in the {call_phrase(facts, one)}"
+    words = upper(who_waits(in_calls(facts, one)))
     for ranks, what in (
         (one.lacking, "not issued by {}"),
         (one.behind, "not begun by the devices of {}"),

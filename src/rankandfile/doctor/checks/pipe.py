@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.doctor.paths import job_id
 from rankandfile.doctor.table import PIPE, RING
-from rankandfile.model.recorder_names import OLD_RING, RING_MAKES_PIPE
+from rankandfile.model.known.recorder_names import OLD_RING, RING_MAKES_PIPE
 from rankandfile.model.settings import Finding
 
 ORDER = 130

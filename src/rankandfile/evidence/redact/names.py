@@ -11,7 +11,7 @@ import re
 import socket
 from dataclasses import dataclass, field
 
-from rankandfile.model.packages import PACKAGES
+from rankandfile.model.known.packages import PACKAGES
 
 from . import cloud_patterns, patterns, public
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from rankandfile.model.packages import PACKAGES
+from rankandfile.model.known.packages import PACKAGES
 
 _FOLDERS = """
     usr lib lib32 lib64 bin sbin opt etc var tmp run proc sys dev mnt media srv root home Users users local

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from rankandfile.model.case import Case
-from rankandfile.model.packages import PACKAGES
+from rankandfile.model.known.packages import PACKAGES
 
 from .tables import texts
 

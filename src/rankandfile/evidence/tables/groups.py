@@ -19,6 +19,10 @@ from rankandfile.model.ranks import format_ranks
 _MOST_ABSENT = 4
 
 
+Users = dict[str, dict[str, set[int]]]
+"""Name -> description -> the ranks that used a group of both."""
+
+
 class RecordedGroup(NamedTuple):
     name: str
     desc: str
@@ -63,14 +67,14 @@ def world_size(parts: Sequence[Part], listed: Collection[int] = ()) -> int | Non
 
 def membership(parts: Sequence[Part], world: int | None) -> Membership:
     recorded: dict[str, set[Members]] = defaultdict(set)
-    users: dict[str, set[int]] = defaultdict(set)
+    users: Users = defaultdict(lambda: defaultdict(set))
     configs = [_configured(part) for part in parts]
     for part, config in zip(parts, configs, strict=True):
         for name, members in config.items():
             recorded[name].add(members)
-        for name, _desc in part.raw.groups:
+        for name, desc in part.raw.groups:
             if part.rank is not None:
-                users[name].add(part.rank)
+                users[name][desc].add(part.rank)
 
     everybody = Members(range(world or 0))
     numbers: dict[tuple[str, Members | None, int | None], int] = {}
@@ -105,7 +109,7 @@ def _members(
     rank: int | None,
     config: dict[str, Members],
     recorded: dict[str, set[Members]],
-    users: dict[str, set[int]],
+    users: Users,
     everybody: Members,
 ) -> tuple[Members | None, str | None]:
     if name in config:
@@ -119,4 +123,12 @@ def _members(
         return everybody, "world"
     if name.startswith("#"):
         return None, None
-    return (Members(sorted(users[name])), "inferred") if users[name] else (None, None)
+    used = _by_whom(users[name], desc)
+    return (Members(sorted(used)), "inferred") if used else (None, None)
+
+
+def _by_whom(users: dict[str, set[int]], desc: str) -> set[int]:
+    """Ranks that make different groups at once may give them one name, and each group its own description. A
+    description that each rank makes up for itself sets no groups apart."""
+    own = all(len(ranks) == 1 for ranks in users.values())
+    return {rank for ranks in users.values() for rank in ranks} if own else users[desc]

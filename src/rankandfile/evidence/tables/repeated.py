@@ -12,7 +12,7 @@ from rankandfile.evidence.flight.states import MEANING
 from rankandfile.evidence.raw import Frame, Kind, Shape
 from rankandfile.evidence.tables.frames import is_torch_frame, site_of
 from rankandfile.evidence.tables.part import Part
-from rankandfile.model.frameworks import framework_of
+from rankandfile.model.known.frameworks import framework_of
 from rankandfile.model.tables import STATES, schema
 
 Numbers = npt.NDArray[np.uint32]

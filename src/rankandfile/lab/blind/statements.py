@@ -60,7 +60,7 @@ def _of_divergence(parted: Divergence | None, log: CallLog) -> Iterator[Statemen
         for rank in long_ranks(cohort.ranks):
             if parted is not None and cohort.call is not None:
                 yield Statement(f"rank {rank} made {_words(cohort)}", _made_such(cohort, rank, log))
-            elif parted is not None and parted.seq is not None:
+            elif parted is not None and parted.seq is not None and not cohort.unknown:
                 group = _group(parted.group, rank, log)
                 if group is not None:
                     words = f"rank {rank} made no call #{parted.seq} of {parted.group}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from rankandfile.model.advice import AGREE, FIRST_LOGGER, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     DivergencePoint,
@@ -75,7 +76,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause="rank_conditional" if ways is not None and p.how != "before" else CAUSE.word,
         confidence="established",
-        sentence=f"{sentence} {waits}".strip(),
+        sentence=told(sentence, waits),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} instead"),
         divergence=in_document.divergence(facts, p, p.kind),

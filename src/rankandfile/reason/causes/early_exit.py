@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.advice import AGREE, FIRST_LOGGER, FLAG, OUT_OF_STEP
 from rankandfile.model.causes import Cause
+from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.toolbox import (
     AskedRank,
@@ -68,7 +69,7 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause=CAUSE.word,
         confidence="supported",
-        sentence=f"{sentence} {waiting_sentence(facts, wait_end, p.culprits)}".strip(),
+        sentence=told(sentence, waiting_sentence(facts, wait_end, p.culprits)),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"{left} the loop, and is in the {came}"),
         divergence=in_document.divergence(facts, p, "skipped"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankandfile.model.advice import AGREE, FIRST_LOGGER, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
+from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     Facts,
@@ -91,7 +92,7 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause=CAUSE.word if ways is None else "rank_conditional",
         confidence="established" if sure else "supported",
-        sentence=f"{sentence} {waits}".strip(),
+        sentence=told(sentence, waits),
         culprits=p.culprits,
         doing=dict.fromkeys(
             p.culprits,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
+from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     DivergencePoint,
@@ -68,11 +69,12 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause=CAUSE.word,
         confidence="supported",
-        sentence=(
+        sentence=told(
             f"{upper(ranks_words(p.culprits))} made the {lookup.call_words(facts, p.came)} on group "
             f"{lookup.group_words(facts, int(p.came['group']))}; other ranks make it from there on groups such as "
-            f"{lookup.group_words(facts, elsewhere)}{where}. {waiting_sentence(facts, wait_end, p.culprits)}"
-        ).strip(),
+            f"{lookup.group_words(facts, elsewhere)}{where}.",
+            waiting_sentence(facts, wait_end, p.culprits),
+        ),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, "made the call on another group"),
         divergence=in_document.divergence(facts, p, "argument"),

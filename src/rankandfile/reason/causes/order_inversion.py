@@ -6,20 +6,24 @@ from collections.abc import Sequence
 
 from rankandfile.model.advice import OUT_OF_STEP, STACKS
 from rankandfile.model.causes import Cause
+from rankandfile.model.claims import InCall
 from rankandfile.model.diagnosis import Cohort, Divergence, Remedy
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.sentence import told
+from rankandfile.reason.claims.in_words import circle
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     DivergencePoint,
     Facts,
+    Pending,
     WaitEnd,
     absent_ranks,
-    call_phrase,
     changed_their_order,
     cited,
     cohort,
     diverged,
     find_divergence,
+    in_calls,
     in_document,
     lookup,
     pl,
@@ -80,7 +84,7 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause=CAUSE.word,
         confidence="established",
-        sentence=f"{sentence} {waiting_sentence(facts, wait_end, p.culprits)}".strip(),
+        sentence=told(sentence, waiting_sentence(facts, wait_end, p.culprits)),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} first"),
         divergence=in_document.divergence(facts, p, "swapped"),
@@ -125,11 +129,12 @@ def _in_group(facts: Facts, wait_end: WaitEnd, group: int) -> Finding | None:
     return Finding(
         cause=CAUSE.word,
         confidence="established",
-        sentence=(
+        sentence=told(
             f"{upper(ranks_words(members))} make the same {len(orders[members[0]])} calls from seq {first} on, each in "
             f"another order, beginning at the {here} (group {lookup.group_words(facts, group)}). No order is that of "
-            f"most ranks. {waiting_sentence(facts, wait_end, tuple(members))}"
-        ).strip(),
+            "most ranks.",
+            waiting_sentence(facts, wait_end, tuple(members)),
+        ),
         culprits=tuple(members),
         doing=dict.fromkeys(members, "makes the calls in an order of its own"),
         divergence=diverged(
@@ -167,31 +172,32 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         # A call left out or added explains the circle.
         return None
     calls = [facts.waits.pending[i] for i in wait_end.pending]
-    edges = "; ".join(
-        f"{ranks_words([r for r in c.waiting if r in wait_end.ranks] or c.waiting)} "
-        f"{verb(c.waiting, 'waits', 'wait')} in the {call_phrase(facts, c)}"
-        for c in calls[:4]
-    )
     out_of_order = p.culprits if p is not None else changed_their_order(facts, wait_end)
     if not out_of_order and not _same_until_now(facts, wait_end):
         return None
     culprits = out_of_order or wait_end.ranks
     who = (
         f"{upper(ranks_words(culprits))} {verb(culprits, 'comes', 'come')} to them in another order than the "
-        "other ranks. "
+        "other ranks."
         if out_of_order
-        else "No order is that of most ranks. "
+        else "No order is that of most ranks."
     )
     return Finding(
         cause=CAUSE.word,
         confidence="established",
-        sentence=f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}. {who}".strip(),
+        sentence=told(circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]), who),
         culprits=culprits,
         doing=dict.fromkeys(culprits, "in the circle"),
         divergence=_divergence(facts, wait_end, out_of_order),
         evidence=_evidence(facts, wait_end),
         contradicted_by="a call of the circle that has in fact finished",
     )
+
+
+def _edge(facts: Facts, wait_end: WaitEnd, call: Pending) -> list[InCall]:
+    """Those of the circle that wait there."""
+    outside = set(call.waiting) - set(wait_end.ranks)
+    return in_calls(facts, call, outside if outside < set(call.waiting) else ())
 
 
 def _same_until_now(facts: Facts, wait_end: WaitEnd) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankandfile.model.advice import FIRST_LOGGER
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative, Confidence, Remedy
+from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.toolbox import (
     AskedRank,
@@ -77,7 +78,7 @@ def on_its_way_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return Finding(
             cause=CAUSE.word,
             confidence="supported",
-            sentence=f"{sentence} {waiting_sentence(facts, wait_end, ranks)}".strip(),
+            sentence=told(sentence, waiting_sentence(facts, wait_end, ranks)),
             culprits=ranks,
             doing={rank: f"raised {error.words}, and is in {call}" for rank, error in errors.items()},
             divergence=in_document.divergence(facts, p, p.kind),

@@ -6,6 +6,7 @@ from rankandfile.model.advice import AGREE, FIRST_LOGGER, FLAG, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     Amount,
@@ -85,7 +86,7 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause=CAUSE.word,
         confidence="established" if _sure(p) else "supported",
-        sentence=f"{sentence} {waits}".strip(),
+        sentence=told(sentence, waits),
         culprits=p.culprits,
         doing={r: _doing(facts, p, r) for r in p.culprits},
         divergence=in_document.divergence(facts, p, "skipped"),
@@ -170,14 +171,15 @@ def _left_out(
     return Finding(
         cause=CAUSE.word,
         confidence="supported",
-        sentence=(
+        sentence=told(
             f"The {lookup.call_words(facts, sent)} of rank {sent['rank']} meets the "
             f"{lookup.call_words(facts, received)} of rank {received['rank']}, and they are of different "
             "sizes or types. "
             f"{upper(ranks_words(sorted(mates)))} made the {lookup.call_words(facts, shown)} after the same calls as "
             f"rank {rank}, which did not, and went on as they did after it. So rank {rank} left out a {half}, or rank "
-            f"{partner} makes a {its} too many. {waiting_sentence(facts, wait_end, ())}"
-        ).strip(),
+            f"{partner} makes a {its} too many.",
+            waiting_sentence(facts, wait_end, ()),
+        ),
         divergence=diverged(
             facts,
             own["group"],

@@ -12,6 +12,7 @@ from rankandfile.model.advice import FIRST_LOGGER, FLAG, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative, Remedy
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason.finder import Finder, finder
 from rankandfile.reason.toolbox import Facts, WaitEnd, location_of
 from rankandfile.reason.verdict.finding import Finding
@@ -77,8 +78,11 @@ def caught_and_went_on(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         base,
         cause=CAUSE.word,
         confidence="supported",
-        sentence=f"{base.sentence} Before that, {raised}, and went on: {verb(base.culprits, 'its', 'their')} "
-        "process did not end. The exception was caught, and the call left out.",
+        sentence=told(
+            base.sentence,
+            f"Before that, {raised}, and went on: {verb(base.culprits, 'its', 'their')} process did not end. The "
+            "exception was caught, and the call left out.",
+        ),
         doing={
             rank: f"raised {error.words}, caught it, and {base.doing.get(rank, 'went on')}"
             for rank, error in known.items()

@@ -5,19 +5,20 @@ from __future__ import annotations
 from rankandfile.model.advice import FIRST_LOGGER, STACKS
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.sentence import told
+from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     Facts,
     Patience,
     Pending,
     WaitEnd,
-    call_phrase,
     first_pending,
+    in_calls,
     lookup,
     patience,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper, verb
 
 CAUSE = Cause(
     word="undetermined",
@@ -59,9 +60,8 @@ def unexplained(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause=CAUSE.word,
         confidence="hypothesis",
         hang=patience(facts, call) is not Patience.NOT_YET,
-        sentence=(
-            f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
-            f"{call_phrase(facts, call)}{what}. Who of them is out of line the calls do not tell."
+        sentence=told(
+            waiting(in_calls(facts, call), f"{what}. Who of them is out of line the calls do not tell.")
         ),
         location=lookup.location_of(facts, rows[0]) if rows else None,
         evidence=tuple(lookup.evidence_of(row) for row in list(asked.values())[:_MOST]),

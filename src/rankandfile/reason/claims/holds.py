@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from rankandfile.model import claims
+from rankandfile.model.ledger import NOT_SAID, Note
 from rankandfile.model.ranks import format_ranks
 
 from . import of_calls, of_paths, of_ranks
@@ -31,6 +32,11 @@ CHECKS: dict[type[claims.Base], Callable[[Raw, Any], set[int]]] = {
 }
 
 Kind = TypeVar("Kind", bound=claims.Base)
+
+
+def unsaid(claim: claims.Base) -> Note:
+    """That it is not said."""
+    return Note(file="claim", where=NOT_SAID, what=f"{claim}: the tables do not show it")
 
 
 def holds(raw: Raw, claim: claims.Base) -> bool:

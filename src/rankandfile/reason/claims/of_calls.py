@@ -9,6 +9,7 @@ import polars as pl
 from rankandfile.model.claims import InCall, Issued, Joined, NeverIssued, OfCall, Unseen, ranks_of
 
 from .raw import Raw, Row
+from .seen import seen_at
 
 
 def _numbered(raw: Raw, claim: OfCall) -> tuple[Row | None, pl.DataFrame] | None:
@@ -77,7 +78,7 @@ def _stands_there(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
     """Ranks whose stacks have the line of the call."""
     if claim.file is None or not ranks:
         return set()
-    return {rank for rank in ranks if raw.seen_at(rank, claim.file, claim.line)}
+    return ranks & set(seen_at(raw.case, claim.file, claim.line)["rank"].to_list())
 
 
 def joined(raw: Raw, claim: Joined) -> set[int]:

@@ -29,7 +29,7 @@ def of_cohort(divergence: Divergence, cohort: Cohort) -> Issued | NeverIssued | 
     if cohort.call is not None:
         return Issued(ranks=cohort.ranks, **_call(divergence, cohort.call))
     first = next((other.call for other in divergence.cohorts if other.call is not None), None)
-    if divergence.kind != "absent" or divergence.seq is None or first is None:
+    if cohort.unknown or divergence.kind != "absent" or divergence.seq is None or first is None:
         return None
     return NeverIssued(ranks=cohort.ranks, **{**_call(divergence, first), "file": None, "line": None})
 

@@ -8,18 +8,25 @@ import polars as pl
 
 from rankandfile.model.claims import Ended, Logged, StandsAt, TookBranch, ranks_of
 
-from .raw import Raw
+from .raw import Raw, Row
+from .seen import called_from, seen_at
 
 _STACK = re.compile(r"S(\d+):(\d+)$")
+_WORD = re.compile(r"\w+")
 
 
 def stands_at(raw: Raw, claim: StandsAt) -> set[int]:
-    """The line is in the stack that is cited, of that rank, and no later look at the process shows another place."""
-    return (
-        {rank for rank in ranks_of(claim) if raw.seen_at(rank, claim.file, claim.line)}
-        if _cited(raw, claim)
-        else set()
-    )
+    """The line is in the stack that is cited, of that rank; and as often as it must be, if it moves or does not."""
+    if not _cited(raw, claim):
+        return set()
+    there = seen_at(raw.case, claim.file, claim.line).filter(pl.col("rank").is_in(ranks_of(claim)))
+    ranks = set(there["rank"].to_list())
+    if claim.moving is None:
+        return ranks
+    looks = raw.case.snapshots if claim.moving else there
+    often = looks.group_by("rank").agg(pl.len().alias("looks"), pl.col("stack").n_unique().alias("stacks"))
+    moved = often.filter((pl.col("looks") > 1) & ((pl.col("stacks") > 1) if claim.moving else pl.lit(True)))
+    return ranks & set(moved["rank"].to_list())
 
 
 def _cited(raw: Raw, claim: StandsAt) -> bool:
@@ -35,11 +42,8 @@ def _cited(raw: Raw, claim: StandsAt) -> bool:
 
 def took_branch(raw: Raw, claim: TookBranch) -> set[int]:
     """A line behind the condition is in a stack of the rank, or among those that its calls were made from."""
-    return {
-        rank
-        for rank in ranks_of(claim)
-        if raw.seen_at(rank, claim.file, claim.shown_by) or raw.called_from(rank, claim.file, claim.shown_by)
-    }
+    seen = set(seen_at(raw.case, claim.file, claim.shown_by)["rank"].to_list())
+    return set(ranks_of(claim)) & (seen | called_from(raw.case, claim.file, claim.shown_by))
 
 
 def ended(raw: Raw, claim: Ended) -> set[int]:
@@ -54,11 +58,17 @@ def ended(raw: Raw, claim: Ended) -> set[int]:
 
 
 def logged(raw: Raw, claim: Logged) -> set[int]:
-    """The line that is cited is one of that rank's, or names it."""
-    ranks = set(ranks_of(claim))
-    found: set[int] = set()
-    for evidence in claim.evidence:
-        row = raw.event(evidence)
-        if row is not None:
-            found |= {row["rank"], *(row["about"] or ())} & ranks
-    return found
+    """Some line that is cited is one of that rank's, or names it, or is of no rank, as the kernel's are; and the cited
+    lines have these words."""
+    rows = [row for evidence in claim.evidence if (row := raw.event(evidence)) is not None]
+    if not _have(rows, claim.what):
+        return set()
+    named = {rank for row in rows for rank in (row["rank"], *(row["about"] or ()))}
+    return set(ranks_of(claim)) & named or (set(ranks_of(claim)) if named <= {None} else set())
+
+
+def _have(rows: list[Row], words: str) -> bool:
+    """Most of the words: what is said of lines is cut short, or put together of them."""
+    wanted = _WORD.findall(words)[:24]
+    there = {word for row in rows for word in _WORD.findall(f"{row['text']} {row['fields']} {row['kind']}")}
+    return bool(rows) and sum(word in there for word in wanted) * 4 >= len(wanted) * 3

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from rankandfile.model.case import Case
@@ -20,6 +21,8 @@ from rankandfile.reason.ranks.from_logs.watchdog_reports import UNNAMED
 
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 _EVENT = re.compile(r"L(\d+):(\d+)$")
+#: A group that a process has a number for, and no line a name.
+_OWN = re.compile(r"PG (\d+) of rank (\d+)$")
 _ROOT = re.compile(r"(?:src|dst)=(\d+)")
 _NEEDED = (
     "rank", "group", "record", "dump", "op", "seq", "p2p_seq", "is_p2p", "src", "dst", "root", "shape", "state",
@@ -154,27 +157,11 @@ class Raw:
         """Whether a line's word for an operation is the claim's."""
         return claim.op is None or contract_of(op.lower()).op == contract_of(claim.op).op
 
-    def seen_at(self, rank: int, file: str, line: int | None) -> bool:
-        """Whether a stack of the rank has this line."""
-        frames = self.case.frames.filter((pl.col("file") == file) & (pl.col("line") == line))["frame"]
-        numbers = self.case.snapshots.filter(pl.col("rank") == rank)["stack"].drop_nulls()
-        stacks = self.case.stacks.filter(pl.col("stack").is_in(numbers.implode()))
-        return bool(frames.len()) and bool(
-            stacks["frames"].explode().is_in(frames.implode()).any() if stacks.height else False
-        )
-
     def asked_root(self, rank: int, op: str) -> str | None:
         """The root that a stack of the rank shows it to have asked for."""
         told = self.case.snapshots.filter(pl.col("rank") == rank)["asked"].drop_nulls().to_list()
         found = [match[1] for text in told if op in text and (match := _ROOT.search(text))]
         return found[-1] if found else None
-
-    def called_from(self, rank: int, file: str, line: int) -> bool:
-        """Whether a recorded call of the rank was made from below this line."""
-        frames = self.case.frames.filter((pl.col("file") == file) & (pl.col("line") == line))["frame"]
-        numbers = self.case.calls.filter(pl.col("rank") == rank)["stack"].drop_nulls().unique()
-        stacks = self.case.stacks.filter(pl.col("stack").is_in(numbers.implode()))
-        return bool(stacks.height and stacks["frames"].explode().is_in(frames.implode()).any())
 
     def _same_op(self, claim: OfCall, op: str | None) -> bool:
         if claim.op is None or op is None:
@@ -222,16 +209,25 @@ class Raw:
 
     def told(self, claim: OfCall, ranks: Iterable[int]) -> pl.DataFrame:
         """The log lines of these ranks that speak of the group."""
-        title = claim.group.rpartition(" [")[0] or claim.group
+        title = claim.group.rpartition(" [")[0] or claim.group.removesuffix(", members not told")
         names = {title}
         unnamed = pl.col("group_name").is_null() & pl.col("group_desc").is_null() & pl.col("pg_id").is_null()
         for group in self.groups(claim.group):
             names |= set(self.case.groups.filter(pl.col("group") == group).select("name", "desc").row(0))
-        return self.case.events.filter(
-            pl.col("rank").is_in(list(ranks))
-            & (
-                pl.col("group_name").is_in(list(names))
-                | pl.col("group_desc").is_in(list(names))
-                | (unnamed & title.startswith(UNNAMED))
-            )
-        )
+        known = list(names - {"", "undefined", None})
+        speaks = pl.col("group_name").is_in(known) | pl.col("group_desc").is_in(known)
+        nameless = pl.col("group_name").is_null() & pl.col("group_desc").is_null()
+        if title.startswith(UNNAMED):
+            speaks = unnamed
+        elif own := _OWN.match(title):
+            speaks = nameless & (pl.col("pg_id") == int(own[1])) & (pl.col("rank") == int(own[2]))
+        return self.case.events.filter(pl.col("rank").is_in(list(ranks)) & speaks)
+
+
+def fields(row: Row) -> dict[str, Any]:
+    """What else a line says."""
+    try:
+        found = msgspec.json.decode(row["fields"] or "{}")
+    except msgspec.DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from rankandfile.model.claims import Base, Claim
+from rankandfile.model.claims import Base, Claim, ranks_of
 from rankandfile.model.diagnosis import Cohort, Divergence
-from rankandfile.model.ledger import NOT_SAID, Note
+from rankandfile.model.ledger import Note
+from rankandfile.model.sentence import Clause, Sentence, in_words, told
 
-from .holds import what_holds
+from .holds import unsaid, what_holds
 from .of_divergence import of_cohort, of_named
 from .raw import Raw
 from .wait_row import WaitRow
@@ -26,16 +27,19 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=Base)
 
+_NOT_SHOWN = "What was concluded of this wait does not hold against the records, and is not said."
+
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
     finding: Finding
     """Without what did not hold."""
+    sentence: str
     claims: tuple[Claim, ...]
     notes: tuple[Note, ...]
 
 
-class _Check:
+class Check:
     """Checks claim after claim, and keeps what held and what did not."""
 
     def __init__(self, raw: Raw) -> None:
@@ -47,37 +51,60 @@ class _Check:
         """What is left of the claim."""
         true = what_holds(self.raw, claim)
         if true != claim:
-            self.notes.append(Note(file="claim", where=NOT_SAID, what=f"{claim}: the tables do not show it"))
-        if true is not None and true not in self.claims:
+            self.notes += [note] if (note := unsaid(claim)) not in self.notes else []
+        if true is not None and not any(_contains(known, true) for known in self.claims):
             self.claims.append(true)  # type: ignore[arg-type]
         return true
 
 
+def _contains(known: Base, claim: Base) -> bool:
+    """Whether the same was said already, of these ranks and perhaps of more."""
+    if type(known) is not type(claim) or not set(ranks_of(claim)) <= set(ranks_of(known)):
+        return False
+    return msgspec.structs.replace(claim, ranks=known.ranks, evidence=known.evidence) == known
+
+
 def may_be_said(raw: Raw, finding: Finding) -> Said:
-    check = _Check(raw)
+    check = Check(raw)
     rows = [row for one in finding.waits if (row := _row(check, one)) is not None]
     divergence = _divergence(check, finding.divergence) if finding.divergence else None
     blamed: list[Claim] = [*finding.claims]
     if finding.divergence is not None:
         blamed += of_named(finding.divergence, finding.culprits, finding.cause)
-    proved = [check(claim) for claim in blamed] == blamed
+    held = [check(claim) for claim in blamed]
+    # What somebody did is not said where some of it does not hold.
+    doubted = {
+        rank
+        for claim, true in zip(blamed, held, strict=True)
+        if true != claim
+        for rank in set(ranks_of(claim)) - set(ranks_of(true) if true else ())
+    }
     said = replace(
         finding,
         waits=tuple(rows),
         divergence=divergence,
-        confidence=finding.confidence if proved else "hypothesis",
+        doing={rank: words for rank, words in finding.doing.items() if rank not in doubted},
+        confidence=finding.confidence if held == blamed else "hypothesis",
     )
-    return Said(finding=said, claims=tuple(check.claims), notes=tuple(check.notes))
+    sentence = in_words(finding.sentence if held == blamed else _clauses(finding), check)
+    return Said(
+        finding=said, sentence=sentence or _NOT_SHOWN, claims=tuple(check.claims), notes=tuple(check.notes)
+    )
 
 
-def _row(check: _Check, row: WaitRow) -> WaitRow | None:
+def _clauses(finding: Finding) -> Sentence:
+    """Of a sentence whose point does not hold, the clauses that are checked each for itself."""
+    return tuple(part for part in told(finding.sentence) if isinstance(part, Clause))
+
+
+def _row(check: Check, row: WaitRow) -> WaitRow | None:
     here = check(row.here)
     if here is None:
         return None
     return replace(row, here=here, awaited=check(row.awaited) if row.awaited else None)
 
 
-def _divergence(check: _Check, divergence: Divergence) -> Divergence | None:
+def _divergence(check: Check, divergence: Divergence) -> Divergence | None:
     """With the cohorts that hold; None where fewer than two do, for then it shows no parting."""
     cohorts: list[Cohort] = []
     for cohort in divergence.cohorts:

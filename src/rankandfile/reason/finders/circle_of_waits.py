@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
+from rankandfile.reason.claims.in_words import circle
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, pending_row
-from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.reason.waits.in_words import in_calls, pending_row
 
 
 @finder(precedence=290)
@@ -17,17 +18,13 @@ def circle_of_waits(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "cycle":
         return None
     calls = [facts.waits.pending[i] for i in wait_end.pending[:4]]
-    edges = "; ".join(
-        f"{ranks_words(c.waiting)} {verb(c.waiting, 'waits', 'wait')} in the {call_phrase(facts, c)}"
-        for c in calls
-    )
     rows = [row for call in calls if (row := pending_row(facts, call))]
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
-        sentence=(
-            f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}. They took different "
-            "paths to it, and nothing says which of them is the right one."
+        sentence=told(
+            circle(wait_end.ranks, [in_calls(facts, call) for call in calls]),
+            "They took different paths to it, and nothing says which of them is the right one.",
         ),
         location=lookup.location_of(facts, rows[0]) if rows else None,
         evidence=cited(*rows),

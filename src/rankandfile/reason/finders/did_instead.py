@@ -14,6 +14,7 @@ from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import ORDER_OF_CONFIDENCE, Alternative
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.causes.link_error import on_a_host
 from rankandfile.reason.document import cited, not_come
@@ -124,7 +125,7 @@ def _finding(
         confidence=max(
             (story.confidence for story in stories.values()), key=lambda c: ORDER_OF_CONFIDENCE[c]
         ),
-        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
+        sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),
         culprits=culprits,
         doing=doing,
         divergence=not_come(facts, call, row, culprits, call.waiting) if wait_end.ranks else None,

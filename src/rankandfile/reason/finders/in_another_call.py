@@ -10,6 +10,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Cohort
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.requests import Request, as_call, claims_at, history, majority, relation
@@ -71,10 +72,11 @@ def _finding(
         # Nothing like it in the others' past: it may lie behind their loop, and then the rank has left that.
         cause="extra_collective" if how == "extra" else "skipped_collective",
         confidence="supported",
-        sentence=(
+        sentence=told(
             f"{upper(f'rank {rank}')} left no dump; its stack is {stand.words}, while all others are in the "
-            f"{call_phrase(facts, call)}. It took another path. {waiting_sentence(facts, wait_end, (rank,))}"
-        ).strip(),
+            f"{call_phrase(facts, call)}. It took another path.",
+            waiting_sentence(facts, wait_end, (rank,)),
+        ),
         culprits=(rank,),
         doing={rank: stand.words},
         divergence=diverged(

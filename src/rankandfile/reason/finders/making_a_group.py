@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
@@ -87,10 +88,12 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     return Finding(
         cause="group_mismatch",
         confidence="supported",
-        sentence=(
+        sentence=told(
             f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group ({stand.words}), "
-            f"which takes every rank of the job. {waiting_sentence(facts, wait_end, wait_end.ranks)} They disagree on "
-            "which groups there are, or make them in another order. Which of them is right, this does not say."
+            "which takes every rank of the job.",
+            waiting_sentence(facts, wait_end, wait_end.ranks),
+            "They disagree on which groups there are, or make them in another order. Which of them is right, this does "
+            "not say.",
         ),
         location=stand.location,
         evidence=(*cited(row), *(i for rank in wait_end.ranks[:4] for i in facts.hosts[rank].evidence)),

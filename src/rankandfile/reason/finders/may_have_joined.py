@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.sentence import told
+from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
+from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
 from rankandfile.reason.words import ranks_words, upper, verb
 
 
@@ -28,11 +30,10 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return _uncounted(facts, wait_end, call)
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
-    sentence = (
-        f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}, "
-        f"which every rank with a usable dump has joined. {upper(those)} left no complete dump: "
-        f"{verb(wait_end.ranks, 'it', 'they')} may never have joined, or all have joined and the device or the network "
-        "is at fault. The dumps at hand do not decide it."
+    sentence = told(
+        waiting(in_calls(facts, call), ", which every rank with a usable dump has joined."),
+        f"{upper(those)} left no complete dump: {verb(wait_end.ranks, 'it', 'they')} may never have joined, or all "
+        "have joined and the device or the network is at fault. The dumps at hand do not decide it.",
     )
     return Finding(
         cause="undetermined",
@@ -76,10 +77,9 @@ def _uncounted(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
-        sentence=(
-            f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
-            f"{call_phrase(facts, call)}. Whether {those} {verb(wait_end.ranks, 'has', 'have')} come to it cannot be "
-            f"told: {why}."
+        sentence=told(
+            waiting(in_calls(facts, call)),
+            f"Whether {those} {verb(wait_end.ranks, 'has', 'have')} come to it cannot be told: {why}.",
         ),
         evidence=cited(row),
         contradicted_by=f"the calls that the ring of {those} has lost",

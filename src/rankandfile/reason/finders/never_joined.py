@@ -6,7 +6,9 @@ Who it is follows from the calls; what it did instead does not. The cause stays 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
+from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -14,7 +16,13 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits.in_words import (
+    call_phrase,
+    first_pending,
+    in_calls,
+    pending_row,
+    waiting_sentence,
+)
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -82,7 +90,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause="undetermined",
         confidence="supported" if waited is Patience.UNKNOWN else "established",
-        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits, named=True)}".strip(),
+        sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),
         culprits=culprits,
         doing=dict.fromkeys(culprits, doing),
         divergence=not_come(facts, call, row, culprits, call.waiting),
@@ -111,12 +119,13 @@ def _may_wait_unseen(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
-        sentence=(
+        sentence=told(
             f"{upper(those)} {verb(wait_end.ranks, 'has', 'have')} not issued the {call_phrase(facts, call)} that "
             f"others wait in. {verb(wait_end.ranks, 'It', 'They')} also "
             f"{verb(wait_end.ranks, 'sends and receives', 'send and receive')}, which gloo does not record, and may "
-            f"wait for another rank there. {waiting_sentence(facts, wait_end, wait_end.ranks)}"
-        ).strip(),
+            "wait for another rank there.",
+            waiting_sentence(facts, wait_end, wait_end.ranks),
+        ),
         evidence=cited(row),
         contradicted_by="a stack outside of any send or receive",
         alternatives=(
@@ -159,9 +168,12 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
-        sentence=(
-            f"{upper(few)} {verb(call.waiting, 'waits', 'wait')} in the {call_phrase(facts, call)}; {most}, {share} "
-            f"did not come and {wait} for nobody. Either {few} made a call too many, or {most} {are} held up."
+        sentence=told(
+            waiting(
+                in_calls(facts, call),
+                f"; {most}, {share} did not come and {wait} for nobody. Either {few} made a call too many, or {most} "
+                f"{are} held up.",
+            )
         ),
         location=lookup.location_of(facts, row),
         evidence=cited(row),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.divergence import in_document
@@ -64,7 +65,7 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
     return Finding(
         cause="rank_conditional" if several else cause,
         confidence="supported" if several or even else "established",
-        sentence=f"{sentence} {waits}".strip(),
+        sentence=told(sentence, waits),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"asked for {theirs}"),
         divergence=in_document.divergence(facts, p, "argument", detail=True),

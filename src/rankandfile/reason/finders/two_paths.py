@@ -5,6 +5,7 @@ Where the stacks of the two calls part in one function, at least that is known: 
 
 from __future__ import annotations
 
+from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.divergence import in_document
 from rankandfile.reason.divergence.divergence_point import DivergencePoint
@@ -63,7 +64,7 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return Finding(
         cause="rank_conditional" if ways is not None else "undetermined",
         confidence="supported" if ways is not None else "hypothesis",
-        sentence=f"{sentence} {waiting_sentence(facts, wait_end, ())}".strip(),
+        sentence=told(sentence, waiting_sentence(facts, wait_end, ())),
         divergence=in_document.divergence(facts, p, p.kind),
         location=lookup.location_of(facts, p.expected or p.came),
         evidence=in_document.evidence(facts, p),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.sentence import told
+from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row
+from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
-from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.reason.words import ranks_words, verb
 
 
 @finder(precedence=310)
@@ -27,9 +29,10 @@ def waited_unknown_time(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause="undetermined",
         confidence="hypothesis",
         hang=False,
-        sentence=(
-            f"{_state(facts, wait_end, call)}. When the dumps were written is not known: their files bear the time of "
-            "a copy, or none. A job that hangs looks like this, and so does one that runs."
+        sentence=told(
+            waiting(in_calls(facts, call), _state(wait_end, call)),
+            "When the dumps were written is not known: their files bear the time of a copy, or none. A job that hangs "
+            "looks like this, and so does one that runs.",
         ),
         evidence=cited(row),
         contradicted_by="the same call in a later dump",
@@ -56,11 +59,12 @@ def waited_unknown_time(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
-def _state(facts: Facts, wait_end: WaitEnd, call: Pending) -> str:
-    who = f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'is', 'are')} in the {call_phrase(facts, call)}"
+def _state(wait_end: WaitEnd, call: Pending) -> str:
     if wait_end.kind == "absent":
-        return f"{who}, and {ranks_words(wait_end.ranks)} {verb(wait_end.ranks, 'has', 'have')} not issued it"
+        return f", and {ranks_words(wait_end.ranks)} {verb(wait_end.ranks, 'has', 'have')} not issued it."
     if wait_end.kind == "behind":
         device = verb(call.behind, "the device", "the devices")
-        return f"{who}, and {device} of {ranks_words(call.behind)} {verb(call.behind, 'has', 'have')} not begun it"
-    return f"{who}, which all members have joined"
+        return (
+            f", and {device} of {ranks_words(call.behind)} {verb(call.behind, 'has', 'have')} not begun it."
+        )
+    return ", which all members have joined."

@@ -9,6 +9,7 @@ import re
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Missing
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import (
     Request,
     as_call,
@@ -62,7 +63,7 @@ def _finding(facts: Facts, wait_end: WaitEnd, call: Pending, parts: list[list[Re
     return Finding(
         cause=cause,
         confidence="supported" if known else "hypothesis",
-        sentence=f"{sentence} {waiting_sentence(facts, wait_end, culprits)}".strip(),
+        sentence=told(sentence, waiting_sentence(facts, wait_end, culprits)),
         culprits=culprits,
         doing={claim.rank: f"is in {asked(claim)} instead" for claim in others} if known else {},
         divergence=diverged(

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankandfile.model.activity import ACTIVITIES, Doing
 from rankandfile.model.heuristics import heuristic
-from rankandfile.model.packages import is_installed
+from rankandfile.model.known.packages import is_installed
 
 from .activity_contexts import CODE, CONTEXTS, Context
 from .activity_patterns import PATTERNS

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from rankandfile.model.claims import Claim, InCall, ranks_of
 from rankandfile.model.diagnosis import Location, Standing
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.ledger import Note
+from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.claims.holds import unsaid, what_holds
+from rankandfile.reason.claims.in_words import call_of
+from rankandfile.reason.claims.of_tellings import ended, logged, stands
+from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.lookup import evidence_of
-from rankandfile.reason.waits.in_words import call_phrase, pending_row
+from rankandfile.reason.waits.graph import Pending
+from rankandfile.reason.waits.in_words import in_calls
 
 from .activity import at
 from .did_instead import location_of, world_of
@@ -22,6 +31,7 @@ from .from_logs.ras_counts import Launches, launches
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
+_DOUBTED = "what was concluded of it does not hold against the records"
 _MOST_REASONS = 512
 _LONGEST, _LONGEST_ERROR, _LONGEST_WAIT = 80, 160, 200
 _NUMBER = re.compile(r"\d+")
@@ -30,6 +40,8 @@ _NUMBER = re.compile(r"\d+")
 class _Told(NamedTuple):
     standing: Standing
     """Of one rank; `ranks` is filled in when those alike are put together."""
+    claim: Claim | None
+    """What it rests on; None where it only repeats a counter of NCCL's."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -38,63 +50,102 @@ class _Told(NamedTuple):
         return one.state, one.what, one.moving, place and (place.file, place.line)
 
 
-def standings(facts: Facts) -> list[Standing]:
-    """Where every rank of the job is; the fewest alike first."""
-    everyone = range(world_of(facts))
-    alike: dict[tuple[object, ...], tuple[Standing, list[int]]] = {}
+Ways = dict[Pending, list[InCall]]
+"""Who waits in a call, by what each rank's own record says of it: asked once per call."""
+
+
+def standings(facts: Facts) -> tuple[list[Standing], list[Note]]:
+    """Where every rank of the job is; the fewest alike first. And what is not said of them, as it does not hold."""
+    alike: dict[tuple[object, ...], list[tuple[int, _Told]]] = {}
     silent: list[int] = []
+    ways: Ways = {}
     by_nccl = _by_nccl(facts) if not facts.call_table.calls.height else {}
-    for rank in everyone:
-        one = _ended(facts, rank) or _of_calls(facts, rank) or _of_stack(facts, rank) or _of_log(facts, rank)
-        one = one or by_nccl.get(rank)
-        if one is None:
+    for rank in range(world_of(facts)):
+        told = (
+            _ended(facts, rank)
+            or _of_calls(facts, rank, ways)
+            or _of_stack(facts, rank)
+            or _of_log(facts, rank)
+            or by_nccl.get(rank)
+        )
+        if told is None:
             silent.append(rank)
+        else:
+            alike.setdefault(told.key, []).append((rank, told))
+    found, notes = _checked(Raw(facts.case), sorted(alike.values(), key=_order)[:_MOST_LINES])
+    return [*found, *_unknown(facts, silent)][:_MOST_LINES], notes
+
+
+def _order(ranks: list[tuple[int, _Told]]) -> tuple[int, int, str]:
+    words = format_ranks(rank for rank, _ in ranks)
+    return len(ranks), words.count(","), words
+
+
+def _checked(raw: Raw, alike: list[list[tuple[int, _Told]]]) -> tuple[list[Standing], list[Note]]:
+    found: list[Standing] = []
+    notes: list[Note] = []
+    for those in alike:
+        told, ranks = those[0][1], format_ranks(rank for rank, _ in those)
+        if told.claim is None:
+            found.append(_of(told.standing, ranks))
             continue
-        alike.setdefault(_Told(one).key, (one, []))[1].append(rank)
-    found = [_of(one, ranks) for one, ranks in alike.values()]
-    found.sort(key=lambda one: (one.ranks.count(","), one.ranks))
-    found = sorted(found, key=lambda one: len(alike[_Told(one).key][1]))
-    return [*found, *_unknown(facts, silent)][:_MOST_LINES]
+        ids = dict.fromkeys(i for _, one in those for i in (one.claim.evidence[:4] if one.claim else ()))
+        whole = replace(told.claim, ranks=ranks, evidence=list(ids))
+        true = what_holds(raw, whole)
+        if true != whole:
+            notes.append(unsaid(whole))
+        if true is not None:
+            found.append(_of(told.standing, true.ranks))
+        if rest := set(ranks_of(whole)) - set(ranks_of(true) if true else ()):
+            found.append(Standing(ranks=format_ranks(rest), state="unknown", what=_DOUBTED))
+    return found, notes
 
 
-def _of(one: Standing, ranks: list[int]) -> Standing:
-    one.ranks = format_ranks(ranks)
-    if len(ranks) > 1:
-        one.what = one.what.replace("waiting for its ", "waiting for their ")
-    return one
+def _of(one: Standing, ranks: str) -> Standing:
+    several = len(parse_ranks(ranks)) > 1
+    what = one.what.replace("waiting for its ", "waiting for their ") if several else one.what
+    return replace(one, ranks=ranks, what=what)
 
 
-def _ended(facts: Facts, rank: int) -> Standing | None:
+def _ended(facts: Facts, rank: int) -> _Told | None:
     end = facts.accounts.ends.get(rank)
     if end is None or not facts.accounts.gone(rank):
         return None
-    return Standing(ranks="", state="gone", what=end.words, told_by="exit", evidence=list(end.evidence[:2]))
+    standing = Standing(
+        ranks="", state="gone", what=end.words, told_by="exit", evidence=list(end.evidence[:2])
+    )
+    return _Told(standing, ended(rank, end))
 
 
-def _of_calls(facts: Facts, rank: int) -> Standing | None:
+def _of_calls(facts: Facts, rank: int, ways: Ways) -> _Told | None:
     """The call it cannot get past. Its stack, where there is one, only says the same with more words."""
     calls = [facts.waits.pending[index] for index in facts.waits.of_rank.get(rank, ())]
     if not calls:
         return None
-    row = pending_row(facts, calls[0])
+    if calls[0] not in ways:
+        ways[calls[0]] = in_calls(facts, calls[0])
+    here = next((way for way in ways[calls[0]] if rank in ranks_of(way)), None)
+    if here is None:
+        return None
     stand = facts.hosts.get(rank)
-    return Standing(
+    standing = Standing(
         ranks="",
         state="waits",
-        what=f"in the {call_phrase(facts, calls[0])}",
+        what=f"in the {call_of(here)}",
         moving=stand.moving if stand is not None else None,
         told_by="calls",
-        evidence=[evidence_of(row)] if row else [],
+        evidence=here.evidence[:1],
     )
+    return _Told(standing, here)
 
 
-def _of_stack(facts: Facts, rank: int) -> Standing | None:
+def _of_stack(facts: Facts, rank: int) -> _Told | None:
     stand = facts.hosts.get(rank)
     if stand is None:
         return None
     moving = stand.moving if stand.moving is not None else (True if stand.running else None)
     waits = stand.waits == "ranks" and not moving
-    return Standing(
+    standing = Standing(
         ranks="",
         state="gone" if stand.died else "waits" if waits else "stands",
         what=stand.words,
@@ -105,20 +156,24 @@ def _of_stack(facts: Facts, rank: int) -> Standing | None:
         ),
         evidence=list(stand.evidence[:2]),
     )
+    return _Told(standing, stands(stand))
 
 
-def _of_log(facts: Facts, rank: int) -> Standing | None:
+def _of_log(facts: Facts, rank: int) -> _Told | None:
     """What its watchdog gave up on, or what it raised; else the last thing that it said."""
     accounts = facts.accounts
     report = next((r for r in accounts.of_rank.get(rank, ()) if r.seq is not None), None)
     if report is not None:
-        what = f"in {report.op or 'a call'} #{report.seq} of {report.desc or report.group}"
-        return Standing(ranks="", state="waits", what=what, told_by="log", evidence=[report.evidence])
+        op = contract_of(report.op).op if report.op else None
+        group, ids = report.desc or report.group, [report.evidence]
+        what = f"in {report.op or 'a call'} #{report.seq} of {group}"
+        standing = Standing(ranks="", state="waits", what=what, told_by="log", evidence=ids)
+        return _Told(standing, InCall(ranks=str(rank), group=group, seq=report.seq, op=op, evidence=ids))
     waited = accounts.waited_in_vain.get(rank)
     if waited is not None and rank not in accounts.raised:
         where = f" in {waited.place.function}, {at(waited.place)}" if waited.place is not None else ""
         what = f"waited{where} until its time was over: {waited.words}"
-        return Standing(
+        standing = Standing(
             ranks="",
             state="waits",
             what=what if len(what) <= _LONGEST_WAIT else what[: _LONGEST_WAIT - 1] + "…",
@@ -126,6 +181,7 @@ def _of_log(facts: Facts, rank: int) -> Standing | None:
             location=location_of(waited.place),
             evidence=list(waited.evidence[:2]),
         )
+        return _Told(standing, logged(rank, waited))
     for words, errors in (
         ("raised ", accounts.raised),
         ("its device failed: ", accounts.device),
@@ -135,12 +191,15 @@ def _of_log(facts: Facts, rank: int) -> Standing | None:
     ):
         if (error := errors.get(rank)) is not None:
             # What the program caught ended nobody.
-            ended = errors is accounts.raised and rank not in accounts.caught
-            state: Literal["gone", "unknown"] = "gone" if ended else "unknown"
-            what = f"{words}{_short(error.words)}"
-            return Standing(
-                ranks="", state=state, what=what, told_by="log", evidence=list(error.evidence[:2])
+            gone = errors is accounts.raised and rank not in accounts.caught
+            standing = Standing(
+                ranks="",
+                state="gone" if gone else "unknown",
+                what=f"{words}{_short(error.words)}",
+                told_by="log",
+                evidence=list(error.evidence[:2]),
             )
+            return _Told(standing, logged(rank, error))
     return None
 
 
@@ -148,14 +207,15 @@ def _short(words: str) -> str:
     return words if len(words) <= _LONGEST_ERROR else f"{words[: _LONGEST_ERROR - 1]}…"
 
 
-def _by_nccl(facts: Facts) -> dict[int, Standing]:
+def _by_nccl(facts: Facts) -> dict[int, _Told]:
     """Where NCCL's own words put each rank: in the setup of the communicator of all, or at a number of launches."""
     world = world_of(facts)
-    out: dict[int, Standing] = {}
+    out: dict[int, _Told] = {}
     for comm, setup in setups(facts.case).items():
         for rank, evidence in setup.begun.items() if setup.size == world and not setup.completed else ():
             what = f"in NCCL's setup of the communicator {comm}"
-            out[rank] = Standing(ranks="", state="waits", what=what, told_by="log", evidence=[evidence])
+            one = Standing(ranks="", state="waits", what=what, told_by="log", evidence=[evidence])
+            out[rank] = _Told(one, None)
     latest: dict[str, Launches] = {}
     for count in launches(facts.case, facts.accounts, world):
         if count.size == world and count.of_rank and count.usual >= latest.get(count.op, count).usual:
@@ -166,7 +226,8 @@ def _by_nccl(facts: Facts) -> dict[int, Standing]:
         )
         ids = [count.evidence for count in latest.values()]
         what = f"NCCL's RAS counts {', '.join(told)}"
-        out[rank] = Standing(ranks="", state="unknown", what=what, told_by="log", evidence=ids[:2])
+        one = Standing(ranks="", state="unknown", what=what, told_by="log", evidence=ids[:2])
+        out[rank] = _Told(one, None)
     return out
 
 

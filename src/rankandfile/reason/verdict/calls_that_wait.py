@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from rankandfile.model.diagnosis import ORDER_OF_CONFIDENCE, Alternative, Divergence
+from rankandfile.model.sentence import in_words, told
 from rankandfile.reason import lookup
 from rankandfile.reason.causes import finders
 from rankandfile.reason.divergence.divergence_point import place_of
@@ -32,7 +33,7 @@ def calls_that_wait(facts: Facts) -> list[Finding]:
         twin = next((i for i, other in enumerate(out) if _same(candidate, other)), None)
         if twin is None:
             out.append(candidate)
-        elif candidate.sentence == out[twin].sentence:
+        elif in_words(candidate.sentence) == in_words(out[twin].sentence):
             # Two sides of one transfer wait for each other, and are two ends of what is said once.
             victims = {*out[twin].victims, *candidate.victims}
             out[twin] = replace(out[twin], victims=tuple(sorted(victims)))
@@ -66,7 +67,7 @@ def completed(facts: Facts, wait_end: WaitEnd, best: Finding, *rest: Finding) ->
     missing, ids = missing_dumps(facts, _awaited_unseen(facts, wait_end)) if best.hang else ([], [])
     return replace(
         best,
-        sentence=" ".join(filter(None, (best.sentence, family_words(facts, wait_end, best.divergence)))),
+        sentence=told(best.sentence, family_words(facts, wait_end, best.divergence)),
         victims=tuple(victims) if best.hang else (),
         divergence=_placed(facts, wait_end, best.divergence),
         waits=tuple(wait_list(facts, wait_end)) if best.hang else (),
@@ -80,7 +81,7 @@ def completed(facts: Facts, wait_end: WaitEnd, best: Finding, *rest: Finding) ->
 def _runner_up(best: Finding, rest: tuple[Finding, ...]) -> list[Alternative]:
     known = {alternative.cause for alternative in best.alternatives} | {best.cause, "undetermined"}
     return [
-        perhaps(other.cause, other.sentence, other.culprits, decided_by=other.contradicted_by)
+        perhaps(other.cause, in_words(other.sentence), other.culprits, decided_by=other.contradicted_by)
         for other in rest[:1]
         if other.cause not in known
     ]
@@ -89,7 +90,7 @@ def _runner_up(best: Finding, rest: tuple[Finding, ...]) -> list[Alternative]:
 def _same(one: Finding, other: Finding) -> bool:
     """Two ends of waits that lead to the same claim about the same ranks are one finding."""
     alike = one.cause == other.cause and one.culprits == other.culprits
-    return alike and (bool(one.culprits) or one.sentence == other.sentence)
+    return alike and (bool(one.culprits) or in_words(one.sentence) == in_words(other.sentence))
 
 
 def _placed(facts: Facts, wait_end: WaitEnd, divergence: Divergence | None) -> Divergence | None:

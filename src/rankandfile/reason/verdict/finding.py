@@ -10,6 +10,7 @@ from typing import Literal
 
 from rankandfile.model.claims import Claim
 from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Location, Missing
+from rankandfile.model.sentence import Sentence
 from rankandfile.reason.claims.wait_row import WaitRow
 
 
@@ -17,7 +18,7 @@ from rankandfile.reason.claims.wait_row import WaitRow
 class Finding:
     cause: str
     confidence: Confidence
-    sentence: str
+    sentence: Sentence
     culprits: tuple[int, ...] = ()
     doing: dict[int, str] = field(default_factory=dict)
     divergence: Divergence | None = None

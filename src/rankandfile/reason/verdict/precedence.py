@@ -7,18 +7,22 @@ the line, whom the code names where the evidence names nobody, and a more exact 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.sentence import in_words
 from rankandfile.reason.causes import finders
+from rankandfile.reason.claims.of_tellings import told_of
 from rankandfile.reason.claims.raw import Raw
-from rankandfile.reason.claims.said import Said, may_be_said
+from rankandfile.reason.claims.said import Check, Said, may_be_said
 from rankandfile.reason.divergence.in_document import without_ways
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
@@ -120,23 +124,34 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
-            said = [
-                may_be_said(raw, fit(facts, finding))
-                for finding in (believed if row.several else believed[:1])
+            chosen = [
+                _with_tellings(facts, fit(facts, one)) for one in (believed if row.several else believed[:1])
             ]
+            said = [may_be_said(raw, finding) for finding in chosen]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
     return [], []
 
 
-def with_source(diagnosis: Diagnosis, found: SourceFindings) -> Diagnosis:
+def _with_tellings(facts: Facts, finding: Finding) -> Finding:
+    """With what it says of those that it names, and of their stacks, logs and ends, as claims."""
+    of_them = [claim for rank in finding.doing for claim in told_of(facts, rank, finding.evidence)]
+    return replace(finding, claims=(*finding.claims, *of_them))
+
+
+def with_source(diagnosis: Diagnosis, found: SourceFindings, case: Case) -> Diagnosis:
     """The diagnosis with what the source code adds to its verdicts.
 
     A location that only repeats a call of the dumps is taken away where the source was asked and had no answer: it
     is in the divergence already, and is not where the ranks went different ways.
     """
     pairs = zip(diagnosis.verdicts, found.of_verdicts, strict=True)
-    verdicts = [_with_code(verdict, said) for verdict, said in pairs]
-    return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=[*diagnosis.notes, *found.notes])
+    raw = Raw(case)
+    checks = [Check(raw) for _ in diagnosis.verdicts]
+    verdicts = [
+        _with_code(verdict, said, check) for (verdict, said), check in zip(pairs, checks, strict=True)
+    ]
+    notes = [*found.notes, *(note for check in checks for note in check.notes)]
+    return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=[*diagnosis.notes, *notes])
 
 
 def _asked(question: Question, facts: Facts) -> list[Finding]:
@@ -162,7 +177,7 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,
-        sentence=f"{finding.sentence} {also}".rstrip(),
+        sentence=f"{said.sentence} {also}".rstrip(),
         culprits=[] if finding.confidence == "hypothesis" else named,
         suspects=named if finding.confidence == "hypothesis" else [],
         assumed=finding.assumed or None,
@@ -180,7 +195,7 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
     )
 
 
-def _whom_it_names(verdict: Verdict, said: SourceFinding) -> Verdict:
+def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
     named = said.named
     if named is None:
         return verdict
@@ -196,20 +211,22 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding) -> Verdict:
     )
 
 
-def _which_exact_cause(verdict: Verdict, said: SourceFinding) -> Verdict:
+def _which_exact_cause(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
     for cause in said.causes:
         verdict = _of_cause(verdict, cause)
     return verdict
 
 
-def _at_which_line(verdict: Verdict, said: SourceFinding) -> Verdict:
+def _at_which_line(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:
     told = said.location is not None and said.location.condition is not None
     before = without_ways(verdict.sentence) if told else verdict.sentence
+    words = in_words(said.sentence, check)
     return msgspec.structs.replace(
         verdict,
         location=said.location,
         excerpts=list(said.excerpts),
-        sentence=f"{before} {said.sentence}".strip(),
+        sentence=f"{before} {words}".strip(),
+        claims=[*verdict.claims, *check.claims],
     )
 
 
@@ -217,11 +234,11 @@ def _at_which_line(verdict: Verdict, said: SourceFinding) -> Verdict:
 ADDED_BY_CODE = (_whom_it_names, _which_exact_cause, _at_which_line)
 
 
-def _with_code(verdict: Verdict, said: SourceFinding | None) -> Verdict:
+def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Verdict:
     if said is None:
         return msgspec.structs.replace(verdict, location=None)
     for add in ADDED_BY_CODE:
-        verdict = add(verdict, said)
+        verdict = add(verdict, said, check)
     return verdict
 
 

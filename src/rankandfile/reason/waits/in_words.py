@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
 import polars as pl
 
-from rankandfile.model.claims import InCall, Joined, NeverIssued, Unseen
+from rankandfile.model.claims import Claim, InCall, Joined, NeverIssued, Unseen, ranks_of
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import Clause
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.order_across_groups import PlaceInOrder
+from rankandfile.reason.claims.in_words import left_of, who_waits
 from rankandfile.reason.claims.wait_row import Awaited, WaitRow
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -19,6 +23,10 @@ from rankandfile.reason.words import ranks_words, upper, verb
 from .graph import Pending, WaitEnd
 
 _MOST_WAITS = 8
+#: Of so many ranks the calls are looked up one by one: a job has thousands of small groups.
+_FEW = 16
+#: Calls of which it is checked that ranks wait in them in turn.
+_MOST_IN_TURN = 32
 _HOST_BACKENDS = {"gloo"}
 
 
@@ -70,27 +78,61 @@ def call_phrase(facts: Facts, call: Pending) -> str:
     return f"{name} (group {lookup.group_words(facts, call.group)}{number})"
 
 
-def waiting_sentence(facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...], named: bool = False) -> str:
+def waiting_sentence(
+    facts: Facts, wait_end: WaitEnd, culprits: tuple[int, ...], named: bool = False
+) -> Clause | None:
     """'Ranks 0-2 wait for it in the all_reduce ...; ranks 4-7 wait in turn.' `named`: the call was just named."""
     call = first_pending(facts, wait_end)
-    if call is None:
-        return ""
-    first, *others = ways_in(facts, call)
-    waiting = tuple(r for r in first.ranks if r not in culprits)
-    if not waiting:
-        return ""
+    if call is None or set(ways_in(facts, call)[0].ranks) <= set(culprits):
+        return None
+    calls = in_calls(facts, call, culprits)
     proved = call.lacking and set(call.lacking) <= set(culprits)
     whom = f" for {verb(culprits, 'it', 'them')}" if proved else ""
-    where = "there" if named else f"in the {call_phrase(facts, call)}"
-    words = f"{upper(ranks_words(waiting))} {verb(waiting, 'waits', 'wait')}{whom} {where}"
-    elsewhere = [(rest, way) for way in others if (rest := tuple(r for r in way.ranks if r not in culprits))]
-    for ranks, way in elsewhere:
-        op = way.row and lookup.call_words(facts, way.row)
-        words += f"; {ranks_words(ranks)} {verb(ranks, 'waits', 'wait')} in the {op or way.op or 'call'} in its place"
-    rest = tuple(sorted(set(wait_end.victims) - set(call.waiting) - set(culprits)))
-    if rest:
-        words += f"; {ranks_words(rest)} {verb(rest, 'waits', 'wait')} in turn"
-    return words + "."
+    others = set(wait_end.victims) - set(call.waiting) - set(culprits)
+    in_turn = _in_turn(facts, others)
+    unclaimed = others - {rank for claim in in_turn for rank in ranks_of(claim)}
+
+    def words(held: Sequence[Claim]) -> str:
+        here, elsewhere = left_of(calls, held), left_of(in_turn, held)
+        rest = sorted(unclaimed | {rank for claim in elsewhere for rank in ranks_of(claim)})
+        parts = [who_waits(here, whom, named)] if here else []
+        parts += [f"{ranks_words(rest)} {verb(rest, 'waits', 'wait')} in turn"] if rest else []
+        return f"{upper('; '.join(parts))}."
+
+    return Clause(claims=(*calls, *in_turn), words=words)
+
+
+def in_calls(facts: Facts, call: Pending, but: Collection[int] = ()) -> list[InCall]:
+    """Who waits there, by what each rank's own record says that the call is for it; without those ranks."""
+    group, named = lookup.group_words(facts, call.group), ways_in(facts, call)[0].op
+    rest = tuple(rank for rank in call.waiting if rank not in but)
+    ways = ways_in(facts, replace(call, waiting=rest)) if rest else []
+    found = []
+    for way in sorted(ways, key=lambda way: way.op != named):
+        at = lookup.frame(facts.case, way.row["site"]) if way.row and way.one_place else None
+        found.append(
+            InCall(
+                ranks=format_ranks(way.ranks),
+                group=group,
+                seq=way.seq,
+                op=way.op,
+                file=at["file"] if at else None,
+                line=at["line"] if at else None,
+                evidence=list(way.told),
+            )
+        )
+    return found
+
+
+def _in_turn(facts: Facts, ranks: set[int]) -> list[InCall]:
+    """The calls that these are in, each rank in the first of its own; of very many, the first."""
+    first = {rank: facts.waits.of_rank[rank][0] for rank in ranks if facts.waits.of_rank.get(rank)}
+    found: list[InCall] = []
+    for index in sorted(set(first.values()))[:_MOST_IN_TURN]:
+        there = {rank for rank, own in first.items() if own == index}
+        call = facts.waits.pending[index]
+        found += in_calls(facts, call, set(call.waiting) - there)
+    return found
 
 
 class Way(NamedTuple):
@@ -114,10 +156,12 @@ def ways_in(facts: Facts, call: Pending) -> list[Way]:
         if call.slot is not None
         else pl.col("record") == (call.record or 0)
     )
-    few = len(call.waiting) == 1
-    calls = facts.call_table.of_rank(call.waiting[0]) if few else facts.call_table.calls
-    made = calls.filter(key & pl.col("rank").is_in(list(call.waiting))).unique(
-        ["rank", "group", "slot"], keep="first", maintain_order=True
+    few = len(call.waiting) <= _FEW
+    parts = [facts.call_table.of_rank(rank) for rank in call.waiting] if few else [facts.call_table.calls]
+    made = (
+        pl.concat(parts)
+        .filter(key & pl.col("rank").is_in(list(call.waiting)))
+        .unique(["rank", "group", "slot"], keep="first", maintain_order=True)
     )
     ways: list[Way] = []
     for _, part in made.group_by("terms", maintain_order=True):
@@ -163,23 +207,13 @@ def wait_list(facts: Facts, wait_end: WaitEnd) -> list[WaitRow]:
 
 
 def _rows(facts: Facts, call: Pending) -> list[WaitRow]:
-    group = lookup.group_words(facts, call.group)
     out: list[WaitRow] = []
-    for way in ways_in(facts, call):
-        at = lookup.frame(facts.case, way.row["site"]) if way.row and way.one_place else None
-        here = InCall(
-            ranks=format_ranks(way.ranks),
-            group=group,
-            seq=way.seq,
-            op=way.op,
-            file=at["file"] if at else None,
-            line=at["line"] if at else None,
-            evidence=list(way.told),
-        )
+    ways = {way.op: way for way in ways_in(facts, call)}
+    for here in in_calls(facts, call):
+        way = ways[here.op]
         host = way.row is not None and _backend(facts, way.row) in _HOST_BACKENDS
-        out.append(
-            WaitRow(here=here, awaited=_awaited(facts, call, way, group), by="host" if host else "device")
-        )
+        awaited = _awaited(facts, call, way, here.group)
+        out.append(WaitRow(here=here, awaited=awaited, by="host" if host else "device"))
     return out
 
 

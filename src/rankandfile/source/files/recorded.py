@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from rankandfile.model.frameworks import framework_of
+from rankandfile.model.known.frameworks import framework_of
 from rankandfile.model.ledger import Note
 from rankandfile.model.sources import SourceFile
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from rankandfile.model.claims import Claim, TookBranch
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.sentence import Clause, Sentence, told
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .arguments import called_name, calls_on
@@ -14,6 +17,7 @@ from .divergence import CodeDivergence, Side
 from .divergence import ranks_in_words as _ranks
 from .found_line import FoundLine
 from .implied_collectives import implicit
+from .took_branch import took_branch
 
 _LONGEST = 160
 _ANY = "something on which the ranks do not agree"
@@ -47,14 +51,14 @@ _FROM = {
 }
 
 
-def sentence(found: FoundLine, places: SourcePlaces) -> str:
+def sentence(found: FoundLine, places: SourcePlaces) -> Sentence:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.divergence is not None:
-        return " ".join(
-            filter(
-                None, [_decided(found), _because(found), found.story, _unwritten(found.divergence, places)]
-            )
-        )
+        return told(_parted(found), _because(found), found.story, _unwritten(found.divergence, places))
+    return _of_another_kind(found, places)
+
+
+def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
     if found.kind == "caught" and found.divergence is not None:
         return " ".join(filter(None, [_caught(found), _because(found), _unwritten(found.divergence, places)]))
     if found.kind in _FROM:
@@ -82,7 +86,24 @@ def sentence(found: FoundLine, places: SourcePlaces) -> str:
     return ""
 
 
-def _decided(found: FoundLine) -> str:
+def _parted(found: FoundLine) -> Clause | str:
+    """With which ranks took which way, of those that were seen behind the test."""
+    took = list(took_branch(found))
+    ways = {(claim.line, claim.truth): word for word, claim in took}
+    if not took:
+        return _decided(found)
+
+    def words(held: Sequence[Claim]) -> str:
+        seen = [one for one in held if isinstance(one, TookBranch)]
+        if [one.ranks for one in seen] == [claim.ranks for _, claim in took]:
+            return _decided(found)
+        paths = [f"{ways[one.line, one.truth]} on {one.who}" for one in seen]
+        return _decided(found, f" ({', '.join(paths)})" if paths else "")
+
+    return Clause(claims=tuple(claim for _, claim in took), words=words, without=_decided(found, ""))
+
+
+def _decided(found: FoundLine, ways: str | None = None) -> str:
     assert found.decision is not None and found.divergence is not None
     decision, divergence = found.decision, found.divergence
     condition = decision.condition
@@ -95,10 +116,10 @@ def _decided(found: FoundLine) -> str:
         return (
             f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
         )
-    paths = f"({theirs} on {other}, {ours} on {one})"
+    paths = f" ({theirs} on {other}, {ours} on {one})" if ways is None else ways
     if not divergence.settled:
-        return f"{_upper(one)} and {other} parted {place} {paths}."
-    return f"{_upper(other)} parted from {one} {place} {paths}."
+        return f"{_upper(one)} and {other} parted {place}{paths}."
+    return f"{_upper(other)} parted from {one} {place}{paths}."
 
 
 def _caught(found: FoundLine) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rankandfile.model.frameworks import framework_of
+from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.files.paths import ends_alike, path_parts
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.lines.call_paths import Frame

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rankandfile.evidence.raw import Frame
 from rankandfile.evidence.tables.frames import is_torch_frame
-from rankandfile.model.packages import is_installed
+from rankandfile.model.known.packages import is_installed
 
 
 class View(NamedTuple):

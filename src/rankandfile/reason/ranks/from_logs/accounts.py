@@ -30,6 +30,8 @@ class End:
     """What other sources say of the same process, where they disagree."""
     others: tuple[End, ...] = ()
     """The same, one by one."""
+    how: str = ""
+    """As the list of exits has it: a signal's name, `exit code N`, or `out of memory`; empty where it has none."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from rankandfile.reason.ranks.at_work import read_work
 from rankandfile.reason.ranks.core_files import PATTERN
 from rankandfile.reason.ranks.in_flight import in_flight
 
+from .aborts import ABORTED, OWN, of_the_aborted, own_aborts
 from .accounts import (
     Accounts,
     End,
@@ -54,9 +55,6 @@ _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout"
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
 #: How NCCL, and torch's watchdog with its words, tell that a peer is gone.
 _LOST = ("socket_closed", "ib_completion_error", "nccl_remote_error", "watchdog_ended")
-#: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
-_OWN = "SIGABRT"
-_ABORTED = f"aborted itself ({_OWN})"
 
 
 def read_accounts(case: Case) -> Accounts:
@@ -74,7 +72,7 @@ def read_accounts(case: Case) -> Accounts:
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
     return Accounts(
-        ends=_own_aborts(ends, events, frozenset(echoes)),
+        ends=own_aborts(ends, events, frozenset(echoes)),
         raised=_errors(mine, _RAISES, "origin"),
         caught=caught(case, ends),
         in_flight=in_flight(case),
@@ -85,7 +83,7 @@ def read_accounts(case: Case) -> Accounts:
         host_links=links_of_hosts,
         stuck_watchdogs=_stuck_watchdogs(mine),
         unreachable=unreachable(events, case.exits, hosts, ends),
-        misfits=_errors(_of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
+        misfits=_errors(of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=_suspended(case.exits, ends),
         watched=watched(events),
@@ -106,30 +104,6 @@ def _ends(exits: pl.DataFrame) -> dict[int, End]:
     for row in exits.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
         by_rank[row["rank"]].append((_kind(row), row))
     return {rank: _end(rows) for rank, rows in by_rank.items()}
-
-
-def _own_aborts(ends: dict[int, End], events: pl.DataFrame, lost_a_peer: frozenset[int]) -> dict[int, End]:
-    """With the one process that aborted first: others raised since they had lost it, and nothing that it wrote, or that
-    nobody is known to have written, tells that it had waited for anybody."""
-    waited = events.filter(pl.col("role").is_in(["echo", "messenger"]))
-    unowned = waited.filter(pl.col("rank").is_null() & (pl.col("role") == "messenger")).height
-    aborted = _aborted(ends)
-    if len(aborted) != 1 or not lost_a_peer or unowned:
-        return ends
-    if aborted[0] in {*lost_a_peer, *waited["rank"].unique().to_list()}:
-        return ends
-    return {**ends, aborted[0]: replace(ends[aborted[0]], kind="killed")}
-
-
-def _aborted(ends: dict[int, End]) -> list[int]:
-    return [rank for rank, end in ends.items() if end.kind == "echo" and end.words == _ABORTED]
-
-
-def _of_the_aborted(events: pl.DataFrame, ends: dict[int, End]) -> pl.DataFrame:
-    """What a process says as it aborts has no prefix of its rank: it is of the one that did."""
-    aborted = _aborted(ends)
-    who = pl.lit(aborted[0] if len(aborted) == 1 else None, dtype=events.schema["rank"])
-    return events.with_columns(pl.coalesce("rank", who).alias("rank")).filter(pl.col("rank").is_not_null())
 
 
 def _suspended(exits: pl.DataFrame, ends: dict[int, End]) -> dict[int, Error]:
@@ -178,7 +152,14 @@ def _end(rows: list[tuple[EndKind, Row]]) -> End:
         tuple(dict.fromkeys(row["evidence"] for row in same[:3])),
         tuple(f"{row['evidence']} says {_words(_kind(row), row)}" for row in against[:2]),
         tuple(End(_kind(row), _words(_kind(row), row), (row["evidence"],)) for row in against[:2]),
+        _how(same[0]) if kind in ("killed", "exited", "finished") else "",
     )
+
+
+def _how(row: Row) -> str:
+    if row["signal"] is not None:
+        return str(row["signal"])
+    return str(row["error"] or "") if row["exit_code"] is None else f"exit code {row['exit_code']}"
 
 
 def _words(kind: EndKind, row: Row) -> str:
@@ -188,8 +169,8 @@ def _words(kind: EndKind, row: Row) -> str:
     if kind in ("exited", "finished"):
         return f"exited with code {row['exit_code']}"
     if kind == "echo":
-        if row["signal"] == _OWN:
-            return _ABORTED
+        if row["signal"] == OWN:
+            return ABORTED
         return f"ended from outside by {row['signal']}" if row["signal"] else "ended after others had failed"
     return "still there" if kind == "running" else "gone, nothing says how"
 

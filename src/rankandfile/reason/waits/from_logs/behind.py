@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Divergence
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
@@ -21,7 +23,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .in_words import wait_list, waiting
+from .in_words import in_calls, wait_list
 from .settings import SETTINGS
 from .told_of_absent import at_work, at_work_words, by_elimination
 from .waits import LoggedWaits
@@ -198,7 +200,7 @@ def _finding(
     return Finding(
         cause=cause,
         confidence=confidence,
-        sentence=f"{waiting(logged, call)}. {what.rstrip('.')}.",
+        sentence=told(waiting(in_calls(logged, call)), f"{what.rstrip('.')}."),
         culprits=culprits,
         doing={rank: stories[rank].doing for rank in culprits if rank in stories},
         victims=tuple(sorted({*wait_end.victims} - set(culprits))),
@@ -209,7 +211,7 @@ def _finding(
             kind="absent",
             cohorts=[
                 Cohort(ranks=format_ranks(call.waiting), call=as_call(claim, call.slot) if claim else None),
-                Cohort(ranks=format_ranks(wait_end.ranks)),
+                Cohort(ranks=format_ranks(wait_end.ranks), unknown=wait_end.kind != "absent"),
             ],
             exact=False,
         ),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Call, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.claims.in_words import circle as in_circle
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .in_words import wait_list, waiting
+from .in_words import in_calls, wait_list
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
@@ -25,9 +27,9 @@ def circle(logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
     named = wait_end.ranks if proved else out_of_line
     cause = "order_inversion" if proved else "undetermined"
     shown = [first, *(call for call in calls if call is not first)][:_MOST_CALLS]
-    edges = "; ".join(f"{waiting(logged, c)}, for {ranks_words(_awaited(c))}" for c in shown if _awaited(c))
+    shown = [call for call in shown if _awaited(call)]
     said = (
-        f" {upper(ranks_words(out_of_line))} {verb(out_of_line, 'is', 'are')} out of line."
+        f"{upper(ranks_words(out_of_line))} {verb(out_of_line, 'is', 'are')} out of line."
         if out_of_line
         else ""
     )
@@ -36,7 +38,10 @@ def circle(logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
     return Finding(
         cause=cause,
         confidence="supported" if named else "hypothesis",
-        sentence=f"{upper(ranks_words(wait_end.ranks))} wait for each other in a circle: {edges}.{said}",
+        sentence=told(
+            in_circle(wait_end.ranks, [in_calls(logged, c) for c in shown], [_awaited(c) for c in shown]),
+            said,
+        ),
         culprits=named,
         victims=tuple(sorted({*wait_end.victims, *wait_end.ranks} - set(named))),
         divergence=Divergence(

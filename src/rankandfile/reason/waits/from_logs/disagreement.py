@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import (
     Request,
     as_call,
@@ -15,9 +16,9 @@ from rankandfile.reason.calls.requests import (
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.words import ranks_words
+from rankandfile.reason.words import ranks_words, upper
 
-from .in_words import wait_list, waiting
+from .in_words import wait_list
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
@@ -34,7 +35,10 @@ def disagreement(
     return Finding(
         cause=_cause(logged, call, parts[0][0], others) if known else "undetermined",
         confidence="supported" if known else "hypothesis",
-        sentence=f"{waiting(logged, call)}, but asked for different things: {said}.{unsaid}",
+        sentence=told(
+            f"{upper(ranks_words(call.waiting))} wait at one number of group {logged.groups[call.group].words}"
+            f"{'' if call.slot is None else f', seq {call.slot}'}, and asked for different things: {said}.{unsaid}"
+        ),
         culprits=culprits,
         doing={claim.rank: f"is in {asked(claim)} instead" for claim in others if known},
         victims=tuple(sorted({*call.waiting} - set(culprits))),

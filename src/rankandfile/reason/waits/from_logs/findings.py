@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import of_report, sides
+from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
@@ -19,7 +21,7 @@ from .before_it import with_what_came_before
 from .behind import behind
 from .circle import circle
 from .disagreement import disagreement
-from .in_words import wait_list, waiting
+from .in_words import in_calls, wait_list
 from .settings import SETTINGS
 from .waits import LoggedWaits, gave_up, logged_waits
 
@@ -37,13 +39,13 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
     order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}
     wait_ends = sorted(logged.waits.wait_ends, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
     # Of an end that no call of the log hangs on, no watchdog has said anything.
-    told = [wait_end for wait_end in _together(wait_ends) if wait_end.pending]
-    found = [_finding(facts, logged, wait_end) for wait_end in told]
+    spoken = [wait_end for wait_end in _together(wait_ends) if wait_end.pending]
+    found = [_finding(facts, logged, wait_end) for wait_end in spoken]
     named = [finding for finding in found if finding.culprits]
     if named:
         return named[:_MOST_FINDINGS]
     silent = silence(facts.case, world_of(facts)) if found else ""
-    return [replace(finding, sentence=f"{finding.sentence} {silent}".strip()) for finding in found[:1]]
+    return [replace(finding, sentence=told(finding.sentence, silent)) for finding in found[:1]]
 
 
 def _together(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
@@ -102,9 +104,10 @@ def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
-        sentence=(
-            f"{waiting(logged, call)}. No watchdog says that anyone is behind: a device or the network may be at "
-            "fault, or a rank that left no line."
+        sentence=told(
+            waiting(in_calls(logged, call)),
+            "No watchdog says that anyone is behind: a device or the network may be at fault, or a rank that left no "
+            "line.",
         ),
         victims=wait_end.victims or call.waiting,
         waits=wait_list(logged, wait_end),

@@ -10,7 +10,6 @@ from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.claims.wait_row import WaitRow
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.words import ranks_words, upper, verb
 
 from .waits import LoggedWaits
 
@@ -25,7 +24,9 @@ def wait_list(logged: LoggedWaits, wait_end: WaitEnd) -> tuple[WaitRow, ...]:
 
 def _rows(logged: LoggedWaits, call: Pending) -> Iterator[WaitRow]:
     """One per operation that the ranks' own watchdogs name."""
-    group, told = logged.groups[call.group].words, logged.of_call(call)
+    group = logged.groups[call.group].words
+    # Whoever only counts its calls, as it was asked to dump, does not say that it waits in the last of them.
+    told = [report for report in logged.of_call(call) if report.seq is not None or call.slot is None]
     kinds = ((NeverIssued, call.lacking), (Joined, call.busy), (Unseen, call.unknown))
     kind, others = next(((kind, ranks) for kind, ranks in kinds if ranks), (Unseen, ()))
     for name in dict.fromkeys(_op_of(report) for report in told):
@@ -45,15 +46,6 @@ def _op_of(report: Report) -> str | None:
     return contract_of(report.op).op if report.op else None
 
 
-def op(logged: LoggedWaits, call: Pending) -> str | None:
-    """What all that speak of it call it; None where they differ."""
-    names = {name for r in logged.of_call(call) if (name := _op_of(r))}
-    return names.pop() if len(names) == 1 else None
-
-
-def waiting(logged: LoggedWaits, call: Pending) -> str:
-    return (
-        f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
-        f"{op(logged, call) or 'call'} (group {logged.groups[call.group].words}"
-        + (")" if call.slot is None else f", seq {call.slot})")
-    )
+def in_calls(logged: LoggedWaits, call: Pending) -> list[InCall]:
+    """Who waits there, by what each rank's own watchdog says."""
+    return [row.here for row in _rows(logged, call)]

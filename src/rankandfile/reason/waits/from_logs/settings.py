@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
-from rankandfile.model.recorder_names import BEFORE, RING
+from rankandfile.model.known.recorder_names import BEFORE, RING
 
 SETTINGS = (
     Missing(

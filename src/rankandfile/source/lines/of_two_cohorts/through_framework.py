@@ -12,8 +12,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from rankandfile.model.frameworks import framework_of
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.dependence import objects_of, why
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.reaching_assignments import reaching

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from rankandfile.model.frameworks import framework_of
+from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.lines.branchings import Branching, End, branchings
 from rankandfile.source.lines.call_paths import OPAQUE, CallPath, Frame
 from rankandfile.source.lines.decision import MOST_ASKED, Sides

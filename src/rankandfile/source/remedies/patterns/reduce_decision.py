@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.remedies.framework_votes import framework_vote
 from rankandfile.source.remedies.later_uses import flag_of, other_test_of_part, uses_of
 from rankandfile.source.remedies.one_answer import OneAnswer, Test, safe_answer
 from rankandfile.source.remedies.patch import Refusal
@@ -71,9 +72,11 @@ def _agreed(place: PlaceToMend, plain: bool, node: Test, answer: OneAnswer, grou
 
     def put(e: ast.expr, how: str) -> None:
         code = place.module.source(e)
-        say.edits.expression(
-            e, say.of_rank_zero(code, group) if how == "first" else say.agree(code, how, group)
-        )
+        if how == "first":
+            say.edits.expression(e, say.of_rank_zero(code, group))
+            return
+        own = "" if group else framework_vote(place, say, code, how)
+        say.edits.expression(e, own or say.agree(code, how, group))
 
     flag = flag_of(node.test)
     uses = uses_of(place, flag) if flag is not None else None

@@ -1,0 +1,37 @@
+"""Who aborted: what a process says as it ends itself has no rank in it, and is told by who ended so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from .accounts import End
+
+#: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
+OWN = "SIGABRT"
+ABORTED = f"aborted itself ({OWN})"
+
+
+def own_aborts(ends: dict[int, End], events: pl.DataFrame, lost_a_peer: frozenset[int]) -> dict[int, End]:
+    """With the one process that aborted first: others raised since they had lost it, and nothing that it wrote, or that
+    nobody is known to have written, tells that it had waited for anybody."""
+    waited = events.filter(pl.col("role").is_in(["echo", "messenger"]))
+    unowned = waited.filter(pl.col("rank").is_null() & (pl.col("role") == "messenger")).height
+    aborted = _aborted(ends)
+    if len(aborted) != 1 or not lost_a_peer or unowned:
+        return ends
+    if aborted[0] in {*lost_a_peer, *waited["rank"].unique().to_list()}:
+        return ends
+    return {**ends, aborted[0]: replace(ends[aborted[0]], kind="killed")}
+
+
+def _aborted(ends: dict[int, End]) -> list[int]:
+    return [rank for rank, end in ends.items() if end.kind == "echo" and end.words == ABORTED]
+
+
+def of_the_aborted(events: pl.DataFrame, ends: dict[int, End]) -> pl.DataFrame:
+    """What a process says as it aborts has no prefix of its rank: it is of the one that did."""
+    aborted = _aborted(ends)
+    who = pl.lit(aborted[0] if len(aborted) == 1 else None, dtype=events.schema["rank"])
+    return events.with_columns(pl.coalesce("rank", who).alias("rank")).filter(pl.col("rank").is_not_null())

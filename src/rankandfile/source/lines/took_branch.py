@@ -1,0 +1,61 @@
+"""Which way each side of a parting went at its test, as claims: the line behind the test on which a side was seen.
+
+What is claimed is held against the text once more: a line inside the arm that a rank did not take shows nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rankandfile.model.claims import TookBranch
+from rankandfile.model.ranks import format_ranks
+
+from .call_paths import Stop
+from .decision import Decision
+from .found_line import FoundLine
+
+_TRUE = {"taken", "true", "another round", "holds"}
+
+
+def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
+    """The outcome in a word, and the claim, of each side that was seen behind the test; the culprit's first."""
+    decision, parted = found.decision, found.divergence
+    if decision is None or parted is None or parted.own or decision.condition.line != found.line:
+        return
+    condition, branching = decision.condition, decision.branching
+    ours, theirs = condition.here, condition.there
+    if branching.normal == "end":
+        ours, theirs = theirs, ours
+    for ranks, stop, outcome in (
+        (decision.culprit, branching.culprit, theirs),
+        (decision.normal, branching.normal, ours),
+    ):
+        if isinstance(stop, Stop) and ranks and _shows(decision, stop.line, outcome in _TRUE):
+            yield (
+                outcome,
+                TookBranch(
+                    ranks=format_ranks(ranks),
+                    file=branching.frame.file,
+                    line=condition.line,
+                    truth=outcome in _TRUE,
+                    shown_by=stop.line,
+                ),
+            )
+
+
+def _shows(decision: Decision, line: int, truth: bool) -> bool:
+    """Not from the arm that is not taken, unless a loop further out came round."""
+    owner = next(
+        (one for one in ast.walk(decision.place.function.node) if _owns(one, decision.condition.node)), None
+    )
+    if not isinstance(owner, ast.If | ast.While | ast.For) or decision.branching.rounds:
+        return True
+    other = owner.orelse if truth else owner.body
+    return not any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in other)
+
+
+def _owns(statement: ast.AST, decides: ast.AST) -> bool:
+    if isinstance(statement, ast.If | ast.While):
+        return statement.test is decides
+    return isinstance(statement, ast.For) and statement.iter is decides

@@ -1,0 +1,119 @@
+"""Whatever an output says of ranks and calls is so: read from its words alone, held against tables and log of calls."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.selected import in_lab
+from support.spoken.faults import FORMS, Form, faults
+from support.spoken.held import Group, Made, Witness, untrue
+from support.spoken.reading import header_of, of_cohort, of_sentence, of_wait
+from support.spoken.statement import Spoken
+
+from rankandfile.lab import catalog as real
+from rankandfile.lab.sim import catalog
+from rankandfile.lab.sim.run import simulate
+
+ARCHIVES = sorted((Path(__file__).parents[2] / "first-contact").glob("*.tar.xz"))
+HERE = ("skip-nonfinite-ddp", "early-stop-3d")
+SIMULATED = list(catalog.scenarios())
+REAL = sorted(s.name for s in real.scenarios() if s.in_suite)
+
+
+def named(form: Form) -> str:
+    return form.name.replace(" ", "-")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", in_lab(SIMULATED, HERE))
+def test_outputs_of_simulated_jobs(name: str, tmp_path: Path) -> None:
+    incident = simulate(name, tmp_path / name)
+    assert [fault for form in FORMS for fault in faults(incident, form)] == []
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.torch
+@pytest.mark.parametrize("name", REAL)
+def test_outputs_of_real_jobs(name: str, incident: Callable[..., Path]) -> None:
+    assert [fault for form in FORMS for fault in faults(incident(name), form)] == []
+
+
+@pytest.fixture(scope="module", params=ARCHIVES, ids=lambda path: path.name.partition(".")[0])
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("opened")
+    with tarfile.open(request.param) as archive:
+        archive.extractall(folder, filter="data")
+    (only,) = folder.iterdir()
+    return only
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("form", FORMS, ids=named)
+def test_outputs_of_opened_sets(opened: Path, form: Form) -> None:
+    cases = [case for case in sorted(opened.iterdir()) if (case / "evidence").is_dir()]
+    assert {case.name: found for case in cases if (found := faults(case, form))} == {}
+
+
+#: Rank 2 left the all_reduce out, and is in the barrier behind it.
+JOB = Witness(
+    groups=(Group(frozenset({"0", "default_pg"}), frozenset({0, 1, 2})),),
+    calls=(
+        *(Made(rank, "broadcast", 0, 1, (("fit.py", 9),)) for rank in range(3)),
+        Made(0, "all_reduce", 0, 2, (("fit.py", 20),)),
+        Made(1, "all_reduce", 0, 2, (("fit.py", 20),)),
+        Made(2, "barrier", 0, 2, (("fit.py", 30),)),
+    ),
+    whole=frozenset(range(3)),
+    ends={2: (1, None, False), 0: (None, None, True)},
+    logs="rank 2 raised ValueError: no more batches",
+    stands={2: frozenset({("/job/fit.py", 30)})},
+)
+GROUP = "(group default_pg [0-2], seq 2)"
+
+
+@pytest.mark.parametrize(
+    ("so", "not_so"),
+    [
+        (f"Ranks 0 and 1 wait in the all_reduce at fit.py:20 {GROUP}.", "Ranks 0-2 wait in the all_reduce at fit.py:20 "
+         f"{GROUP}."),
+        (f"Rank 2 never issued the all_reduce at fit.py:20 {GROUP}.", f"Rank 1 never issued the all_reduce {GROUP}."),
+        (f"Rank 2 never joined the all_reduce {GROUP}. Ranks 0 and 1 wait for it there.",
+         f"Rank 2 never joined the all_reduce {GROUP}. Ranks 0-2 wait for it there."),
+        ("Rank 2 made the barrier at fit.py:30 where ranks 0 and 1 made the all_reduce at fit.py:20.",
+         "Rank 2 made the barrier at fit.py:30 where ranks 0-2 made the all_reduce at fit.py:20."),
+        ("Rank 2 skipped the all_reduce at fit.py:20.", "Rank 1 skipped the all_reduce at fit.py:20."),
+        ("Rank 2 left the loop early: it is in the barrier at fit.py:30 behind it.",
+         "Rank 1 left the loop early: it is in the barrier at fit.py:30 behind it."),
+        ("Rank 2: exited with code 1.", "Rank 0: exited with code 1."),
+        ("Rank 2: raised ValueError: no more batches, and exited with code 1.", "Rank 2: raised KeyError: 'step'."),
+        ("Rank 2 is in shutdown, fit.py:30, the same in 3 snapshots.", "Rank 2 is in shutdown, fit.py:31."),
+        ("Rank 1 parted from rank 0 at fit.py:3, in fit, by `if dist.get_rank() == 0:` (not taken on rank 1, taken on "
+         "rank 0).", "Rank 1 parted from rank 0 at fit.py:3, in fit, by `if dist.get_rank() == 0:` (taken on rank 1)."),
+    ],
+)  # fmt: skip
+def test_a_sentence_is_read_and_held(so: str, not_so: str) -> None:
+    assert list(of_sentence(so)) and not of_words(list(of_sentence(so)))
+    assert of_words(list(of_sentence(not_so)))
+
+
+def test_lines_of_a_card_are_read_and_held() -> None:
+    header = header_of("group default_pg [0-2] #2, the 3rd call by this path")
+    assert not of_words(
+        [*of_cohort("0,1", "all_reduce #2 fit.py:20", header), *of_cohort("2", "barrier #2", header)]
+    )
+    assert of_words(list(of_cohort("2", "all_reduce #2 fit.py:20", header)))
+    assert of_words(list(of_cohort("1", "no call here", header)))
+    assert not of_words(list(of_wait("0,1 for 2, in all_reduce #2 of default_pg [0-2]")))
+    assert of_words(list(of_wait("0-2 in all_reduce #2 of default_pg [0-2]")))
+
+
+def test_a_supposition_states_nothing() -> None:
+    assert not list(of_sentence(f"Rank 2 may never have joined the all_reduce {GROUP}."))
+
+
+def of_words(spoken: list[Spoken]) -> list[str]:
+    return [fault for one in spoken for fault in untrue(one, JOB)]

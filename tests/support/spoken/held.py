@@ -1,0 +1,227 @@
+"""Statements held against what happened: calls of which it is known where they are whole, exits, stacks, logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import NamedTuple
+
+from .statement import Named, Spoken
+
+Place = tuple[str, int]
+
+
+class Group(NamedTuple):
+    names: frozenset[str]
+    members: frozenset[int]
+
+
+class Made(NamedTuple):
+    rank: int
+    op: str
+    group: int
+    """Index of its group."""
+    seq: int
+    """0 of a send or a receive."""
+    places: tuple[Place, ...]
+    """All frames that it was made from, the innermost first; files as far as they are known."""
+    batch: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """What is known of a job, by another way than an analyser's."""
+
+    groups: tuple[Group, ...]
+    calls: tuple[Made, ...]
+    whole: frozenset[int]
+    """Ranks of which every call is there, to the end."""
+    wrapped: frozenset[int] = frozenset()
+    """Ranks of which earlier calls are lost."""
+    ends: Mapping[int, tuple[int | None, str | None, bool]] = field(default_factory=dict)
+    """Rank -> exit code, signal, and whether it still ran."""
+    logs: str = ""
+    stands: Mapping[int, frozenset[Place]] = field(default_factory=dict)
+    """Rank -> every line that some stack of it shows."""
+
+    @cached_property
+    def by_rank(self) -> dict[int, list[Made]]:
+        found: dict[int, list[Made]] = {}
+        for call in self.calls:
+            found.setdefault(call.rank, []).append(call)
+        return found
+
+
+def untrue(one: Spoken, witness: Witness) -> Iterator[str]:
+    """What of a statement is not so, as far as the witness can tell."""
+    check = _CHECKS.get(one.kind)
+    for rank in one.ranks if check is not None else ():
+        if check is not None and (why := check(one, rank, witness)):
+            yield f"rank {rank} {one.kind}: {why} - {one.words}"
+
+
+def _plain(op: str) -> str:
+    op = op.lower().rpartition(":")[2].replace("_", "").removeprefix("monitored").removeprefix("coalesced ")
+    for name in ("barrier", "allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "scatter"):
+        if name in op:
+            return name
+    return op
+
+
+def _same(made: str, said: str) -> bool:
+    """gloo has no reduce_scatter: torch makes an all_reduce of it, and that is what its recorder sees."""
+    made, said = _plain(made), _plain(said)
+    return made == said or (made, said) == ("reducescatter", "allreduce")
+
+
+def _groups(call: Named, rank: int, witness: Witness) -> list[int] | None:
+    """Those that the words may mean; None: any."""
+    if call.group is None:
+        return None
+    titles = {call.group, call.group.partition(":")[0]}
+    return [
+        i
+        for i, group in enumerate(witness.groups)
+        if titles & group.names and (not call.members or not group.members or call.members <= group.members)
+    ]
+
+
+def _such(call: Named, rank: int, witness: Witness, *, seq: bool = True, place: bool = True) -> list[Made]:
+    groups = _groups(call, rank, witness)
+    return [
+        made
+        for made in witness.by_rank.get(rank, ())
+        if (groups is None or made.group in groups)
+        and (call.op in (None, "coalesced") or _same(made.op, call.op or "") or made.batch)
+        and (not seq or call.seq is None or made.seq in (call.seq, 0))
+        and (not place or _at(call, made))
+    ]
+
+
+def _at(call: Named, made: Made) -> bool:
+    if call.file is None or not made.places:
+        return True
+    name = call.file.replace("\\", "/").rpartition("/")[2]
+    return any(
+        file.rpartition("/")[2] == name and line == call.line for file, line in made.places
+    ) or not any(file.rpartition("/")[2] == name for file, _ in made.places)
+
+
+def _made(one: Spoken, rank: int, witness: Witness) -> str:
+    if one.call is None or rank not in witness.whole or one.call.op is None:
+        return ""
+    if _such(one.call, rank, witness):
+        return ""
+    if rank in witness.wrapped and one.kind != "waits":
+        return ""
+    return f"it made no such call ({one.call})"
+
+
+def _never(one: Spoken, rank: int, witness: Witness) -> str:
+    call = one.call
+    if call is None or call.seq is None or rank not in witness.whole or not any(c.seq for c in witness.calls):
+        return ""
+    mine = _such(call, rank, witness)
+    if one.kind == "left out":
+        groups = _groups(call, rank, witness) or []
+        mine = [
+            made for made in witness.by_rank.get(rank, ()) if made.group in groups and made.seq == call.seq
+        ]
+    if not mine:
+        return ""
+    others = {made.places for r in witness.by_rank if r not in one.ranks for made in _such(call, r, witness)}
+    if one.kind == "never" and others and not any(made.places in others for made in mine):
+        return ""
+    return f"it made that call: {mine[0]}"
+
+
+def _skipped(one: Spoken, rank: int, witness: Witness) -> str:
+    call = one.call
+    if call is None or rank not in witness.whole or witness.wrapped:
+        return ""
+    mine, decided = witness.by_rank.get(rank, []), False
+    for peer in witness.by_rank.keys() & witness.whole - {*one.ranks}:
+        wanted = {id(made) for made in _such(call, peer, witness, seq=False)}
+        theirs = witness.by_rank[peer]
+        if not mine or not wanted or not {made.group for made in mine} & {made.group for made in theirs}:
+            continue
+        # Who left a call out and went on makes the next one of its kind: that could be the one that others wait in.
+        decided |= len(mine) <= len(theirs)
+        if any(id(made) in wanted for made in _left_out(theirs, mine)):
+            return ""
+    return "it made every such call of the others, in their order" if decided else ""
+
+
+def _left_out(theirs: list[Made], mine: list[Made]) -> Iterator[Made]:
+    keys = [[(made.op, made.places) for made in calls] for calls in (theirs, mine)]
+    for tag, first, last, _, _ in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag in ("delete", "replace"):
+            yield from theirs[first:last]
+
+
+def _ended(one: Spoken, rank: int, witness: Witness) -> str:
+    if rank not in witness.ends:
+        return ""
+    code, signal, running = witness.ends[rank]
+    if one.kind == "ended well":
+        return f"its end was {witness.ends[rank]}" if running or code not in (0, None) or signal else ""
+    if one.what.startswith("SIG"):
+        return (
+            ""
+            if signal == one.what or (not signal and not running and code is not None and code < 0)
+            else (f"its end was {witness.ends[rank]}")
+        )
+    return "" if code == int(one.what) and not running else f"its end was {witness.ends[rank]}"
+
+
+def _quoted(one: Spoken, rank: int, witness: Witness) -> str:
+    what = re.sub(r"\s+", " ", one.what.rstrip(".…").removesuffix("...")).strip()
+    head = what[:60]
+    return (
+        ""
+        if not witness.logs or head in witness.logs or head.partition(": ")[2][:40] in witness.logs
+        else (f"no log has it: {head}")
+    )
+
+
+def _stands(one: Spoken, rank: int, witness: Witness) -> str:
+    seen = witness.stands.get(rank)
+    if not seen:
+        return ""
+    name = one.file.rpartition("/")[2]
+    there = any(
+        file.replace("\\", "/").rpartition("/")[2] == name and line == one.line for file, line in seen
+    )
+    return "" if there else "no stack of it shows that line"
+
+
+_OF_RANK = re.compile(r"`(?:if|elif|while) (?P<no>not )?(?:[\w.]*\b(?:get_rank\(\)|rank\(\)|rank) == (?P<one>\d+)"
+                      r"|[\w.]*\bis_main\w*(?:\(\))?):`")  # fmt: skip
+
+
+def _took(one: Spoken, rank: int, _witness: Witness) -> str:
+    """Of a test that is of the rank's number alone, anybody can tell."""
+    test = _OF_RANK.search(one.words)
+    if test is None:
+        return ""
+    truth = (rank == int(test["one"] or 0)) != bool(test["no"])
+    return "" if truth == one.truth else "it cannot take this way"
+
+
+_CHECKS = {
+    "waits": _made,
+    "made": _made,
+    "done": _made,
+    "never": _never,
+    "left out": _never,
+    "skipped": _skipped,
+    "ended": _ended,
+    "ended well": _ended,
+    "raised": _quoted,
+    "logged": _quoted,
+    "stands": _stands,
+    "took": _took,
+}

@@ -1,0 +1,195 @@
+"""Every output of one diagnosis as a person gets it, and the statements that stand in each."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from rich.console import Console
+
+from rankandfile.agent.bench import Bench
+from rankandfile.agent.playbook import investigate
+from rankandfile.model.diagnosis import to_json
+from rankandfile.reason.pictures import pictures
+from rankandfile.render.card import card
+from rankandfile.render.formats import markdown
+from rankandfile.render.report import page
+
+from .reading import header_of, of_cohort, of_sentence, of_wait, ranks_in
+from .statement import Named, Spoken
+
+_WIDE = 4000
+_LABELS = 8
+_RANKS = re.compile(r"^ranks? (?P<who>[\d,\-]+)(?: on \S+)?: (?P<doing>.*)$", re.IGNORECASE)
+_CITES = re.compile(r" \[(?:[A-Z]+\d[^\[\]]*|[\w./\-]+\.py:\d+)(?:, [^\[\]]*)?\]")
+_BLOCK = re.compile(r"</?(?:p|li|dd|dt|div|h\d|tr|td|th|pre|ul|figcaption|summary)\b[^>]*>")
+_COHORT = re.compile(r"^(?P<who>\d[\d,\-]*) ?▸ ?(?P<said>.*)$")
+
+
+OUTPUTS = ("JSON", "card", "Markdown", "page", "investigation")
+
+
+def said(bench: Bench, outputs: Collection[str] = OUTPUTS) -> Iterator[tuple[str, Spoken]]:
+    """The output's name, and a statement of it."""
+    everyone = tuple(range(bench.diagnosis.job.world_size or 0))
+    made: dict[str, Callable[[], Iterator[Spoken]]] = {
+        "JSON": lambda: _json(to_json(bench.diagnosis), everyone),
+        "card": lambda: _card(bench, everyone),
+        "Markdown": lambda: _markdown(markdown.write(bench.diagnosis), everyone),
+        "page": lambda: _page(page(bench.diagnosis, pictures(bench.facts, bench.diagnosis), "0"), everyone),
+        "investigation": lambda: _investigation(investigate(bench).document, everyone),
+    }
+    for name in outputs:
+        for one in made[name]():
+            yield name, one
+
+
+def _json(data: bytes, everyone: tuple[int, ...]) -> Iterator[Spoken]:
+    said = json.loads(data)
+    for verdict in said["verdicts"]:
+        yield from of_sentence(verdict["sentence"], everyone=everyone)
+        for one in (*verdict["culprits"], *verdict["suspects"]):
+            yield from of_sentence(f"{one['doing'] or ''}", (one["rank"],))
+            yield from _doing((one["rank"],), one["doing"] or "")
+        for wait in verdict["waits"]:
+            if wait["op"] is not None:
+                number = "" if wait["seq"] is None else f" #{wait['seq']}"
+                yield from of_wait(f"{wait['ranks']} in {wait['op']}{number} of {wait['group']}")
+        for other in verdict["alternatives"]:
+            yield from (s for s in of_sentence(other["sentence"]) if s.kind == "waits")
+        if (parted := verdict["divergence"]) is not None:
+            yield from _parted(parted)
+    for one in said["standings"]:
+        yield from _standing(one["ranks"], one["state"], one["what"])
+
+
+def _parted(parted: dict) -> Iterator[Spoken]:  # type: ignore[type-arg]
+    number = "" if parted["seq"] is None else f" #{parted['seq']}"
+    header = header_of(f"group {parted['group']}{number}")
+    for cohort in parted["cohorts"]:
+        call = cohort["call"]
+        if call is None:
+            if not cohort["unknown"]:
+                yield from of_cohort(cohort["ranks"], "no call here", header)
+            continue
+        number = "" if call["seq"] is None else f" #{call['seq']}"
+        of = f" of {call['group']}" if call["group"] not in (None, parted["group"]) else ""
+        at = f" {call['file'].rpartition('/')[2]}:{call['line']}" if call["file"] else ""
+        yield from of_cohort(cohort["ranks"], f"{call['op']}{number}{of}{at}", header)
+
+
+def _standing(ranks: str, state: str, what: str) -> Iterator[Spoken]:
+    if re.fullmatch(r"\d[\d,\-]*", ranks):
+        word = "wait" if state == "waits" and what.startswith("in the ") else "is:"
+        yield from of_sentence(f"ranks {ranks} {word} {what}", ranks_in(ranks))
+
+
+def _doing(ranks: tuple[int, ...], words: str) -> Iterator[Spoken]:
+    """`is in broadcast at x.py:4 instead`, `went on to the send at x.py:9`: without a subject of its own."""
+    listed = ", ".join(map(str, ranks))
+    for verb in ("is in", "made", "left the loop, and is in", "went on to the", "its last one was"):
+        if words.startswith(verb):
+            plain = {"went on to the": "made the", "left the loop, and is in": "is in"}.get(verb, verb)
+            yield from of_sentence(f"ranks {listed} {plain}{words.removeprefix(verb)}")
+
+
+def _card(bench: Bench, everyone: tuple[int, ...]) -> Iterator[Spoken]:
+    file = io.StringIO()
+    Console(file=file, width=_WIDE, color_system=None, legacy_windows=False).print(
+        card(bench.diagnosis, width=_WIDE, height=10_000)
+    )
+    label, header = "", Named()
+    for number, line in enumerate(file.getvalue().splitlines()):
+        text = line.strip()
+        if line[:1].strip() and number > 3:
+            label, text = line[: _LABELS + 1].strip(), line[_LABELS + 1 :].strip()
+        if label in ("proof", "code", "do", "do not", "confirm", "missing", "unread", "why"):
+            continue
+        if label == "parted" and text.startswith("group "):
+            header = header_of(text)
+        elif label in ("parted", "stands") and (match := _COHORT.match(text)):
+            yield from _line_of(label, match, header)
+        elif label == "waiting":
+            yield from of_wait(text)
+        elif label in ("culprit", "suspect") and (match := _RANKS.match(text)):
+            yield from _doing(ranks_in(match["who"]), match["doing"])
+            yield from of_sentence(match["doing"], ranks_in(match["who"]))
+        else:
+            yield from (
+                s for s in of_sentence(text, everyone=everyone) if label != "or else" or s.kind == "waits"
+            )
+
+
+def _line_of(label: str, match: re.Match[str], header: Named) -> Iterator[Spoken]:
+    who, said = match["who"].strip(), match["said"].strip()
+    if label == "parted":
+        yield from of_cohort(who, said, header)
+    else:
+        state = "waits" if said.startswith("waits: ") else "stands"
+        yield from _standing(who, state, said.removeprefix("waits: ").removeprefix("gone: "))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", _CITES.sub("", text.replace("<!-- -->", ""))).replace("`", "")
+
+
+def _markdown(text: str, everyone: tuple[int, ...]) -> Iterator[Spoken]:
+    header, section = Named(), ""
+    for line in _unfenced(text):
+        plain = _plain(line).strip()
+        if plain.startswith("#"):
+            section = plain.lstrip("# ")
+        elif plain.startswith("|"):
+            cells = [cell.strip() for cell in plain.strip("|").split("|")]
+            if cells[0] == "parted":
+                header = header_of(cells[1])
+            elif len(cells) == 2 and re.fullmatch(r"\d[\d,\-]*", cells[0]):
+                yield from of_cohort(cells[0], cells[1], header)
+        elif section.startswith("What the ") and (match := _RANKS.match(plain.removeprefix("- "))):
+            yield from _doing(ranks_in(match["who"]), match["doing"])
+            yield from of_sentence(match["doing"], ranks_in(match["who"]))
+        elif section not in ("Proof", "What could not be read", "What to do", "What is missing"):
+            found = of_sentence(plain.removeprefix("- "), everyone=everyone)
+            yield from (s for s in found if section != "What else it may be" or s.kind == "waits")
+
+
+def _investigation(text: str, everyone: tuple[int, ...]) -> Iterator[Spoken]:
+    section = ""
+    for line in _unfenced(text):
+        if line.startswith("#"):
+            section = line.lstrip("# ").strip()
+        elif section not in ("The evidence", "The steps", "The fix", "Probes", "What not to do"):
+            plain = _plain(line).removeprefix("- ").strip()
+            if plain.startswith("That ") or "Not ruled out" in plain:
+                continue
+            yield from of_sentence(re.sub(r"^Rank \d+ is blamed \(\w+\): ", "", plain), everyone=everyone)
+
+
+def _unfenced(text: str) -> Iterator[str]:
+    inside = False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            inside = not inside
+        elif not inside:
+            yield line
+
+
+def _page(text: str, everyone: tuple[int, ...]) -> Iterator[Spoken]:
+    text = re.sub(r"<(script|style|svg|template|title)\b.*?</\1>", "", text, flags=re.DOTALL)
+    text = re.sub(r'<span class="cites">.*?</span>', "", text, flags=re.DOTALL)
+    text = text.partition('<section id="evidence"')[0]
+    header = Named()
+    for block in (line for part in _BLOCK.split(text) for line in part.split("\n")):
+        plain = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", block))).strip()
+        if plain.startswith("group ") and " at #" in plain:
+            header = header_of(plain.replace(" at #", " #"))
+        elif match := _COHORT.match(plain):
+            yield from of_cohort(match["who"].strip(), match["said"].strip(), header)
+        elif match := re.match(r"^(?P<who>\d[\d,\-]*)(?: on \S+)?: (?P<doing>.*)$", plain):
+            yield from _doing(ranks_in(match["who"]), match["doing"])
+            yield from of_sentence(match["doing"], ranks_in(match["who"]))
+        elif plain and not plain.startswith(("do: ", "do not: ")):
+            yield from of_sentence(plain, everyone=everyone)

@@ -1,0 +1,49 @@
+"""One statement of an output about ranks, as a reader understands it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal[
+    "waits",
+    "made",
+    "never",
+    "skipped",
+    "done",
+    "ended",
+    "ended well",
+    "raised",
+    "stands",
+    "logged",
+    "took",
+    "left out",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A call as words name it; None is what they leave open."""
+
+    op: str | None = None
+    file: str | None = None
+    line: int | None = None
+    group: str | None = None
+    members: frozenset[int] = frozenset()
+    """Of the group, where the words list them."""
+    seq: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spoken:
+    kind: Kind
+    ranks: tuple[int, ...]
+    call: Named | None = None
+    what: str = ""
+    """How a process ended, what was raised or logged."""
+    file: str = ""
+    line: int = 0
+    truth: bool | None = None
+    """Of a test that was taken or not."""
+    words: str = ""
+    """The clause that says it."""

@@ -1,0 +1,126 @@
+"""What is known of an incident beside what an analyser made of it: the lab's own log of calls, or its tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+
+from rankandfile.lab import calls
+from rankandfile.model.case import Case
+
+from .held import Group, Made, Place, Witness
+
+_TEXTS = (".log", ".txt", ".out", ".err")
+
+
+def of_log(incident: Path, case: Case) -> Witness:
+    """By the log of calls that the lab kept, which no recorder and no analyser wrote."""
+    log = calls.read(incident / "calls.jsonl")
+    numbered = _numbered_alike(log, case)
+    places = {(g.name, g.ranks): i for i, g in enumerate(log.groups)}
+    made = [
+        Made(
+            rank=one.rank,
+            op=one.op,
+            group=next(
+                (i for (name, ranks), i in places.items() if name == one.group and one.rank in ranks), -1
+            ),
+            seq=one.seq if numbered else 0,
+            places=tuple((file, line) for file, line, _ in one.stack),
+        )
+        for one in log.calls
+    ]
+    return Witness(
+        groups=tuple(Group(frozenset({g.name, g.desc} - {""}), frozenset(g.ranks)) for g in log.groups),
+        calls=tuple(made),
+        whole=frozenset(range(case.world_size or 1 + max((one.rank for one in log.calls), default=0))),
+        ends=_ends(incident),
+        logs=_texts(incident),
+        stands=_stands(case),
+    )
+
+
+def _numbered_alike(log: calls.CallLog, case: Case) -> bool:
+    """Whether the recorders counted as the log does. Some start from another number, and batches burn numbers."""
+    logged = {(one.rank, one.group, one.seq) for one in log.calls}
+    rows = case.calls.filter(~pl.col("is_p2p")).join(case.groups.select("group", "name"), on="group")
+    return all(
+        (rank, name, seq) in logged for rank, name, seq in rows.select("rank", "name", "seq").iter_rows()
+    )
+
+
+def of_tables(incident: Path, case: Case) -> Witness:
+    """By the records as they were read."""
+    stacks = (
+        {
+            row["stack"]: tuple(row["places"])
+            for row in case.stacks.explode("frames")
+            .join(case.frames, left_on="frames", right_on="frame", how="left", maintain_order="left")
+            .group_by("stack", maintain_order=True)
+            .agg(pl.concat_list(pl.col("file"), pl.col("line").cast(pl.String)).alias("places"))
+            .iter_rows(named=True)
+        }
+        if case.stacks.height
+        else {}
+    )
+    batches = case.calls.filter(
+        pl.col("op").cast(pl.String).str.to_lowercase().str.ends_with("coalesced")
+    ).height
+    numbers = {row["group"]: i for i, row in enumerate(case.groups.iter_rows(named=True))}
+    used = case.dumps_used
+    made = [
+        Made(
+            rank=row["rank"],
+            op=str(row["op"]),
+            group=numbers.get(row["group"], -1),
+            seq=0 if row["is_p2p"] else row["seq"] or 0,
+            places=tuple((file, int(line or 0)) for file, line in stacks.get(row["stack"], ())),
+            batch=str(row["op"]).lower().endswith("coalesced"),
+        )
+        for row in case.calls.iter_rows(named=True)
+    ]
+    complete = used.filter(~pl.col("truncated").fill_null(False))["rank"].drop_nulls().to_list()
+    return Witness(
+        groups=tuple(
+            Group(
+                frozenset({row["name"], row["desc"] or row["name"]}),
+                # Who never used a group is not among those that are inferred from its use.
+                frozenset(row["members"] or () if row["members_from"] != "inferred" else ()),
+            )
+            for row in case.groups.iter_rows(named=True)
+        ),
+        calls=tuple(made),
+        whole=frozenset() if batches else frozenset(complete),
+        wrapped=frozenset(used.filter(pl.col("wrapped").fill_null(False))["rank"].to_list()),
+        ends=_ends(incident),
+        logs=_texts(incident),
+        stands=_stands(case),
+    )
+
+
+def _ends(incident: Path) -> dict[int, tuple[int | None, str | None, bool]]:
+    path = incident / "evidence" / "exits.json"
+    if not path.exists():
+        return {}
+    return {
+        one["rank"]: (one.get("exitcode"), one.get("signal"), one.get("state") == "running")
+        for one in json.loads(path.read_text())
+        if isinstance(one, dict) and one.get("rank") is not None
+    }
+
+
+def _texts(incident: Path) -> str:
+    files = [p for p in sorted((incident / "evidence").rglob("*")) if p.is_file() and p.suffix in _TEXTS]
+    return re.sub(r"\s+", " ", " ".join(p.read_text(errors="replace") for p in files))
+
+
+def _stands(case: Case) -> dict[int, frozenset[Place]]:
+    frames = {row["frame"]: (row["file"], row["line"] or 0) for row in case.frames.iter_rows(named=True)}
+    stacks = dict(case.stacks.select("stack", "frames").iter_rows())
+    found: dict[int, set[Place]] = {}
+    for rank, stack in case.snapshots.select("rank", "stack").drop_nulls().iter_rows():
+        found.setdefault(rank, set()).update(frames[f] for f in stacks.get(stack) or () if f in frames)
+    return {rank: frozenset(seen) for rank, seen in found.items()}
