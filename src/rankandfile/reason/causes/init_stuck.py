@@ -8,9 +8,19 @@ from collections import defaultdict
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Location, Missing, Remedy
 from rankandfile.reason.finder import finder
-from rankandfile.reason.ranks.did_instead import world_of
-from rankandfile.reason.ranks.from_logs.nccl_setups import Setup, setups
-from rankandfile.reason.toolbox import AskedRank, Facts, WaitEnd, event_id, fields_of, perhaps, pl, story_of
+from rankandfile.reason.toolbox import (
+    AskedRank,
+    Facts,
+    Setup,
+    WaitEnd,
+    event_id,
+    fields_of,
+    perhaps,
+    pl,
+    setups,
+    story_of,
+    world_of,
+)
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 

@@ -11,9 +11,17 @@ from typing import Any
 
 from rankandfile.model.causes import Cause
 from rankandfile.reason.finder import finder
-from rankandfile.reason.ranks.from_logs.counters import Counter, counters
-from rankandfile.reason.ranks.from_logs.over import anybody_waited
-from rankandfile.reason.toolbox import Facts, WaitEnd, event_id, fields_of, perhaps, pl
+from rankandfile.reason.toolbox import (
+    Counter,
+    Facts,
+    WaitEnd,
+    anybody_waited,
+    counters,
+    event_id,
+    fields_of,
+    perhaps,
+    pl,
+)
 from rankandfile.reason.verdict.finding import Finding
 
 CAUSE = Cause(
