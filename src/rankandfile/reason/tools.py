@@ -24,6 +24,9 @@ from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, o
 from rankandfile.reason.ranks.at_work import works
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
+from rankandfile.reason.ranks.from_logs.counters import Counter, counters
+from rankandfile.reason.ranks.from_logs.nccl_setups import Setup, setups
+from rankandfile.reason.ranks.from_logs.over import anybody_waited
 from rankandfile.reason.ranks.from_logs.said_to_skip import caught_by, said_to_skip
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks

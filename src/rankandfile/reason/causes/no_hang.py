@@ -1,10 +1,31 @@
-"""Nothing hangs: also found by `too_short_timeout` where no watchdog gave up, and where nothing recorded waits."""
+"""Nothing hangs: every recorded call has ended; or logs say that a job went to its end, or was ended while it moved.
+
+Of recorded calls it is found by `too_short_timeout` where no watchdog gave up, and where nothing that was recorded
+waits; of logs alone below.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+from typing import Any
+
 from rankandfile.model.causes import Cause
 from rankandfile.reason.finder import finder
-from rankandfile.reason.toolbox import Facts, WaitEnd, call_phrase, cited, first_pending, pending_row
+from rankandfile.reason.toolbox import (
+    Counter,
+    Facts,
+    WaitEnd,
+    anybody_waited,
+    call_phrase,
+    cited,
+    counters,
+    event_id,
+    fields_of,
+    first_pending,
+    pending_row,
+    perhaps,
+    pl,
+)
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, verb
 
@@ -23,6 +44,12 @@ what the verdict says, and the exit status is 0.
 """,
     scenario="healthy-3d",
 )
+
+
+Row = dict[str, Any]
+_CANCELLED = ("slurm_cancelled", "agent_signalled")
+#: What of the driver and the kernel stands beside any job.
+_BESIDE = ("xid", "pcie_error", "link_down", "ib_link_event", "gpu_lost", "memory_fault", "machine_check")
 
 
 @finder(precedence=5)
@@ -47,3 +74,109 @@ def went_on_after(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=(*cited(pending_row(facts, call)), *(i for rank in waiting for i in later[rank].evidence)),
         contradicted_by="a record of the call that it failed",
     )
+
+
+@finder(precedence=10, of="ended job")
+def went_to_its_end(facts: Facts, _: WaitEnd) -> Finding | None:
+    """Its launcher's own word, with no word of a failure beside it."""
+    if _more_is_told(facts) or _failures(facts, beside=True) or anybody_waited(facts):
+        return None
+    rows = _rows(facts, ("job_ended_well",)) or _all_processes(facts)
+    if not rows:
+        return None
+    noted = _rows(facts, ("xid_information", *_BESIDE))
+    beside = (
+        "" if not noted else f' What else was read belongs to no fault of this job: "{_short(noted[0])}".'
+    )
+    return Finding(
+        hang=False,
+        cause="no_hang",
+        confidence="supported",
+        sentence=f'The job went to its end: "{_short(rows[-1])}".{beside}',
+        evidence=(_id(rows[-1]), *(_id(row) for row in noted[:1])),
+        contradicted_by="a process of it that is still there",
+    )
+
+
+@finder(precedence=20, of="ended job")
+def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
+    """Its scheduler ended it, or a signal from outside, and up to then its log had counted on."""
+    rows = _rows(facts, _CANCELLED)
+    if not rows or _more_is_told(facts) or _failures(facts, beside=False) or anybody_waited(facts):
+        return None
+    reason = next((r for row in rows if (r := fields_of(row).get("reason"))), None)
+    if reason is not None and "NODE" in str(reason):
+        return None
+    at = min((t for row in rows if (t := _at(row)) is not None), default=None)
+    moved = [one for one in counters(facts.case) if one.moved_until(at)]
+    if not moved and str(reason) != "PREEMPTION":
+        return None
+    by = f"its scheduler ended it ({str(reason).lower()})" if reason else "it was ended from outside"
+    return Finding(
+        hang=False,
+        cause="no_hang",
+        confidence="supported" if moved else "hypothesis",
+        sentence=f"The job did not hang: {by}{_until(moved[-1]) if moved else ''}.",
+        evidence=(_id(rows[0]), *(one.evidence for one in moved[-1:])),
+        contradicted_by="the log of another rank, which stood still before",
+        alternatives=(
+            ()
+            if moved
+            else (
+                perhaps("network_stalled", "It may have stood before: no line tells.", decided_by="its logs"),
+            )
+        ),
+    )
+
+
+def _until(counter: Counter) -> str:
+    every = f" every {counter.every_ms / 1000:g} s" if counter.every_ms else ""
+    return f', and up to then its log had counted on{every}, at last "{counter.words}"'
+
+
+def _more_is_told(facts: Facts) -> bool:
+    """Recorded calls, stacks and the person's word are better witnesses."""
+    return bool(facts.call_table.calls.height or facts.hosts or facts.hung or facts.accounts.gave_up)
+
+
+def _failures(facts: Facts, *, beside: bool) -> bool:
+    """A fault of the program's own; `beside`: also an end with another code than zero, and not what merely stands
+    beside a job that ended well."""
+    kind, role = pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String)
+    found = facts.case.events.filter((role == "origin") & ~(kind.is_in(list(_BESIDE)) & pl.lit(beside)))
+    uncaught = found.filter(~(pl.col("rank").is_in(list(facts.accounts.caught)).fill_null(False)))
+    badly = facts.case.exits.filter((pl.col("exit_code").fill_null(0) != 0) | pl.col("signal").is_not_null())
+    return bool(uncaught.height) or (beside and bool(badly.height))
+
+
+def _all_processes(facts: Facts) -> list[Row]:
+    """Each process by itself, where they are as many as the job has ranks."""
+    rows = _rows(facts, ("process_ended_well",))
+    world = facts.case.world_size
+    return rows if world and len({(row["host"], row["pid"]) for row in rows}) >= world else []
+
+
+def _rows(facts: Facts, kinds: tuple[str, ...]) -> list[Row]:
+    found = facts.case.events.filter(pl.col("kind").cast(pl.String).is_in(list(kinds)))
+    return list(found.sort("log", "line").iter_rows(named=True))
+
+
+def _at(row: Row) -> int | None:
+    """When, by the scheduler's own words or by the line."""
+    said = fields_of(row).get("at")
+    if isinstance(said, str):
+        try:
+            return int(datetime.fromisoformat(said).replace(tzinfo=timezone.utc).timestamp()) * 1_000_000_000
+        except ValueError:
+            pass
+    time_ns = row["time_ns"]
+    return time_ns if isinstance(time_ns, int) else None
+
+
+def _short(row: Row) -> str:
+    text = str(row["text"] or "")
+    return text if len(text) <= 160 else f"{text[:159]}…"
+
+
+def _id(row: Row) -> str:
+    return event_id(row["log"], row["line"])

@@ -111,6 +111,10 @@ def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
     known = (
         events.filter(dated & pl.col("time_ns").is_not_null()).group_by("log").agg(pl.col("time_ns").max())
     )
+    latest = known["time_ns"].max()
+    if isinstance(latest, int):
+        # Those that have none are of the same job.
+        written = pl.Series([min(ns, latest) if ns else latest for ns in written.to_list()], dtype=pl.Int64)
     for log, last in known.iter_rows():
         written[log] = last
     times = [
