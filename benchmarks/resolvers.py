@@ -30,7 +30,6 @@ from typing import Any, NamedTuple, Protocol
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- resolvers: written by benchmarks/resolvers.py -->", "<!-- resolvers: end -->"
-MOST_OF_PACKAGES = 150
 #: A decorator's inner function: what was called is not what any name means.
 _WRAPS = ("wrapper", "_wrapper", "wrapped", "inner", "decorated", "wrapped_func", "decorate_context")
 
@@ -286,7 +285,7 @@ def truths(folder: Path) -> list[Truth]:
     ]
 
 
-def measure(folder: Path, docs: Path | None) -> None:
+def measure(folder: Path, most: int, docs: Path | None) -> None:
     kinds: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     spent: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     misses: dict[str, list[str]] = defaultdict(list)
@@ -298,7 +297,7 @@ def measure(folder: Path, docs: Path | None) -> None:
         others = [one for one in told if not one.path.is_relative_to(source)]
         drawn.shuffle(others)
         by_root: dict[Path, list[Truth]] = {source: own} if own else {}
-        for one in others[:MOST_OF_PACKAGES]:
+        for one in others[:most]:
             by_root.setdefault(_package(one.path), []).append(one)
         for root, sites in by_root.items():
             kind = "programs" if root == source else "packages"
@@ -315,6 +314,11 @@ def measure(folder: Path, docs: Path | None) -> None:
                         misses[name].append(f"{one.path.name}:{one.place[0]} {ast.unparse(call.func)}")
                 spent[kind][name] += time.perf_counter() - began
                 sys.path[:] = [path for path in sys.path if path != str(root)]
+        print(
+            program.name,
+            {kind: {name: dict(n) for name, n in of.items()} for kind, of in kinds.items()},
+            flush=True,
+        )
     lines = table(kinds, spent)
     print("\n".join(lines))
     for name, places in misses.items():
@@ -384,12 +388,15 @@ def main() -> None:
     parser.add_argument("programs", nargs="*", type=Path)
     parser.add_argument("--packages", default="lightning,accelerate,transformers,torchmetrics")
     parser.add_argument("--limit", type=float, default=90.0, help="seconds for each program")
+    parser.add_argument(
+        "--most", type=int, default=150, help="calls in packages that count, for each program"
+    )
     parser.add_argument("--docs", type=Path)
     options = parser.parse_args()
     if options.what == "record":
         record(options.folder, options.programs, options.packages.split(","), options.limit)
     else:
-        measure(options.folder, options.docs)
+        measure(options.folder, options.most, options.docs)
 
 
 if __name__ == "__main__":
