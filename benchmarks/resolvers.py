@@ -291,7 +291,7 @@ def measure(folder: Path, most: int, docs: Path | None) -> None:
     misses: dict[str, list[str]] = defaultdict(list)
     drawn = random.Random(18)
     for program in sorted(path for path in folder.iterdir() if (path / "src").is_dir()):
-        source = (program / "src").absolute()
+        source = (program / "src").resolve()
         told = truths(program)
         own = [one for one in told if one.path.is_relative_to(source)]
         others = [one for one in told if not one.path.is_relative_to(source)]
@@ -314,11 +314,7 @@ def measure(folder: Path, most: int, docs: Path | None) -> None:
                         misses[name].append(f"{one.path.name}:{one.place[0]} {ast.unparse(call.func)}")
                 spent[kind][name] += time.perf_counter() - began
                 sys.path[:] = [path for path in sys.path if path != str(root)]
-        print(
-            program.name,
-            {kind: {name: dict(n) for name, n in of.items()} for kind, of in kinds.items()},
-            flush=True,
-        )
+        print(f"after {program.name}:", *table(kinds, spent)[4:], sep="\n", flush=True)
     lines = table(kinds, spent)
     print("\n".join(lines))
     for name, places in misses.items():
