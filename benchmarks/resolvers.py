@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib
-import inspect
 import json
 import os
 import random
@@ -26,22 +24,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-ROOT = Path(__file__).parents[1]
+from named_by import Astroid, Callee, Jedi, Ours, place_of
+
 BEGIN, END = "<!-- resolvers: written by benchmarks/resolvers.py -->", "<!-- resolvers: end -->"
-MOST_OF_PACKAGES = 150
 #: A decorator's inner function: what was called is not what any name means.
 _WRAPS = ("wrapper", "_wrapper", "wrapped", "inner", "decorated", "wrapped_func", "decorate_context")
-
-
-class Callee(NamedTuple):
-    """A function by its place, or a class by its name: called, or one whose object was."""
-
-    file: str = ""
-    line: int = 0
-    name: str = ""
-    class_name: str = ""
 
 
 class Resolver(Protocol):
@@ -75,146 +64,6 @@ def _is(answer: Callee, one: dict[str, Any]) -> bool:
     same = Path(answer.file).name == Path(one["callee"]).name and answer.name == one["name"]
     # The first line may be that of a decorator.
     return same and 0 <= answer.line - one["line"] <= 10
-
-
-class Ours:
-    def __init__(self, root: Path) -> None:
-        sys.path.insert(0, str(ROOT / "src"))
-        from rankandfile.source.dependence.index import Index
-        from rankandfile.source.dependence.objects.of_expressions import Objects
-        from rankandfile.source.files.tree import open_tree
-        from rankandfile.source.program.modules import Program
-
-        self._root = root
-        self._program = Program(open_tree([root]))
-        self._objects = Objects(Index(self._program))
-
-    def answers(self, path: Path, call: ast.Call) -> Iterable[Callee]:
-        from rankandfile.source.dependence.frame import Frame
-        from rankandfile.source.program.names import resolve
-
-        module = self._program.module(path.relative_to(self._root).as_posix())
-        function = module.function_at(call.lineno) if module is not None else None
-        if module is None or function is None:
-            return
-        mine = next(
-            (n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and _place(n) == _place(call)), None
-        )
-        if mine is None:
-            return
-        for each in module.functions:  # by columns too, for a lambda
-            if not isinstance(each.node, ast.Module) and any(n is mine for n in ast.walk(each.node)):
-                function = each
-        target = resolve(function, mine.func)
-        if target is not None:
-            yield from self._of(target)
-            return
-        frame = Frame(function)
-        self._objects.left = 4000
-        if isinstance(mine.func, ast.Attribute):
-            yield from self._methods(mine.func, frame)
-        for found in self._objects.classes(mine.func, frame):
-            yield Callee(class_name=found.name)
-
-    def _methods(self, func: ast.Attribute, frame: Any) -> Iterable[Callee]:
-        from rankandfile.source.program.names import enclosing_class, lineage, method
-
-        if isinstance(func.value, ast.Call) and getattr(func.value.func, "id", "") == "super":
-            own = enclosing_class(frame.function)
-            for each in lineage(own)[1:] if own is not None else ():
-                found = method(each, func.attr)
-                if found is not None:
-                    yield from self._of(found)
-                    return
-        for cls in self._objects.classes(func.value, frame):
-            found = method(cls, func.attr)
-            if found is not None:
-                yield from self._of(found)
-        for name in self._objects.externals(func.value, frame):
-            yield from _imported(f"{name}.{func.attr}")
-
-    def _of(self, target: Any) -> Iterable[Callee]:
-        from rankandfile.source.program.modules import Function
-        from rankandfile.source.program.names import Class, External
-
-        if isinstance(target, Function):
-            yield Callee(str(self._root / target.module.path), target.first_line, target.name)
-        elif isinstance(target, Class):
-            yield Callee(class_name=target.name)
-        elif isinstance(target, External):
-            yield from _imported(target.dotted)
-
-
-class Jedi:
-    def __init__(self, root: Path) -> None:
-        import jedi
-
-        self._jedi, self._project = jedi, jedi.Project(str(root), smart_sys_path=True)
-        self._scripts: dict[Path, Any] = {}
-
-    def answers(self, path: Path, call: ast.Call) -> Iterable[Callee]:
-        if path not in self._scripts:
-            self._scripts[path] = self._jedi.Script(path=path, project=self._project)
-        func = call.func
-        column = func.end_col_offset - 1 if isinstance(func, ast.Attribute) else func.col_offset
-        for name in self._scripts[path].infer(func.end_lineno or func.lineno, column):
-            if name.type == "function":
-                yield Callee(str(name.module_path), name.line or 0, name.name)
-            elif name.type in ("class", "instance"):
-                yield Callee(class_name=name.name)
-
-
-class Astroid:
-    def __init__(self, root: Path) -> None:
-        import astroid
-
-        self._astroid, self._root = astroid, str(root)
-        astroid.MANAGER.clear_cache()
-        sys.path.insert(0, self._root)
-        self._calls: dict[Path, dict[tuple[int, int, int, int], Any]] = {}
-
-    def answers(self, path: Path, call: ast.Call) -> Iterable[Callee]:
-        nodes = self._astroid.nodes
-        if path not in self._calls:
-            tree = self._astroid.MANAGER.ast_from_file(str(path))
-            self._calls[path] = {
-                (n.lineno, n.col_offset, n.end_lineno, n.end_col_offset): n
-                for n in tree.nodes_of_class(nodes.Call)
-            }
-        node = self._calls[path].get(_place(call))
-        if node is None:
-            return
-        for found in node.func.infer():
-            if found is self._astroid.Uninferable:
-                continue
-            found = (
-                getattr(found, "_proxied", found) if not isinstance(found, self._astroid.Instance) else found
-            )
-            if isinstance(found, nodes.FunctionDef):
-                yield Callee(found.root().file or "", found.fromlineno, found.name)
-            elif isinstance(found, (nodes.ClassDef, self._astroid.Instance)):
-                yield Callee(class_name=found.name)
-
-
-def _imported(dotted: str) -> Iterable[Callee]:
-    """The function or class that a dotted name of a package means there."""
-    parts = dotted.split(".")
-    for count in range(len(parts) - 1, 0, -1):
-        try:
-            value: Any = importlib.import_module(".".join(parts[:count]))
-            for part in parts[count:]:
-                value = getattr(value, part)
-        except Exception:
-            continue
-        if inspect.isclass(value):
-            yield Callee(class_name=value.__name__)
-        elif (code := getattr(getattr(value, "__func__", value), "__code__", None)) is not None:
-            yield Callee(code.co_filename, code.co_firstlineno, code.co_name)
-        return
-
-
-def _place(node: Any) -> tuple[int, int, int, int]:
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def record(folder: Path, programs: list[Path], packages: list[str], limit_s: float) -> None:
@@ -286,19 +135,19 @@ def truths(folder: Path) -> list[Truth]:
     ]
 
 
-def measure(folder: Path, docs: Path | None) -> None:
+def measure(folder: Path, most: int, docs: Path | None) -> None:
     kinds: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     spent: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     misses: dict[str, list[str]] = defaultdict(list)
     drawn = random.Random(18)
     for program in sorted(path for path in folder.iterdir() if (path / "src").is_dir()):
-        source = (program / "src").absolute()
+        source = (program / "src").resolve()
         told = truths(program)
         own = [one for one in told if one.path.is_relative_to(source)]
         others = [one for one in told if not one.path.is_relative_to(source)]
         drawn.shuffle(others)
         by_root: dict[Path, list[Truth]] = {source: own} if own else {}
-        for one in others[:MOST_OF_PACKAGES]:
+        for one in others[:most]:
             by_root.setdefault(_package(one.path), []).append(one)
         for root, sites in by_root.items():
             kind = "programs" if root == source else "packages"
@@ -315,6 +164,7 @@ def measure(folder: Path, docs: Path | None) -> None:
                         misses[name].append(f"{one.path.name}:{one.place[0]} {ast.unparse(call.func)}")
                 spent[kind][name] += time.perf_counter() - began
                 sys.path[:] = [path for path in sys.path if path != str(root)]
+        print(f"after {program.name}:", *table(kinds, spent)[4:], sep="\n", flush=True)
     lines = table(kinds, spent)
     print("\n".join(lines))
     for name, places in misses.items():
@@ -341,7 +191,7 @@ _TREES: dict[Path, dict[tuple[int, int, int, int], ast.Call]] = {}
 def _call(one: Truth) -> ast.Call | None:
     if one.path not in _TREES:
         tree = ast.parse(one.path.read_text())
-        _TREES[one.path] = {_place(n): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
+        _TREES[one.path] = {place_of(n): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
     return _TREES[one.path].get(one.place)
 
 
@@ -384,12 +234,15 @@ def main() -> None:
     parser.add_argument("programs", nargs="*", type=Path)
     parser.add_argument("--packages", default="lightning,accelerate,transformers,torchmetrics")
     parser.add_argument("--limit", type=float, default=90.0, help="seconds for each program")
+    parser.add_argument(
+        "--most", type=int, default=150, help="calls in packages that count, for each program"
+    )
     parser.add_argument("--docs", type=Path)
     options = parser.parse_args()
     if options.what == "record":
         record(options.folder, options.programs, options.packages.split(","), options.limit)
     else:
-        measure(options.folder, options.docs)
+        measure(options.folder, options.most, options.docs)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,6 @@ def one(name: str, keep: Path, healthy: bool, stall: str) -> Answer:
     if healthy:
         change(source, case["healthy"])
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(case["ranks"])]
-    launch = [] if case.get("launch") == "python" else launch
     raf = [PYTHON, "-m", "rankandfile"]
     begun = time.monotonic()
     run = [*raf, "run", "--stall", stall, "--on-hang", "dump-and-kill", "--out", str(folder / "case"), "--"]
