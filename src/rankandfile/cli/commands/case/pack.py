@@ -195,4 +195,6 @@ def _say_written(output: Path, *, redacted: bool, raw: bool) -> None:
     if not redacted:
         err.print("It holds names of hosts, users and folders, and lines of logs: --redact replaces them.")
     else:
-        err.print("A pattern can miss what only you know: --review lists the words that are left, --hide replaces them.")
+        err.print(
+            "A pattern can miss what only you know: --review lists the words that are left, --hide replaces them."
+        )
