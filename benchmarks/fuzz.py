@@ -43,27 +43,30 @@ class Fuzzed(NamedTuple):
     broken: str
 
 
-def fuzz(target: str, seconds: int, folder: Path) -> Fuzzed:
+def fuzz(target: str, seconds: int, folder: Path) -> None:
     command = [sys.executable, "-m", "support.fuzz.guided", target, str(seconds), str(folder)]
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    said = done.stderr + done.stdout
-    (folder / f"{target}.log").write_text(said)
+    with (folder / f"{target}.log").open("wb") as log:
+        subprocess.run(command, env=env, stdout=log, stderr=subprocess.STDOUT, check=False)
+
+
+def told(log: Path) -> Fuzzed:
+    """The figures of a target's last run."""
+    said = log.read_text(errors="replace")
 
     def stat(name: str) -> int:
         found = re.search(rf"stat::{name}:\s+(\d+)", said)
         return int(found[1]) if found else 0
 
     took = re.search(r"Done \d+ runs in (\d+) second", said)
-    broken = (
-        "" if done.returncode == 0 else next(iter(re.findall(r"=== Uncaught.*?\n(.*)\n", said)), said[-300:])
-    )
+    broken = re.search(r"=== Uncaught.*?\n(.*)|SUMMARY: libFuzzer: (.*)", said)
+    ended = "" if took else "it did not come to its end"
     return Fuzzed(
         stat("number_of_executed_units"),
         int(took[1]) if took else 0,
         stat("slowest_unit_time_sec"),
         stat("peak_rss_mb"),
-        broken,
+        (broken[1] or broken[2]) if broken else ended,
     )
 
 
@@ -82,7 +85,9 @@ def page(found: dict[str, Fuzzed]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=int, default=600, help="of each target")
+    parser.add_argument(
+        "--seconds", type=int, default=600, help="of each target; 0: only tell what is in --folder"
+    )
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=list(TARGETS), default=list(TARGETS))
     parser.add_argument("--folder", type=Path, help="where inputs are kept from one call to the next")
@@ -91,11 +96,12 @@ def main() -> int:
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="raf-fuzz-"))
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(arguments.at_once) as pool:
-        results = pool.map(lambda name: fuzz(name, arguments.seconds, folder), arguments.only)
-        found = {}
-        for name, one in zip(arguments.only, results, strict=True):
-            found[name] = one
-            print(name, *one, flush=True)
+        if arguments.seconds:
+            list(pool.map(lambda name: fuzz(name, arguments.seconds, folder), arguments.only))
+    logs = {name: folder / f"{name}.log" for name in TARGETS}
+    found = {name: told(log) for name, log in logs.items() if log.exists()}
+    for name, one in found.items():
+        print(name, *one, flush=True)
     if arguments.docs:
         write_block(arguments.docs, BEGIN, END, page(found), "Fuzzing")
     if any(one.broken for one in found.values()):

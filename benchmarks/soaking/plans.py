@@ -124,6 +124,11 @@ def _with_ends(draw: random.Random, around: str) -> Plan:
     # The last attempt may come to its end.
     failing = restarts + draw.choice((0, 1))
     faults = {attempt: _fault(draw, 2 if torchrun else world) for attempt in range(failing or 1)}
+    if clock:  # gloo's patience goes by the clock that steps: nobody would end such a hang
+        faults = {
+            n: Fault(one.rank, one.step, "exited" if one.how == "hung" else one.how)
+            for n, one in faults.items()
+        }
     if any(fault.how == "hung" for fault in faults.values()):
         world = 2
         faults = {n: Fault(fault.rank % 2, fault.step, fault.how) for n, fault in faults.items()}

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from support.capture.waiting import LONG_S
 
 from rankandfile.evidence.load import load
 from rankandfile.evidence.pack.writing import write
@@ -79,7 +80,7 @@ def run_all(folder: Path, commands: Sequence[str]) -> dict[str, int]:
         )
         for command in commands
     }
-    return {command: process.wait(120) for command, process in running.items()}
+    return {command: process.wait(LONG_S) for command, process in running.items()}
 
 
 @pytest.mark.parametrize("commands", [STARTING, pytest.param(OTHERS, marks=pytest.mark.lab)])

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,9 @@ import msgspec
 
 _MOST_OUTPUT = 16 << 20
 _GRACE_S = 8.0
+#: Of the disk that the command runs on: what stays free, and how often that is looked at.
+KEPT_FREE = 512 << 20
+_LOOK_S = 0.1
 _MARK = "RAF_PROVE_RUN"
 _TAIL = 4_000
 
@@ -29,6 +33,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     log: str
     """File with all it printed, up to 16 MiB."""
     tail: str
+    filled_disk: bool = False
+    """It was ended for that."""
 
     @property
     def passed(self) -> bool:
@@ -36,6 +42,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         how = "did not end in time" if self.status is None else f"ended with status {self.status}"
+        how = "was ended, as it filled the disk" if self.filled_disk else how
         return f"{how}, {self.seconds:.1f} s"
 
 
@@ -56,13 +63,13 @@ def tried(command: str, folder: Path, instead_of: Path, log: Path, timeout: floa
     assert process.stdout is not None
     reader = threading.Thread(target=_keep, args=(process.stdout, log), daemon=True)
     reader.start()
-    status: int | None = None
+    status, filled = None, False
     try:
-        status = process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        _signal_group(process.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE_S)
+        status, filled = _wait(process, folder, timeout)
+        if status is None and not filled:
+            _signal_group(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE_S)
     finally:
         _signal_group(process.pid, signal.SIGKILL)
         _end_marked(mark)
@@ -70,7 +77,20 @@ def tried(command: str, folder: Path, instead_of: Path, log: Path, timeout: floa
     seconds = time.monotonic() - began
     reader.join(_GRACE_S)
     tail = log.read_bytes()[-_TAIL:].decode("utf-8", "replace") if log.exists() else ""
-    return Trial(status=status, seconds=round(seconds, 1), log=str(log), tail=tail)
+    return Trial(status=status, seconds=round(seconds, 1), log=str(log), tail=tail, filled_disk=filled)
+
+
+def _wait(process: subprocess.Popen[bytes], folder: Path, timeout: float) -> tuple[int | None, bool]:
+    """Its status, None where its time is up first; and whether it is to end for want of room on the disk."""
+    end = time.monotonic() + timeout
+    # Where there is little from the start, it may take half of it.
+    least = min(KEPT_FREE, shutil.disk_usage(folder).free // 2)
+    while (left := end - time.monotonic()) > 0:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(min(_LOOK_S, left)), False
+        if shutil.disk_usage(folder).free < least:
+            return None, True
+    return None, False
 
 
 def _environment(folder: Path, tree: Path) -> dict[str, str]:
@@ -86,12 +106,12 @@ def _environment(folder: Path, tree: Path) -> dict[str, str]:
 
 
 def _keep(stream: IO[bytes], log: Path) -> None:
-    """All of it is read, so that nobody waits for a full pipe; not all of it is kept."""
+    """All of it is read, so that nobody waits for a full pipe; not all of it is kept, of a full disk the less."""
     room = _MOST_OUTPUT
-    with log.open("wb") as file:
+    with log.open("wb", buffering=0) as file:
         while chunk := os.read(stream.fileno(), 1 << 16):
-            file.write(chunk[:room])
-            file.flush()
+            with contextlib.suppress(OSError):
+                file.write(chunk[:room])
             room -= min(room, len(chunk))
 
 

@@ -62,9 +62,17 @@ def unreached(pid: int, environment: Mapping[str, str]) -> str:
             found := set("IES") & set(word[1:].partition("W")[0].partition("X")[0])
         ):
             return f"Python was started with -{min(found)}, which keeps the recorder out"
-    if environment and "RAF_RUN" not in environment:
+    if "RAF_RUN" not in environment and (environment or _is_cleared(pid)):
         return "Python was started without the variables of the job's environment that bring the recorder in"
     return ""
+
+
+def _is_cleared(pid: int) -> bool:
+    """The environment can be seen, and there is nothing in it."""
+    try:
+        return not Path(f"/proc/{pid}/environ").read_bytes().strip(b"\0")
+    except OSError:
+        return False
 
 
 def alive(pid: int, started: int) -> bool:

@@ -153,9 +153,11 @@ class Events:
 
 def _edges(file: BinaryIO, size: int) -> tuple[list[BareLine], list[BareLine]]:
     file.seek(0)
-    head = list(_lines(file.read(_EDGE)))[:200]
-    file.seek(max(0, size - _EDGE))
-    return head, list(_lines(file.read(_EDGE)))[-200:]
+    lines = list(_lines(file.read(_EDGE)))
+    if size > _EDGE:
+        file.seek(size - _EDGE)
+        return lines[:200], list(_lines(file.read(_EDGE)))[-200:]
+    return lines[:200], lines[-200:]
 
 
 def _lines(data: bytes) -> Iterator[BareLine]:
