@@ -76,8 +76,8 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if twice:
         sentence = (
             f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} twice in a row, where the "
-            f"other ranks of the group made {'it' if p.length == 1 else 'them'} once{where}; from there on {its} calls are "
-            f"{behind_words(p.length)} theirs.{again_words(p.again, p.length, 'behind')}"
+            f"other ranks of the group made {'it' if p.length == 1 else 'them'} once{where}; from there on {its} calls "
+            f"are {behind_words(p.length)} theirs.{again_words(p.again, p.length, 'behind')}"
         )
     if not p.exact:
         sentence = in_document.since_before(facts, p, "ahead")
