@@ -111,7 +111,7 @@ def test_the_root_of_a_broadcast_is_not_recorded() -> None:
 
 
 def passing(table: int, roots: dict[int, int]) -> Verdict:
-    """Ranks 0 and 2 wait in the first of so many broadcasts of one line, rank 3 in the second; they name these roots."""
+    """Ranks 0 and 2 wait in the first of so many broadcasts of a line, rank 3 in the second; they name these roots."""
     one = Call(WORLD, "broadcast", 64, "a.py:7")
     body: list[Step] = [Call(WORLD, "all_gather", 1, "a.py:3"), *[one] * table]
     stuck: list[Step] = [*loop(body, 3), body[0], one]
