@@ -101,3 +101,18 @@ def test_every_verdict_cites_evidence_that_resolves() -> None:
     assert cited
     assert cited <= {e.id for e in diagnosis.evidence}
     assert all(case.evidence(i) is not None for i in cited)
+
+
+def test_one_of_three_behind_the_one_call_of_all_rounds_so_far() -> None:
+    """The loop has one call; whoever is behind it, alone, is off the way of all."""
+    groups = {WORLD: [0, 1, 2]}
+    begins, behind = Call(WORLD, "broadcast", 1, "main.py:20"), Call(WORLD, "all_gather", 9, "main.py:40")
+    for before in ([], [begins]):
+        programs: dict[int, list[Step]] = {
+            rank: [*before, *loop([Call(WORLD, "all_reduce", 4, "main.py:30")], 9)] for rank in range(3)
+        }
+        programs[2] = [*programs[2][:-2], behind]
+        verdict = diagnose(case_of(Job(groups, programs, backend="gloo"))).verdicts[0]
+        assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("rank_conditional", "supported", [2])
+        assert "In the rounds before, all did as ranks 0 and 1 here" in verdict.sentence
+        assert "early_exit" in {other.cause for other in verdict.alternatives}

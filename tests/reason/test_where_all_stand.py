@@ -242,3 +242,29 @@ def test_a_wait_for_an_earlier_call_is_no_call(tmp_path: Path) -> None:
     cohorts = verdict.divergence.cohorts if verdict.divergence else []
     assert "wait_tensor" not in {cohort.call.op for cohort in cohorts if cohort.call}
     assert "wait_tensor" in verdict.sentence
+
+
+def at_root(root: int | None) -> str:
+    arguments = f"        Arguments:\n            src: {root}\n            group_src: {root}\n"
+    head, _, rest = AT_ROOT.partition("\n")
+    return f"{head}\n{arguments if root is not None else ''}{rest}"
+
+
+@pytest.mark.parametrize(
+    ("roots", "elsewhere", "culprits", "suspects"),
+    [
+        pytest.param([3, 3, 2, 3], None, [2], [], id="one line, and one names another root"),
+        pytest.param([3, None, 2, 3], 1, [], [2], id="one is past it: each may have its turn"),
+        pytest.param([None, None, None, None], 1, [], [1], id="who gives may be past it"),
+        pytest.param([0, None, 0, 0], 1, [1], [], id="the root waits for the one that has not come"),
+    ],
+)
+def test_ranks_that_wait_in_a_call_of_one_root(
+    tmp_path: Path, roots: list[int | None], elsewhere: int | None, culprits: list[int], suspects: list[int]
+) -> None:
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "train.py").write_text(PROGRAM)
+    stacks = {rank: IN_SUM if rank == elsewhere else at_root(root) for rank, root in enumerate(roots)}
+    verdict = best(diagnose(dumped(tmp_path, stacks), src=src))
+    assert named(verdict) == (culprits, suspects)

@@ -196,6 +196,39 @@ def test_a_swallowed_exception_is_found_where_it_is_caught_and_named_so() -> Non
     assert (verdict.cause, verdict.family) == ("swallowed_exception", "paths")
 
 
+TRIED_AGAIN_OUTSIDE = """
+    import torch.distributed as dist
+
+    def rows(n):
+        if dist.get_rank() == 1 and n > 3:
+            raise ValueError(n)
+        return [n]
+
+    def total(n):
+        dist.all_reduce(n)
+        dist.all_reduce(rows(n[-1]))
+
+    def patiently(task, n):
+        while True:
+            try:
+                return task([n])
+            except ValueError:  # <-
+                n = 0
+
+    def main():
+        for n in range(9):
+            patiently(total, n)
+        dist.barrier()
+"""
+
+
+def test_a_call_tried_again_leads_to_the_handler_around_the_loop() -> None:
+    run = play(train=TRIED_AGAIN_OUTSIDE)
+    verdict = located(run, 1)
+    assert place(verdict.location) == run.marked
+    assert verdict.cause == "swallowed_exception"
+
+
 def test_the_decision_is_found_in_another_module() -> None:
     run = play(
         train="""

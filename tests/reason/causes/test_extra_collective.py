@@ -50,3 +50,16 @@ def test_who_left_the_common_path_first_where_everyone_ends_on_another() -> None
     verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs))).verdicts[0]
     assert (verdict.cause, blamed(verdict)) == ("extra_collective", [2])
     assert verdict.divergence is not None and verdict.divergence.seq == 6
+
+
+def test_a_call_made_twice_in_every_round_is_one_story_from_its_first_time_on() -> None:
+    """Three calls of one size, and a rank that makes the first of them again from the sixth round on: every few rounds
+    all of them stand at the same line, by chance."""
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, f"estimate.py:{line}") for line in (24, 28, 40)]
+    end: list[Step] = [Call(WORLD, "barrier", 1, "fly.py:35")]
+    programs = {rank: [*loop(body, 14), *end] for rank in range(3)}
+    programs[1] = [*loop(body, 5), *loop([body[0], *body], 8)]
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo"))).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("extra_collective", [1])
+    assert verdict.divergence is not None and verdict.divergence.seq == 17
+    assert "twice in a row" in verdict.sentence and "The same happened 6 times more" in verdict.sentence

@@ -108,3 +108,30 @@ def test_the_root_of_a_broadcast_is_not_recorded() -> None:
     ).verdicts[0]
     assert (verdict.cause, blamed(verdict)) == ("undetermined", [])
     assert "root_mismatch" in {a.cause for a in verdict.alternatives}
+
+
+def passing(table: int, roots: dict[int, int]) -> Verdict:
+    """Ranks 0 and 2 wait in the first of so many broadcasts of a line, rank 3 in the second; they name these roots."""
+    one = Call(WORLD, "broadcast", 64, "a.py:7")
+    body: list[Step] = [Call(WORLD, "all_gather", 1, "a.py:3"), *[one] * table]
+    stuck: list[Step] = [*loop(body, 3), body[0], one]
+    past: list[Step] = [*stuck[:-1], one._replace(early=True), one]
+    programs: dict[int, list[Step]] = {rank: past if rank in (1, 3) else stuck for rank in range(4)}
+    job = Job(
+        {WORLD: [0, 1, 2, 3]}, programs, backend="gloo", stalled=frozenset({(WORLD, 3 * (table + 1) + 2)})
+    )
+    witnesses = Witnesses(case_of(job))
+    for rank, root in roots.items():
+        asked = f"broadcast: src={root}\nbroadcast: group_src={root}"
+        witnesses.stack(rank, [("broadcast", C10D, 3151), ("adopt", "/workspace/a.py", 7)], asked=asked)
+    return diagnose(witnesses.case).verdicts[0]
+
+
+def test_who_is_further_on_in_the_same_row_of_calls_is_a_witness() -> None:
+    verdict = passing(2, {0: 3, 2: 2, 3: 3})
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("root_mismatch", "supported", [2])
+    assert "Rank 3 is in a later one of the same line by now" in verdict.sentence
+
+
+def test_where_each_may_have_its_turn_the_next_call_proves_nothing() -> None:
+    assert blamed(passing(4, {0: 3, 2: 2, 3: 3})) == []

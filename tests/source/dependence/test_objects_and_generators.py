@@ -105,6 +105,38 @@ def gradients(loss, parameters):
             dist.barrier()
 
 
+class Board:
+    def __init__(self):
+        self._shown, self.changes, self.looks = 0, 0, 0
+
+    @property
+    def shown(self):
+        return self._shown
+
+    @shown.setter
+    def shown(self, value):
+        self._shown = value
+        self.changes += 1
+
+    def look(self):
+        self.looks += 1
+
+
+def tidied(board, found):
+    if os.path.exists(found):
+        board.shown = 3
+
+
+def counted():
+    board = Board()
+    tidied(board, "found")
+    board.look()
+    if board.changes != 1:  # file_system: how often a property was set
+        dist.barrier()
+    if board.looks != 1:  # same: called by all
+        dist.barrier()
+
+
 class Scaled(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):

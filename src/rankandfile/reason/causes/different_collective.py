@@ -60,7 +60,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
     if p is None or p.kind != "substituted" or not p.culprits:
         return None
-    if p.how in ("left", "behind"):
+    if p.how == "left":
         return None
     came = f"the {lookup.call_words(facts, p.came)}" if p.came else "another call"
     expected = f"the {lookup.call_words(facts, p.expected)}" if p.expected else "another"
@@ -69,13 +69,16 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
         f"{f', {where}' if where else ''}."
     )
+    few = len(p.normal) < MAJORITY
+    if few and p.usual == p.normal:
+        sentence += f" In the rounds before, all did as {ranks_words(p.normal)} here."
     ways = in_document.ways_of(facts, p)
     if ways is not None:
         sentence += f" {in_document.ways_words(ways)}"
     waits = waiting_sentence(facts, wait_end, p.culprits)
     return Finding(
         cause="rank_conditional" if ways is not None and p.how != "before" else CAUSE.word,
-        confidence="established",
+        confidence="supported" if few else "established",
         sentence=told(sentence, waits),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} instead"),
@@ -87,6 +90,10 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
+#: So many on the way of most are more than a few against a few.
+MAJORITY = 3
+
+
 def _alternatives(p: DivergencePoint, by_condition: bool) -> tuple[Alternative, ...]:
     others = (
         ("different_collective", "The two calls may stand for each other, on two branches.", by_condition),
@@ -95,6 +102,7 @@ def _alternatives(p: DivergencePoint, by_condition: bool) -> tuple[Alternative, 
             "The call may be one more than its peers make, and not instead of theirs.",
             True,
         ),
+        ("early_exit", "The call may lie behind a loop that the others are still in.", p.how == "behind"),
     )
     return tuple(
         perhaps(

@@ -50,19 +50,12 @@ the flag, or use [`guard.agree`](../guards.md).
 @finder(precedence=130)
 def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
-    if p is None or not p.culprits or p.expected is None or p.came is None or p.kind == "argument":
+    if p is None or p.how != "left" or not p.culprits or p.expected is None or p.came is None:
         return None
-    if p.how not in ("left", "behind"):
-        return None
-    where, came = p.place, lookup.call_words(facts, p.came)
-    left, behind = (
-        ("left", "behind it")
-        if p.how == "left"
-        else ("most likely left", "behind the one that each round made so far")
-    )
+    where = p.place
     sentence = (
-        f"{upper(ranks_words(p.culprits))} {left} the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
-        f"{came} {behind}, where {ranks_words(p.normal)} "
+        f"{upper(ranks_words(p.culprits))} left the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
+        f"{lookup.call_words(facts, p.came)} behind it, where {ranks_words(p.normal)} "
         f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
         f"{f', {where}' if where else ''}."
     )
@@ -71,7 +64,7 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence="supported",
         sentence=told(sentence, waiting_sentence(facts, wait_end, p.culprits)),
         culprits=p.culprits,
-        doing=dict.fromkeys(p.culprits, f"{left} the loop, and is in the {came}"),
+        doing=dict.fromkeys(p.culprits, f"left the loop, and is in the {lookup.call_words(facts, p.came)}"),
         divergence=in_document.divergence(facts, p, "skipped"),
         location=lookup.location_of(facts, p.expected),
         evidence=in_document.evidence(facts, p),

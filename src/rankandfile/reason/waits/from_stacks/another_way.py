@@ -65,9 +65,11 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
 def _may_be_past(of: WhereAllStand, parted: Parting) -> bool:
     """Whether the odd ones may be done with a call of one root that the others still wait in. Not if its root is among
     these: nobody lacks what it gives, and it waits for those that have not come."""
-    waiting = {rank for cohort in parted.usual if rooted(cohort.stand) for rank in cohort.ranks}
+    if not all(rooted(cohort.stand) for cohort in parted.usual):
+        return False
+    waiting = set(ranks_of(parted.usual))
     roots = {root[1] for rank in waiting if (root := of.stands[rank].asked.root) is not None}
-    return bool(waiting) and not (roots and roots <= waiting)
+    return not (roots and roots <= waiting)
 
 
 def _by_role(of: WhereAllStand, parted: Parting) -> bool:

@@ -8,6 +8,7 @@ from rankandfile.source.dependence import Reason
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.branchings import Branching
+from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.decision import MOST_ROUNDS, conditions_of
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
@@ -59,7 +60,7 @@ def of_loop(search: Search, place: SourcePlace, condition: Condition) -> Entry |
 
 def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """Nothing written in the function lets a side leave it; but a handler further out would catch an exception."""
-    sure = [branching for branching in branchings_of(search, divergence) if not branching.guessed]
+    sure = [b for b in branchings_of(search, divergence) if not b.guessed and not _goes_back(b)]
     for branching in sure:
         place = search.places.find(branching.frame)
         if (
@@ -77,10 +78,18 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | No
         text = without_comment(where.module.lines[handler.lineno - 1].strip())
         condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
         reasons = (search.why(where, condition), *_raised_on_the_way(search, place, branching))
-        reason = next((one for one in reasons if one.level == "varying"), None)
+        again = divergence.culprit.path[: branching.depth] == branching.outer
+        # Whoever came by the same way once more, and had left in the middle, was thrown out, whatever for.
+        reason = next((one for one in reasons if one.level == "varying"), reasons[0] if again else None)
         if reason is not None:
             return FoundLine(where, handler.lineno, text, reason, divergence, kind="caught")
     return None
+
+
+def _goes_back(branching: Branching) -> bool:
+    """The side would go back in one function, with no loop around."""
+    after, to = branching.after, branching.culprit
+    return not branching.rounds and after is not None and isinstance(to, Stop) and to.line <= after.line
 
 
 def _raised_on_the_way(search: Search, place: SourcePlace, branching: Branching) -> list[Reason]:
