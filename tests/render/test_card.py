@@ -78,7 +78,7 @@ def words(text: str) -> list[str]:
 def test_the_cohorts_are_a_strip_of_who_called_what() -> None:
     card = shown(document("raised"), 100)
     assert "0,1,3-7 ▸ all_reduce #19 model.py:102" in card
-    assert "2       ▸ gone before #19" in card
+    assert "2       ▸ gone: whether it came to #19, nothing tells" in card
 
 
 def test_the_code_shows_where_the_ways_part() -> None:

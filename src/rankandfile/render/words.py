@@ -104,11 +104,12 @@ _GONE = {"raised", "killed", "exited", "early_exit", "peer_unreachable"}
 def came_to(verdict: Verdict, cohort: Cohort) -> str:
     """What a cohort came to where the ranks diverged: its call, or how it is known not to be there."""
     divergence = verdict.divergence
-    if cohort.call is not None or divergence is None or divergence.kind != "absent":
+    known = cohort.call is not None or not cohort.unknown
+    if divergence is None or (known and (cohort.call is not None or divergence.kind != "absent")):
         return call_text(cohort.call, divergence.group if divergence else None)
     gone = verdict.cause in _GONE
     number = "it" if divergence.seq is None else f"#{divergence.seq}"
-    if cohort.unknown:
+    if not known:
         return f"gone: whether it came to {number}, nothing tells" if gone else "unknown"
     return f"gone before {number}" if gone else f"never came to {number}"
 

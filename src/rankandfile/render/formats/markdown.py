@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.markdown import cell, code, fenced, text
 from rankandfile.render.places import InTree, nowhere
-from rankandfile.render.words import call_text, cited, culprit_ranks, headline, job_size, place_text, short
+from rankandfile.render.words import came_to, cited, culprit_ranks, headline, job_size, place_text, short
 
 MAX_EVIDENCE = 12
 MAX_NOTES = 10
@@ -51,7 +51,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
         yield f"| parted | {cell(f'group {divergence.group}{number}')}{_tail(divergence.place)} |"
         yield "\n| ranks | call |\n| --- | --- |"
         for cohort in divergence.cohorts[:MAX_COHORTS]:
-            yield f"| {cell(short(cohort.ranks))} | {cell(call_text(cohort.call, divergence.group))} |"
+            yield f"| {cell(short(cohort.ranks))} | {cell(came_to(verdict, cohort))} |"
         if len(divergence.cohorts) > MAX_COHORTS:
             yield f"| | and {len(divergence.cohorts) - MAX_COHORTS} more cohorts |"
     yield from _section(
