@@ -136,7 +136,8 @@ def test_a_page_of_the_debug_server(tmp_path: Path) -> None:
     def section(rank: int, stack: str) -> str:
         return (
             f"<h2>Rank {rank}: http://n4:4{rank}/handler/dump_traceback?</h2>\n<pre>Current thread 0x7f3{rank} "
-            f"(most recent call first):\n  &lt;no Python frame&gt;\n\nThread 0x7f4{rank} (most recent call first):\n{stack}</pre>\n"
+            f"(most recent call first):\n  &lt;no Python frame&gt;\n\n"
+            f"Thread 0x7f4{rank} (most recent call first):\n{stack}</pre>\n"
         )
 
     main = '  File "/job/solve.py", line 9 in <module>\n'

@@ -46,13 +46,14 @@ def standings(facts: Facts) -> list[Standing]:
     found = [_of(one, ranks) for one, ranks in alike.values()]
     found.sort(key=lambda one: (one.ranks.count(","), one.ranks))
     found = sorted(found, key=lambda one: len(alike[_Told(one).key][1]))
+    for one in found:
+        if not one.ranks.isdecimal():
+            one.what = one.what.replace("waiting for its ", "waiting for their ")
     return [*found, *_unknown(facts, silent)][:_MOST_LINES]
 
 
 def _of(one: Standing, ranks: list[int]) -> Standing:
     one.ranks = format_ranks(ranks)
-    if len(ranks) > 1:
-        one.what = one.what.replace("waiting for its ", "waiting for their ")
     return one
 
 
