@@ -25,7 +25,7 @@ SPINS = (
 BARRIER = (
     f"    barrier ({C10D}:4159)\n    wait_for_everyone (accelerate/state.py:418)\n    rounds (tune.py:44)\n"
 )
-PROMPT = "    cmdloop (cmd.py:126)\n    interaction (pdb.py:544)\n    dispatch_line (bdb.py:90)\n    blend (tune/mix.py:5)\n"
+PROMPT = "    cmdloop (cmd.py:126)\n    interaction (pdb.py:544)\n    set_trace (bdb.py:9)\n    blend (tune/mix.py:5)\n"
 SCORES = "    ngrams (sacrebleu/metrics/helpers.py:21)\n    judge (tune/score.py:{line})\n"
 
 
