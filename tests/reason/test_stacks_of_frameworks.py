@@ -83,6 +83,21 @@ def test_one_look_at_work_makes_a_suspect_of_nothing_in_particular(tmp_path: Pat
     assert place(verdict) == "tune/score.py:8"
 
 
+def test_a_library_that_computes_was_seen_by_a_tool_that_tells_no_state(tmp_path: Path) -> None:
+    site = "/venv/lib/python3.11/site-packages/torch"
+    waits = f'  File "{site}/distributed/distributed_c10d.py", line 3703 in barrier\n'
+    waits += '  File "/job/tune.py", line 44 in rounds\n'
+    works = (
+        f'  File "{site}/nn/functional.py", line 2237 in embedding\n  File "/job/beam.py", line 9 in look\n'
+    )
+    for rank in range(3):
+        told = f"Thread 0x00007f2{rank} (most recent call first):\n{works if rank == 1 else waits}"
+        (tmp_path / f"fault_rank{rank}.txt").write_text(f'{told}  File "/job/tune.py", line 91 in <module>\n')
+    verdict = verdict_of(diagnose(tmp_path))
+    assert (verdict.cause, verdict.hang, named(verdict)) == ("undetermined", None, ([], [1]))
+    assert place(verdict) == "/job/beam.py:9"
+
+
 def test_who_moves_between_two_looks_is_slow_and_nobody_is_stuck(tmp_path: Path) -> None:
     for look in range(2):
         stacks = {0: SCORES.format(line=8 + look), 1: BARRIER, 2: BARRIER}
