@@ -28,10 +28,8 @@ PATTERNS: tuple[Pattern, ...] = (
     pattern(
         "debugger",
         "at the prompt of a debugger (a breakpoint) in {at}",
-        ("pdb.py", "*cmdloop interaction user_* _prompt_for_confirmation"),
+        ("[pb]db.py", "*cmdloop interaction user_* set_trace trace_dispatch dispatch_*"),
         ("cmd.py", "cmdloop"),
-        ("bdb.py", "trace_dispatch dispatch_* set_trace"),
-        ("code.py", "interact raw_input"),
         ("ipdb/*.py", ANY),
         ("pudb/*.py", ANY),
         ("IPython/*.py", "*cmdloop set_trace interaction mainloop embed"),
@@ -98,22 +96,14 @@ PATTERNS: tuple[Pattern, ...] = (
         ("torch/distributed/utils.py", "_sync_* _verify_param_shape_across_processes"),
         (
             "torch/distributed/fsdp/*.py",
-            "foreach_all_gather foreach_reduce* _all_gather_flat_param _reduce_grad",
+            "foreach_all_gather foreach_reduce* _all_gather_flat_param _reduce_grad wait_for_unshard",
         ),
         ("torch/distributed/algorithms/join.py", "notify_join_context __exit__ *all_reduce*"),
-        ("torch/distributed/fsdp/*.py", "wait_for_unshard"),
         ("torch/distributed/tensor/*.py", "full_tensor redistribute *redistribute_local_tensor"),
+        ("deepspeed/comm/*.py", "all_* *allgather* *allreduce* reduce* broadcast* *barrier wait"),
         (
-            "deepspeed/comm/*.py",
-            "all_* *allgather* *allreduce* reduce* broadcast* barrier monitored_barrier wait",
-        ),
-        (
-            "deepspeed/runtime/zero/partition_parameters.py",
-            "wait _all_gather* all_gather* _allgather* _partition_gradient* _broadcast* _reduce_scatter*",
-        ),
-        (
-            "deepspeed/runtime/zero/partitioned_param_coordinator.py",
-            "fetch_sub_module *all_gather_params*",
+            "deepspeed/runtime/zero/partition*.py",
+            "wait fetch_sub_module *all_gather* *allgather* _partition_gradient*",
         ),
         ("deepspeed/runtime/zero/stage*.py", "*allreduce* *reduce_scatter* *average_tensor* *avg_scatter*"),
         ("horovod/*.py", "synchronize *allreduce* *allgather* *broadcast* *alltoall* barrier join"),

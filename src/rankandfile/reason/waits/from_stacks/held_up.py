@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rankandfile.model.diagnosis import Confidence
 from rankandfile.reason.finders.did_instead import story_of
+from rankandfile.reason.ranks.activity import short_function
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
@@ -105,12 +106,18 @@ def _also_unseen(of: WhereAllStand) -> str:
 def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
     if stand.activity == "user_code":
         # It may wait in C for another rank, unless it runs or its line says what it does.
-        busy = stand.running or stand.moving
+        busy = stand.running or stand.moving or _computes(stand)
         return bool(busy and (of.stays or of.alike)) or (
             not busy and not named_after_a_transfer(stand) and not _most(of)
         )
-    # What was seen idle there waits; of what no tool tells whether it ran, a call that passes soon proves nothing.
+    # Seen at work once it may be on its way; else it is the story there is, if the job hung.
     return bool(of.stays or of.alike) or not (stand.running or stand.moving)
+
+
+def _computes(stand: Stand) -> bool:
+    """Where no tool tells whether it ran: a library's function that is known to wait for nothing was called there."""
+    called = stand.op != short_function(stand.location.function or "")
+    return stand.running is None and stand.moving is None and called
 
 
 def _most(of: WhereAllStand) -> bool:
