@@ -62,7 +62,7 @@ def _said_so(facts: Facts, found: Finding) -> Finding | None:
     said = {
         one.rank: one
         for one in said_differently(facts.case)
-        if one.alone and one.cause not in ("undetermined", found.cause)
+        if one.cause not in ("undetermined", found.cause)
     }
     if any(rank not in said for rank in found.culprits):
         return None
