@@ -18,7 +18,7 @@ from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.model.sentence import in_words
+from rankandfile.model.sentence import in_words, told
 from rankandfile.reason.causes import finders
 from rankandfile.reason.claims.of_tellings import told_of
 from rankandfile.reason.claims.raw import Raw
@@ -26,6 +26,8 @@ from rankandfile.reason.claims.said import Check, Said, may_be_said
 from rankandfile.reason.divergence.in_document import without_ways
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
+from rankandfile.reason.ranks.from_logs.over import BROKE_OFF as IT_BROKE_OFF
+from rankandfile.reason.ranks.from_logs.over import over_at_once
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
 from rankandfile.reason.waits.from_stacks.findings import by_stacks
 from rankandfile.reason.waits.graph import NO_WAIT
@@ -57,7 +59,7 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     WITHOUT_CALLS: lambda facts: _asked("job", facts),
     WATCHDOGS: watchdogs_together,
     STACKS: by_stacks,
-    CHECKS: lambda facts: _of_whole_job(facts, checked(facts)),
+    CHECKS: lambda facts: [_over(facts, finding) for finding in _of_whole_job(facts, checked(facts))],
     SINGLE_LINES: lambda facts: (
         [] if facts.call_table.calls.height or ended_well(facts) else _asked("logs", facts)
     ),
@@ -157,6 +159,13 @@ def with_source(diagnosis: Diagnosis, found: SourceFindings, case: Case) -> Diag
 def _asked(question: Question, facts: Facts) -> list[Finding]:
     """What is found where no recorded call is in question: who is asked first is believed first."""
     return _of_whole_job(facts, *(find(facts, NO_WAIT) for find in finders(question)))
+
+
+def _over(facts: Facts, finding: Finding) -> Finding:
+    """A check that refuses a call ends it at once: with all processes gone, nothing hangs."""
+    if not over_at_once(facts):
+        return finding
+    return replace(finding, hang=False, sentence=told(finding.sentence, IT_BROKE_OFF))
 
 
 def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:

@@ -9,7 +9,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, world_of
-from rankandfile.reason.ranks.from_logs.over import over_at_once
+from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
@@ -50,7 +50,7 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     )
     at_once = over_at_once(facts)
     if at_once:
-        after += " Nobody had waited for long: the job did not hang, it broke off."
+        after += f" {BROKE_OFF}"
     if len(ranks) == 1:
         told = first.doing.rstrip(".")
     said = (

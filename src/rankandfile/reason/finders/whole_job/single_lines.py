@@ -20,7 +20,7 @@ from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.ranks.from_logs.caught import dealt_with
-from rankandfile.reason.ranks.from_logs.over import over_at_once
+from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved, failed_or_stands
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.ranks.from_logs.watches import over
@@ -141,9 +141,9 @@ def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     open_ = "" if accused or not meaning.where else " Which rank that is, nothing here tells."
     more = f" ({len(said) - _MOST} more like it)" if len(said) > _MOST else ""
     cause = "killed" if meaning.cause == "exited" and all(row["signal"] for row in rows) else meaning.cause
-    at_once = meaning.sure and over_at_once(facts)
+    at_once = over_at_once(facts)
     if at_once:
-        open_ += " Nobody had waited for long: the job did not hang, it broke off."
+        open_ += f" {BROKE_OFF}"
     return Finding(
         hang=not at_once,
         cause=cause,

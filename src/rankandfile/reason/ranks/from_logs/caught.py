@@ -20,7 +20,8 @@ _KINDS = ("traceback", "oom", "loader_raised")
 _FAILED = ("exited", "killed")
 #: Of so many frames on, the outermost ones of a traceback are not kept.
 _KEPT = 100
-_FEWEST_AFTER = 3
+#: Lines behind it after which a log went on, and after which it did whatever the last of them says.
+_FEWEST_AFTER, _MANY_AFTER = 3, 20
 #: What an interpreter, a library or a launcher still says of a process that an exception has ended.
 _AFTERWARDS = re.compile(
     r"(?i)warn|error|exception|terminat|abort|signal|exit|fail|destroy|leaked|resource_tracker|\[rank ?\d+\]:|srun|"
@@ -63,11 +64,8 @@ def dealt_with(case: Case, row: dict[str, object]) -> bool:
     if not end or not by_a_function(row):
         return False
     (lines, last), line = end[0], row["line"]
-    return (
-        isinstance(line, int)
-        and (lines or 0) - line >= _FEWEST_AFTER
-        and not _AFTERWARDS.search(last or "error")
-    )
+    after = (lines or 0) - line if isinstance(line, int) else 0
+    return after >= _MANY_AFTER or (after >= _FEWEST_AFTER and not _AFTERWARDS.search(last or "error"))
 
 
 def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:

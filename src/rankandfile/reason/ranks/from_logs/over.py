@@ -24,7 +24,14 @@ _AT_ONCE = (
     "nccl_async_error",
     "remote_error",
     "socket_unreachable",
+    "wrapper_mismatch",
+    "monitored_barrier_error",
+    "gloo_size_disagrees",
+    "size_truncated",
+    "size_disagrees",
 )
+#: So are these words of an exception: calls were compared before they began, or a peer was gone.
+_COMPARED = "Detected mismatch between collectives|but received errors while waiting|lost connection to rank"
 _WAITED = ("heartbeat_stuck", "ras_mismatch", "ras_missing", "ras_dead", "hung_task", "faulthandler_timer")
 
 
@@ -39,6 +46,9 @@ def over_at_once(facts: Facts) -> bool:
     ended = set(facts.case.exits["kind"].cast(pl.String).to_list()).intersection(_LAUNCHERS)
     told = bool(ended) or bool(kinds.intersection(_CLOSING))
     return told and kinds.isdisjoint(_FROM_OUTSIDE) and not _long_after(facts)
+
+
+BROKE_OFF = "Nobody had waited for long: the job did not hang, it broke off."
 
 
 def _long_after(facts: Facts) -> bool:
@@ -60,5 +70,6 @@ def _long_after(facts: Facts) -> bool:
 def anybody_waited(facts: Facts) -> bool:
     """A line says so: a timeout that ran out, a watchdog, a look at a job that stood."""
     kind, role = pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String)
-    waits = (role == "messenger") & ~kind.is_in(list(_AT_ONCE))
+    compared = pl.col("text").cast(pl.String).str.contains(_COMPARED).fill_null(False)
+    waits = (role == "messenger") & ~kind.is_in(list(_AT_ONCE)) & ~compared
     return bool(facts.case.events.filter(waits | kind.is_in(list(_WAITED))).height)
