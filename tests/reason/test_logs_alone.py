@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import rankandfile
+from rankandfile.lab.sim.run import simulate
 from rankandfile.model.diagnosis import Verdict
 
 WORK = "WorkNCCL(SeqNum={seq}, OpType=ALLREDUCE, NumelIn=4096, NumelOut=4096, Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
@@ -298,3 +299,10 @@ def test_who_ended_of_having_waited_is_no_first_to_fail(tmp_path: Path) -> None:
     table = "E0521 18:02:51.838000 249 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 0 (pid: 25398) of binary: /usr/bin/python3\n"
     found = verdict(tmp_path, rank_0=gone, rank_1=gone, agent=table)
     assert blamed(found) == []
+
+
+def test_of_two_that_wait_for_each_other_in_other_calls_neither_is_blamed(tmp_path: Path) -> None:
+    """A shift of a ring is left out; what the logs show is pairs, each in a call that the other is not in."""
+    incident = simulate("skip-ring-shift", tmp_path / "incident")
+    found = rankandfile.diagnose([incident / "evidence" / "logs"]).verdicts[0]
+    assert set(blamed(found)) <= {2}

@@ -90,14 +90,15 @@ def _out_of_line(
 ) -> tuple[int, ...]:
     """The few that are elsewhere, where all other members wait in one call, and that wait for those members there.
 
-    A rank that waits for somebody else there is only on the way from one to the other.
+    A rank that waits for somebody else there is only on the way from one to the other; and of two that wait for each
+    other, each in another call, either may be the one that is out of line.
     """
     members, here = set(logged.groups[call.group].members), set(call.waiting)
     few = members - here
     if not few or not few <= set(wait_end.ranks) or 3 * len(few) > len(here):
         return ()
     there = [other for other in calls if few & set(other.waiting)]
-    meant = all(here & set(_awaited(other)) for other in there)
+    meant = all(len(here & set(_awaited(other))) > len(few) for other in there)
     return tuple(sorted(few)) if there and meant else ()
 
 
