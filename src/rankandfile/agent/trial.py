@@ -19,8 +19,8 @@ import msgspec
 
 _MOST_OUTPUT = 16 << 20
 _GRACE_S = 8.0
-#: Of the disk that the command runs on: what stays free, and how often that is looked at.
-KEPT_FREE = 512 << 20
+#: Of the disk that the command runs on: what stays free, the most that it may take, and how often that is looked at.
+KEPT_FREE, MOST_TAKEN = 512 << 20, 16 << 30
 _LOOK_S = 0.1
 _MARK = "RAF_PROVE_RUN"
 _TAIL = 4_000
@@ -51,8 +51,10 @@ def tried(command: str, folder: Path, instead_of: Path, log: Path, timeout: floa
     mark = secrets.token_hex(8)
     words = command.replace("{src}", shlex.quote(str(folder)))
     began = time.monotonic()
+    # Also where nobody is left to look, no file of it grows without end. A block has 512 bytes, or twice that.
+    bounded = f"ulimit -f {MOST_TAKEN // 512} 2>/dev/null; {words}"
     process = subprocess.Popen(
-        ["/bin/sh", "-c", words],
+        ["/bin/sh", "-c", bounded],
         cwd=folder,
         env={**_environment(folder, instead_of.resolve()), _MARK: mark},
         stdin=subprocess.DEVNULL,
@@ -83,8 +85,9 @@ def tried(command: str, folder: Path, instead_of: Path, log: Path, timeout: floa
 def _wait(process: subprocess.Popen[bytes], folder: Path, timeout: float) -> tuple[int | None, bool]:
     """Its status, None where its time is up first; and whether it is to end for want of room on the disk."""
     end = time.monotonic() + timeout
+    free = shutil.disk_usage(folder).free
     # Where there is little from the start, it may take half of it.
-    least = min(KEPT_FREE, shutil.disk_usage(folder).free // 2)
+    least = max(min(KEPT_FREE, free // 2), free - MOST_TAKEN)
     while (left := end - time.monotonic()) > 0:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(min(_LOOK_S, left)), False

@@ -9,8 +9,8 @@ from rankandfile.evidence.exits import table as exits
 from rankandfile.evidence.exits.documents import from_document
 from rankandfile.evidence.raw import pack
 from rankandfile.evidence.tables.repeated import Repeated
-from rankandfile.evidence.text.logs import ras_json
 from rankandfile.evidence.text.logs.assemble import LogPart, tables
+from rankandfile.evidence.text.logs.ras import as_json
 from rankandfile.evidence.text.logs.raw import pack as pack_log
 from rankandfile.evidence.text.logs.raw import unpack
 from rankandfile.evidence.text.reading import read_log, read_stacks
@@ -23,7 +23,7 @@ _FILE = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else N
 def fuzz_log(data: bytes) -> None:
     door, content = data[:1], data[1:]
     if door == b"r":
-        ras_json.read(content)
+        as_json.read(content)
     elif door == b"x":
         rows, _ = from_document(content, "attempt_0/1/error.json")
         exits.table(rows)
