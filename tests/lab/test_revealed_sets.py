@@ -14,7 +14,7 @@ from rankandfile.lab.blind.marks import BlindMarks
 
 pytestmark = pytest.mark.lab
 
-ARCHIVES = sorted((Path(__file__).parents[2] / "first-contact").glob("*.tar.xz"))
+ARCHIVES = sorted((Path(__file__).parents[2] / "first-contact").glob("round-*.tar.xz"))
 QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition", "call")
 #: What is not mended yet, by form of evidence. These lists only ever get shorter.
 LOST = {

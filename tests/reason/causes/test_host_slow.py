@@ -58,3 +58,10 @@ def test_whose_process_does_nothing_of_its_own_is_stuck(frames: list[Frame], did
 def test_who_turns_on_the_spot_for_its_device_does_not_work() -> None:
     verdict = best(absent_rank.absent().stack(2, IN_SYNC, IN_SYNC).worked(2, main_s=4.0))
     assert verdict.cause != "host_slow"
+
+
+def test_who_moves_and_is_waited_for_a_moment_is_nobodys_culprit() -> None:
+    """A save, an evaluation: no watchdog spoke, and no call is older than it may be."""
+    verdict = best(absent_rank.absent(waited_s=4.0).stack(2, at(10), at(14), at(10)))
+    assert (verdict.cause, blamed(verdict), verdict.hang) == ("host_slow", [], None)
+    assert [one.rank for one in verdict.suspects] == [2]

@@ -26,9 +26,9 @@ def stalled(size: int = 4) -> Job:
     return Job({WORLD: list(range(size))}, programs, stalled=frozenset({(WORLD, 11)}))
 
 
-def absent() -> Witnesses:
+def absent(waited_s: float = 700.0) -> Witnesses:
     """Rank 2 never came to a call; its dump says so."""
-    return Witnesses(case_of(job()))
+    return Witnesses(case_of(job(), waited_s=waited_s))
 
 
 def lost() -> Witnesses:

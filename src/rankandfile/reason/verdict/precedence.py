@@ -31,6 +31,7 @@ from rankandfile.reason.ranks.from_logs.over import over_at_once
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
 from rankandfile.reason.waits.from_stacks.findings import by_stacks
 from rankandfile.reason.waits.graph import NO_WAIT
+from rankandfile.reason.waits.patience import Patience, patience
 
 from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
@@ -51,6 +52,9 @@ STACKS = "where the stacks of all ranks stand"
 CHECKS = "torch's own checks"
 SINGLE_LINES = "single lines of logs"
 NOTHING_WAITS = "nothing waits"
+
+#: Open calls of which it is asked how long they have waited.
+_MOST_ASKED = 32
 
 #: What each source finds, whatever the others say.
 SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
@@ -127,7 +131,8 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
             chosen = [
-                _with_tellings(facts, fit(facts, one)) for one in (believed if row.several else believed[:1])
+                _with_tellings(facts, _so_far(facts, fit(facts, one)))
+                for one in (believed if row.several else believed[:1])
             ]
             said = [may_be_said(raw, finding) for finding in chosen]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
@@ -159,6 +164,15 @@ def with_source(diagnosis: Diagnosis, found: SourceFindings, case: Case) -> Diag
 def _asked(question: Question, facts: Facts) -> list[Finding]:
     """What is found where no recorded call is in question: who is asked first is believed first."""
     return _of_whole_job(facts, *(find(facts, NO_WAIT) for find in finders(question)))
+
+
+def _so_far(facts: Facts, finding: Finding) -> Finding:
+    """Whoever is seen to get on is late, and not stuck, where nobody has waited for longer than may be."""
+    if finding.cause != "host_slow" or facts.hung or facts.accounts.gave_up:
+        return finding
+    if any(patience(facts, call) is Patience.OVER for call in facts.waits.pending[:_MOST_ASKED]):
+        return finding
+    return replace(finding, hang=False, confidence="hypothesis")
 
 
 def _over(facts: Facts, finding: Finding) -> Finding:
