@@ -23,7 +23,7 @@ threading.Thread(target=release.wait, daemon=True).start()
 inner()
 deep(150)
 it = Collected(); it.me = it; del it; gc.collect()
-faulthandler.dump_traceback_later(0.1, exit=False); time.sleep(0.4)
+faulthandler.dump_traceback_later(0.1, exit=False); time.sleep(1.5)
 faulthandler.enable()
 os.kill(os.getpid(), signal.SIGABRT)
 """
