@@ -32,8 +32,8 @@ LOST = {
 }
 #: A healthy job of which nothing tells that the dumps are of a moment in which it ran.
 BLAMED = {
-    "dumps only": ["b04-slow-teacher"],
-    "copied without times": ["a07-clinic-votes", "a15-cold-tape"],
+    "dumps only": ["b04-slow-teacher", "a15-desk"],
+    "copied without times": ["a07-clinic-votes", "a15-cold-tape", "a15-desk"],
 }
 #: Healthy: it had not come to the call when somebody looked, and the log of calls is of the whole run.
 LATER = ["a15-desk"]
