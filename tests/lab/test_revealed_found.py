@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tarfile
-from pathlib import Path
-
 import msgspec
 import pytest
+from support.opened_sets import archives, name_of, unpacked
 
 from rankandfile.lab.blind import sealed
 from rankandfile.lab.blind.found.case import cases
@@ -17,20 +15,16 @@ from rankandfile.lab.blind.scoring import first_scoring
 
 pytestmark = pytest.mark.lab
 
-ARCHIVES = sorted((Path(__file__).parents[2] / "first-contact").glob("found-*.tar.xz"))
 #: Not mended yet. This list only ever gets shorter.
 WRONG: frozenset[str] = frozenset()
 
 
-@pytest.fixture(scope="module", params=ARCHIVES, ids=lambda path: path.name.partition(".")[0])
+@pytest.fixture(scope="module", params=archives("found"), ids=name_of)
 def marks(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple[FoundMarks, FoundMarks]]:
     """Of each folder its first marks, and those of today."""
-    folder = tmp_path_factory.mktemp("found")
-    with tarfile.open(request.param) as archive:
-        archive.extractall(folder, filter="data")
-    (only,) = folder.iterdir()
+    only = unpacked(request.param, tmp_path_factory.mktemp("found"))
     first = first_scoring(only)
     assert first is not None
     before = msgspec.json.decode((first / FILE).read_bytes(), type=FoundRound).marks

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 
 import pytest
+from support.opened_sets import archives, name_of, unpacked
 
 from rankandfile.lab.blind import case as files
 from rankandfile.lab.blind import scoring, sealed
@@ -14,7 +14,7 @@ from rankandfile.lab.blind.marks import BlindMarks
 
 pytestmark = pytest.mark.lab
 
-ARCHIVES = sorted((Path(__file__).parents[2] / "first-contact").glob("round-*.tar.xz"))
+ARCHIVES = archives("round")
 QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition", "call")
 #: What is not mended yet, by form of evidence. These lists only ever get shorter.
 LOST = {
@@ -39,13 +39,9 @@ BLAMED = {
 LATER = ["a15-desk"]
 
 
-@pytest.fixture(scope="module", params=ARCHIVES, ids=lambda path: path.name.partition(".")[0])
+@pytest.fixture(scope="module", params=ARCHIVES, ids=name_of)
 def revealed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("revealed")
-    with tarfile.open(request.param) as archive:
-        archive.extractall(folder, filter="data")
-    (only,) = folder.iterdir()
-    return only
+    return unpacked(request.param, tmp_path_factory.mktemp("revealed"))
 
 
 @pytest.fixture(scope="module", params=FORMS, ids=lambda form: form.name.replace(" ", "-"))

@@ -9,7 +9,7 @@ from rankandfile.lab.score.tally import Share, share
 
 from .forms import FORMS
 from .marks import BlindMarks
-from .scoring import Round
+from .scoring import Round, Scoring
 
 NONE_YET = "No round has been scored yet.\n"
 _HEAD = "# First contact\n\n## Rounds\n"
@@ -67,17 +67,22 @@ def block(done: Round) -> str:
     return "\n".join(_lines(done)) + "\n"
 
 
-def _lines(done: Round) -> Iterator[str]:
-    full = [mark for mark in done.marks if mark.form == FORMS[0].name]
-    kinds = [f"{len(marks)} {kind}" for kind, marks in by_kind(done.marks)]
+def head(done: Scoring, what: str) -> Iterator[str]:
+    """What was scored, when and with which code, and who wrote it."""
     commit = f"`{done.code.commit}`" if done.code.commit else "unknown"
     yield f"### {done.day} · {done.set}" + (f" · scoring {done.number}" if done.number > 1 else "")
     yield ""
     yield f"* First contact: {f'**no**, {why}' if (why := done.not_first_because) else 'yes'}."
     yield f"* Commit {commit}{', with changes that are not committed' if done.code.dirty else ''}."
     yield f"* Set sealed as `{done.checksum}`."
-    yield f"* {len(full)} cases: {', '.join(kinds)}."
+    yield f"* {what}."
     yield f"* The author's word: {' '.join(done.author.split())}"
+
+
+def _lines(done: Round) -> Iterator[str]:
+    full = [mark for mark in done.marks if mark.form == FORMS[0].name]
+    kinds = [f"{len(marks)} {kind}" for kind, marks in by_kind(done.marks)]
+    yield from head(done, f"{len(full)} cases: {', '.join(kinds)}")
     yield ""
     yield from _table("evidence", by_form(done.marks))
     yield ""

@@ -27,8 +27,8 @@ from .statements import statements
 FOLDER, MARKS = "scores", "marks.json"
 
 
-class Round(msgspec.Struct, kw_only=True):
-    """One scoring of a set."""
+class Scoring(msgspec.Struct, kw_only=True):
+    """What was scored, and when, with which code."""
 
     day: date
     set: str
@@ -38,18 +38,19 @@ class Round(msgspec.Struct, kw_only=True):
     code: Code
     number: int
     """1 for the first time that anybody scored it."""
-    marks: list[BlindMarks]
 
     @property
     def not_first_because(self) -> str:
         """Why it is no first contact; empty if it is."""
-        return why_not_first(self.number, self.code, self.asked_commit)
+        if self.number > 1:
+            return "the set was scored before"
+        return "" if self.code.as_asked else f"the code is not that of commit {self.asked_commit}"
 
 
-def why_not_first(number: int, code: Code, asked_commit: str) -> str:
-    if number > 1:
-        return "the set was scored before"
-    return "" if code.as_asked else f"the code is not that of commit {asked_commit}"
+class Round(Scoring, kw_only=True):
+    """One scoring of a set of programs."""
+
+    marks: list[BlindMarks]
 
 
 def times_scored(folder: Path) -> int:

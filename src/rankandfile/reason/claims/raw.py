@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from rankandfile.model.case import Case
@@ -222,12 +221,3 @@ class Raw:
         elif own := _OWN.match(title):
             speaks = nameless & (pl.col("pg_id") == int(own[1])) & (pl.col("rank") == int(own[2]))
         return self.case.events.filter(pl.col("rank").is_in(list(ranks)) & speaks)
-
-
-def fields(row: Row) -> dict[str, Any]:
-    """What else a line says."""
-    try:
-        found = msgspec.json.decode(row["fields"] or "{}")
-    except msgspec.DecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -46,9 +46,6 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return "swallowed_exception" if cause in _PATHS and not _CAUGHT.off else None
     if found.kind == "share":
         return None if _SHARE.off else "uneven_inputs"
-    if found.kind == "filled" and found.decision is not None and found.decision.condition.kind == "for":
-        # The loop over what was let through, or not, upon this rank's own data ended early.
-        return None if _SHARE.off else "uneven_inputs"
     if found.kind != "decision" or found.decision is None or found.reason is None:
         return None
     if found.reason.level != "varying":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.lab.blind.page import head
 from rankandfile.lab.score.tally import share
 
 from .marks import MARKS, FoundMarks
@@ -18,13 +19,7 @@ def _lines(done: FoundRound) -> Iterator[str]:
     marks = done.marks
     count = {mark: sum(one.mark == mark for one in marks) for mark in MARKS}
     useful = share([one.mark in ("right", "partly") for one in marks])
-    yield f"### {done.day} · {done.set}" + (f" · scoring {done.number}" if done.number > 1 else "")
-    yield ""
-    contact = f"**no**, {why}" if (why := done.not_first_because) else "yes"
-    yield f"* Found evidence: {len(marks)} folders without a program. First contact: {contact}."
-    yield f"* Commit `{done.code.commit}`{', with changes that are not committed' if done.code.dirty else ''}."
-    yield f"* Set sealed as `{done.checksum}`."
-    yield f"* The author's word: {' '.join(done.author.split())}"
+    yield from head(done, f"Found evidence: {len(marks)} folders without a program")
     yield (
         f"* Right or partly right {useful}: "
         + ", ".join(f"{number} {mark}" for mark, number in count.items())

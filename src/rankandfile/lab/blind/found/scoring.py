@@ -8,13 +8,12 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 
 from rankandfile.lab.blind import case as files
 from rankandfile.lab.blind import sealed
-from rankandfile.lab.blind.code import Code, code
-from rankandfile.lab.blind.scoring import FOLDER, MARKS, times_scored, why_not_first
+from rankandfile.lab.blind.code import code
+from rankandfile.lab.blind.scoring import FOLDER, MARKS, Scoring, times_scored
 from rankandfile.lab.diagnosed import diagnosed
 from rankandfile.model.diagnosis import Diagnosis, to_json
 from rankandfile.model.document import pretty
@@ -27,22 +26,10 @@ from .marks import FoundMarks, marked
 _TALL, _WIDE = 400, 160
 
 
-class FoundRound(msgspec.Struct, kw_only=True):
-    """One scoring of a set."""
+class FoundRound(Scoring, kw_only=True):
+    """One scoring of a set of found evidence."""
 
-    day: date
-    set: str
-    author: str
-    checksum: str
-    code: Code
-    asked_commit: str
-    number: int
     marks: list[FoundMarks]
-
-    @property
-    def not_first_because(self) -> str:
-        """Why it is no first contact; empty if it is."""
-        return why_not_first(self.number, self.code, self.asked_commit)
 
 
 def score(folder: Path, *, before: int = 0, on_done: Callable[[], None] = lambda: None) -> FoundRound:

@@ -1,9 +1,12 @@
 """What a person writes above a stack: whose it is, and when it was taken.
 
 === rank 3 (node07) ===
+--- RANK=3 LOCAL_RANK=3 pid 220120
 $ date; py-spy dump --pid 88427
 Fri Aug 29 19:33:15 CEST 2025
 # 10:00:20
+
+A sentence that speaks of a rank is no heading: that is marked as one, or says little else.
 """
 
 from __future__ import annotations
@@ -16,11 +19,28 @@ from rankandfile.evidence.text.stamps import Stamp, month, stamp, time_of_day
 ORDER = 5
 
 #: Nothing but the rank, and where it ran.
-_RANK = re.compile(
+_ALONE = re.compile(
     r"^[\W_]*(?:global )?rank[ _=:#]*(\d{1,6})\b[\W_]*"
     r"(?:(?:on|at|host|node|pid|gpu|local)\b[^.]{0,60}|\([^()]{0,60}\)[\W_]*|[\w.-]*\d[\w.-]*[\W_]*)?$",
     re.IGNORECASE,
 )
+_RANK = re.compile(
+    r"(?<![A-Za-z])(?P<inner>(?:local|node|group|role|tp|pp|dp|ep|cp)[ _-])?(?:(?:global|world)[ _-])?rank(?:[ _]?id)?"
+    r"[ =:#_]{0,3}(?P<number>\d{1,6})(?![\w.])",
+    re.IGNORECASE,
+)
+_MARKED = re.compile(r"\s*(?:[#>+$]\s|[=#*~>+-]{2,})")
+_STACK = re.compile(
+    r"\s*(?:Process \d|Thread |=== Rank|File \"|#\d|Traceback|Stack trace)|.*Exception raised from"
+)
+#: No part of a host's name.
+_WORD = re.compile(r"(?<![\w.-])[A-Za-z]{2,}(?![\w-]*\d)")
+_PLAIN = re.compile(
+    r"(?i)(?:rank|global|world|local|pid|host|node|pod|gpu|on|of|for|at|stacks?|dump|spy|py|pystack|gdb|bt|process)$"
+)
+_LONGEST = 200
+#: Words beside the usual ones of a heading that is marked as one; another has none.
+_MOST = 4
 _CALENDAR = re.compile(
     r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:(?P<month>[A-Z][a-z]{2}) {1,2}(?P<day>\d{1,2})) "
     r"(?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?"
@@ -31,15 +51,27 @@ _CLOCK = re.compile(r"(?:^|[#=>-])\W*(?:(?:at|time|date|taken)\W+)?(\d\d:\d\d:\d
 
 
 def _open(_number: int, text: str, stream: Stream) -> Block | None:
-    if len(text) > 200:
+    if len(text) > _LONGEST:
         return None
-    if match := _RANK.match(text):
+    alone = _ALONE.match(text)
+    rank = int(alone[1]) if alone else _rank(text)
+    taken = None if alone else _time(text)
+    if rank is not None or taken is not None:
         stream.end()
-        stream.headed = int(match[1])
-    elif (taken := _time(text)) is not None:
-        stream.end()
+    if rank is not None:
+        stream.headed = rank
+    if taken is not None:
         stream.at_ns = taken.ns
     return None
+
+
+def _rank(text: str) -> int | None:
+    """The one rank of a heading with more words; None where it is no heading, or speaks of several."""
+    if _STACK.match(text):
+        return None
+    told = {int(match["number"]) for match in _RANK.finditer(text) if not match["inner"]}
+    more = [word for word in _WORD.findall(text) if not _PLAIN.match(word)]
+    return told.pop() if len(told) == 1 and len(more) <= (_MOST if _MARKED.match(text) else 0) else None
 
 
 def _time(text: str) -> Stamp | None:
@@ -61,4 +93,4 @@ def _of_24(clock: str, half: str | None) -> str:
     return f"{hours:02}{clock[2:]}" if half else clock
 
 
-FORMAT = Format(r"(?i:\brank[ _=:#]*\d)|\d\d:\d\d:\d\d", _open)
+FORMAT = Format(r"(?i:rank)|\d\d:\d\d:\d\d", _open)
