@@ -83,8 +83,10 @@ GROUP = "(group default_pg [0-2], seq 2)"
         (f"Ranks 0 and 1 wait in the all_reduce at fit.py:20 {GROUP}.", "Ranks 0-2 wait in the all_reduce at fit.py:20 "
          f"{GROUP}."),
         (f"Rank 2 never issued the all_reduce at fit.py:20 {GROUP}.", f"Rank 1 never issued the all_reduce {GROUP}."),
-        (f"Rank 2 never joined the all_reduce {GROUP}. Ranks 0 and 1 wait for it there.",
-         f"Rank 2 never joined the all_reduce {GROUP}. Ranks 0-2 wait for it there."),
+        (f"Rank 2 never joined the all_reduce {GROUP}; its last call, the broadcast at fit.py:9, is done. "
+         "Ranks 0 and 1 wait for it in that all_reduce.",
+         f"Rank 2 never joined the all_reduce {GROUP}; its last call, the broadcast at fit.py:9, is done. "
+         "Ranks 0-2 wait for it in that all_reduce."),
         ("Rank 2 made the barrier at fit.py:30 where ranks 0 and 1 made the all_reduce at fit.py:20.",
          "Rank 2 made the barrier at fit.py:30 where ranks 0-2 made the all_reduce at fit.py:20."),
         ("Rank 2 skipped the all_reduce at fit.py:20.", "Rank 1 skipped the all_reduce at fit.py:20."),

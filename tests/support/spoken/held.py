@@ -72,8 +72,8 @@ def _plain(op: str) -> str:
 
 
 def _same(made: str, said: str) -> bool:
-    """gloo has no reduce_scatter: torch makes an all_reduce of it, and that is what its recorder sees. NCCL's barrier is an
-    all_reduce, which the recorder has as `all_reduce_barrier`, and the watchdog's lines as ALLREDUCE."""
+    """gloo has no reduce_scatter: torch makes an all_reduce of it, and that is what its recorder sees. A barrier of
+    NCCL is an all_reduce, which the recorder has as `all_reduce_barrier`, and the watchdog's lines as ALLREDUCE."""
     if _plain(said) == "allreduce" and made.endswith("all_reduce_barrier"):
         return True
     made, said = _plain(made), _plain(said)

@@ -31,7 +31,7 @@ def _p(pattern: str) -> re.Pattern[str]:
 #: A clause that says of ranks that they did something about a call.
 _CLAUSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("waits", _p(r"WHO (?:only )?waits?(?: for (?:it|them|ranks? SOME))? in CALL")),
-    ("waits", _p(r"WHO waits?(?: for (?:it|them|ranks? SOME))? (?P<there>there|in it)\b")),
+    ("waits", _p(r"WHO waits?(?: for (?:it|them|ranks? SOME))? (?:(?P<there>there|in it)\b|in that (?P<that>[\w ]+))")),
     ("never", _p(r"WHO (?:never (?:joined|issued|came to)|(?:has|have) not (?:issued|come to|joined)) CALL")),
     ("skipped", _p(r"WHO (?:skipped|left out) (?!\d)CALL")),
     ("skipped", _p(r"WHO (?:skipped|left out) \d+ calls, beginning with CALL")),
@@ -83,6 +83,7 @@ def ranks_in(text: str) -> tuple[int, ...]:
 def of_sentence(text: str, subject: tuple[int, ...] = (), everyone: tuple[int, ...] = ()) -> Iterator[Spoken]:
     """`subject`: whom it is about before it names anybody. `everyone`: the ranks of the job."""
     call = Named()
+    calls: dict[str | None, Named] = {}
     for clause in _SPLIT.split(text):
         if "may " in clause or clause.startswith(("If ", "It may", "That ")) or "would" in clause:
             # A supposition states nothing.
@@ -95,7 +96,9 @@ def of_sentence(text: str, subject: tuple[int, ...] = (), everyone: tuple[int, .
             subject = everyone
         for kind, pattern in _CLAUSES:
             for match in pattern.finditer(clause):
-                call = _named(match, call)
+                that = match.groupdict().get("that")
+                call = calls.get(that, call) if that else _named(match, call)
+                calls[call.op] = call
                 yield Spoken(kind=kind, ranks=_who(match, subject), call=call, words=clause)
         yield from _of_process(clause, subject)
         yield from _tests(clause)

@@ -28,7 +28,7 @@ def who_waits(claims: Sequence[Base], whom: str = "", there: bool = False) -> st
     `there`: the call was just named.
     """
     first, *others = [claim for claim in claims if isinstance(claim, InCall)]
-    where = "there" if there else f"in the {call_of(first)}"
+    where = f"in that {first.op or 'call'}" if there else f"in the {call_of(first)}"
     told = [f"{_wait(first)}{whom} {where}"]
     told += [f"{_wait(other)} in the {_brief(other)} in its place" for other in others]
     return "; ".join(told)
