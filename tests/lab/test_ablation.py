@@ -45,6 +45,10 @@ def test_what_is_lost_without_it_is_counted(pretended: Heuristic, tmp_path: Path
     (shown,) = ablation.table(rows)
     assert shown["heuristic"] == "culprits"
     assert shown["culprits"] == "-1"
+    page = tmp_path / "page.md"
+    ablation.write_page(page, rows, "1 incident")
+    assert "| culprits | names the culprits at all | 1 | 1 | 1 | 0 | -1 |" in page.read_text(encoding="utf-8")
+    assert "No say here: silent." in page.read_text(encoding="utf-8")
 
 
 def test_every_heuristic_says_what_it_is_in_a_line() -> None:

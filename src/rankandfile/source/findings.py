@@ -30,7 +30,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     found = find(search, verdict)
     if found is None:
         return None
-    named = named_by_code(verdict, found, search)
+    named = named_by_code(verdict, found)
     # Where the code has somebody to name, the cause is no longer open.
     cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
     exact = exact_cause(cause, found)

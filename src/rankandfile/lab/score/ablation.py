@@ -18,8 +18,9 @@ from .analysers import OURS
 from .answer import Answer, from_diagnosis
 from .corpus import marked, of_each
 from .judge import Marks
-from .page import wrong_in
+from .page import replaced, wrong_in
 
+BEGIN, END = "<!-- heuristics: begin -->", "<!-- heuristics: end -->"
 #: Marks whose losses and gains the table counts.
 COUNTED = {"culprits": "culprits_right", "cause": "cause_right", "line": "condition_right"}
 
@@ -157,3 +158,22 @@ def table(rows: Sequence[HeuristicWorth]) -> Iterator[dict[str, object]]:
 def _balance(fewer: int, more: int) -> str:
     """3 lost and 1 gained as "-3 +1"."""
     return " ".join(word for count, word in ((fewer, f"-{fewer}"), (more, f"+{more}")) if count)
+
+
+def write_page(page: Path, rows: Sequence[HeuristicWorth], over: str) -> None:
+    """Replace the block between the page's markers; without markers, append it. `over`: what was looked at."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    page.write_text(replaced(text, BEGIN, END, _lines(rows, over)), encoding="utf-8")
+
+
+def _lines(rows: Sequence[HeuristicWorth], over: str) -> Iterator[str]:
+    shown = list(table(rows))
+    yield f"Over {over}:"
+    yield ""
+    if shown:
+        yield f"| {' | '.join(shown[0])} |"
+        yield f"| {' | '.join('---' for _ in shown[0])} |"
+    for row in shown:
+        yield "| " + " | ".join(str(value).replace("|", "\\|") for value in row.values()) + " |"
+    yield ""
+    yield f"No say here: {', '.join(row.heuristic for row in rows if not row.heard) or 'none'}."

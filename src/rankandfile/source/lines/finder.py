@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.source.culprits.in_circle import in_circle
 
 from .found_line import FoundLine, Search
 from .logged_handler import said_upon
@@ -42,8 +41,6 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     if verdict.cause == "exited" and culprits:
         return exited(search, culprits[0])
     if verdict.cause == "group_mismatch" and (found := guarded(search, verdict)) is not None:
-        return found
-    if (found := in_circle(search, verdict)) is not None:
         return found
     found = diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
     return found or said_upon(search, verdict)

@@ -16,7 +16,7 @@ ORDER = 60
 
 EXAMPLES = (
     "raf lab ablate corpus/",
-    "raf lab ablate corpus/ --only 'unsent message' --list",
+    "raf lab ablate corpus/ --only 'test on the rank' --list",
     "raf lab ablate corpus/ -a raf-logs --format json",
 )
 
@@ -29,6 +29,9 @@ def ablate(
     only: Annotated[list[str] | None, Option("--only", help="Only this heuristic; repeat for more.")] = None,
     format: TextOrJsonOption = TextOrJson.text,
     listed: Annotated[bool, Option("--list", help="Name the incidents whose answer changes, too.")] = False,
+    markdown: Annotated[
+        Path | None, Option("--markdown", help="Write the table between the markers of this page, too.")
+    ] = None,
     jobs: Jobs = 2,
 ) -> None:
     """Switch off each heuristic in turn, and see which answers change, for better or worse.
@@ -50,6 +53,9 @@ def ablate(
     found = incidents_in(sets)
     with progressing(analyser, len(found)) as step:
         rows = ablation.ablate(analyser, found, rules, jobs=jobs, on_done=step)
+    if markdown is not None:
+        names = ", ".join(folder.name for folder in sets)
+        ablation.write_page(markdown, rows, f"{len(found)} incidents of {names}, by {analyser}")
     if format is TextOrJson.json:
         from rankandfile.model.document import pretty
 
