@@ -54,7 +54,7 @@ class Wishes:
 def page(folder: Path) -> str:
     """Where the page of a case is, and how to see it from here."""
     whole = (folder / "report.html").resolve()
-    if "SSH_CONNECTION" in os.environ:
+    if os.environ.get("SSH_CONNECTION"):
         return f"page: scp {os.uname().nodename}:{shlex.quote(str(whole))} ."
     return f"page: {'open' if sys.platform == 'darwin' else 'xdg-open'} {shlex.quote(str(whole))}"
 

@@ -51,11 +51,17 @@ class Notices:
             else:
                 _run(self.to, text, case)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            # Not the address: whoever has it can write there.
-            why = error.reason if isinstance(error, urllib.error.URLError) else error
-            if isinstance(error, subprocess.CalledProcessError):
-                why = f"the command ended with {error.returncode}"
-            self.say(f"nobody was told of it: {str(why) or type(error).__name__}")
+            self.say(f"nobody was told of it: {_why(error)}")
+
+
+def _why(error: Exception) -> str:
+    """Without the address: whoever has it can write there."""
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"the command ended with {error.returncode}"
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the web hook answered {error.code} {error.reason}"
+    why = error.reason if isinstance(error, urllib.error.URLError) else error
+    return type(error).__name__ if isinstance(why, ValueError | subprocess.TimeoutExpired) else str(why)
 
 
 def _words(case: Path) -> str:

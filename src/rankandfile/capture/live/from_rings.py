@@ -12,6 +12,9 @@ from rankandfile.wire import layout
 from rankandfile.wire.flight import name
 from rankandfile.wire.reading import Contents, Kept, read
 
+#: The group of all ranks goes without saying.
+_WORLD = "default_pg"
+
 
 def stands(seen: Seen) -> Stands | None:
     """None where the ring tells no call. A rank that is in no call runs, as far as its ring knows."""
@@ -73,7 +76,8 @@ def _call(contents: Contents, kept: Kept) -> str:
     own = row[4] if len(row) > 4 and isinstance(row[4], int) else -1
     word = name(record.op, own, record.peer) or "a call"
     number = "" if record.flags & layout.P2P else f" #{record.seq}"
-    return f"{word}{number} of {_group(contents, record.group)[0]}"
+    group = _group(contents, record.group)[0]
+    return f"{word}{number}{f' of {group}' * (group != _WORLD)}"
 
 
 def _place(contents: Contents, stack: int) -> Place | None:

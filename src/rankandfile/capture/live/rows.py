@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +13,12 @@ from rankandfile.capture.live.standing import Stands, not_recorded
 from rankandfile.capture.watch.rings import NO_RING, Seen
 
 
-def rows(
-    seen: Sequence[Seen], folder: Path | None = None, notes: Mapping[int, str] | None = None
-) -> list[Stands]:
-    """One per rank. `folder` has their stacks, as `stacks.take` names them; `notes`, by process, why there is none."""
-    return sorted((_row(one, folder, notes or {}) for one in seen), key=lambda row: (row.rank, row.pid))
+def rows(seen: Sequence[Seen], folder: Path | None = None) -> list[Stands]:
+    """One per rank. `folder` has their stacks, as `stacks.take` names them."""
+    return sorted((_row(one, folder) for one in seen), key=lambda row: (row.rank, row.pid))
 
 
-def _row(seen: Seen, folder: Path | None, notes: Mapping[int, str]) -> Stands:
+def _row(seen: Seen, folder: Path | None) -> Stands:
     known = not_recorded(seen)
     ring = from_rings.stands(seen) if seen.path != NO_RING else None
     if known is not None:
@@ -32,7 +30,7 @@ def _row(seen: Seen, folder: Path | None, notes: Mapping[int, str]) -> Stands:
         from_stacks.stands(seen, folder / f"pyspy_{stack_name(seen)}.json") if folder is not None else None
     )
     if stack is None:
-        return ring or Stands(seen.rank, seen.pid, "unknown", notes.get(seen.pid, "no ring and no stack"))
+        return ring or Stands(seen.rank, seen.pid, "unknown", stacks.denied(seen.pid))
     return replace(stack, since=ring.since, calls=ring.calls) if ring is not None else stack
 
 

@@ -20,7 +20,8 @@ class Place:
     function: str
 
     def __str__(self) -> str:
-        return f"{self.file.rpartition('/')[2]}:{self.line} in {self.function.rpartition('.')[2]}()"
+        function = self.function.rpartition(".")[2]
+        return f"{self.file.rpartition('/')[2]}:{self.line}{f' in {function}()' * (function != '<module>')}"
 
 
 @dataclass(frozen=True)
