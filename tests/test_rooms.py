@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "capture": {"model", "evidence", "reason", "wire"},
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
+    "pytest_plugin": {"capture", "runtime"},
     "wire": set(),
     "lab": EVERYTHING - {"cli"},
     "cli": EVERYTHING - {"cli"} | {"lab"},

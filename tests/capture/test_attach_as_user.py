@@ -70,9 +70,11 @@ def test_as_the_user_of_the_job_and_as_somebody_else(rank: int, folders: dict[in
     """The one gets stacks; the other one line, which says whose it is and what would do."""
     attached = {user: attach(user, rank, folder) for user, folder in folders.items()}
     said = {user: process.communicate()[1] for user, process in attached.items()}
-    assert "raf: 1 process, 0 with rings" in said[OWNER] and "no stack" not in said[OWNER], said[OWNER]
+    assert "raf: 1 process, none of which records" in said[OWNER] and "no stack" not in said[OWNER], said[
+        OWNER
+    ]
     stacks = folders[OWNER] / "case" / "evidence" / "stacks"
     assert all("<module>" in (stacks / f"pyspy_rank_3{look}.json").read_text() for look in ("", "_later"))
-    told = [line for line in said[OTHER].splitlines() if "stack" in line]
+    told = [line for line in said[OTHER].splitlines() if "no stack" in line]
     assert told == [f"raf: no stack of pid {rank}: it belongs to user {OWNER}: run as that user or as root"]
     assert attached[OTHER].returncode in (0, 3) and "Traceback" not in said[OTHER], said[OTHER]

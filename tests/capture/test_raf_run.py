@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +20,8 @@ from rankandfile.lab.source_tree import build
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
+#: Names of files in the folder of the job.
+TELLS = ("--notify", 'cat > told.json; echo "$RAF_CASE" > told.case', "--metrics", "raf.prom")
 ENDS = ("--stall", "2.5", "--on-hang", "dump-and-kill")
 
 
@@ -29,7 +33,7 @@ def jobs(
     folder = tmp_path_factory.mktemp("run")
     build(catalog.get("two-rank-hang"), folder / "tutorial", fixed=False)
     start: dict[str, Callable[[], Watched]] = {
-        "tutorial": lambda: fails_first(folder / "tutorial", *ENDS),
+        "tutorial": lambda: fails_first(folder / "tutorial", *ENDS, *TELLS),
         "killed": lambda: forked(folder / "killed", "killed", *ENDS),
         "gil": lambda: forked(folder / "gil", "gil", "--stall", "2.5"),
         "receive": lambda: forked(folder / "receive", "receive", "--stall", "2.5", "--on-hang", "kill"),
@@ -72,6 +76,11 @@ def _attach(job: Watched, pid: int) -> None:
     done = subprocess.run(raf, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "2 processes, 2 with rings" in done.stderr
+    assert done.stdout.split()[:4] == ["rank", "state", "where", "since"]
+    line = line_of(job, "dist.all_reduce(one)")
+    assert re.search(rf"^0 +waits +train\.py:{line} .*^1 +sleeps", done.stdout, re.MULTILINE | re.DOTALL), (
+        done.stdout
+    )
     assert f"train.py:{line_of(job, 'PyDLL')}" in done.stdout
 
 
@@ -112,6 +121,21 @@ def test_the_attempt_that_hangs_and_not_the_one_before(job: Watched) -> None:
         assert f"attempt 0 of rank {rank}\n" in job.out
     shared = [(evidence / "logs" / name) for name in ("stdout.log", "stderr.log")]
     assert "the first attempt fails" not in "".join(log.read_text() for log in shared if log.exists())
+
+
+@pytest.mark.parametrize("job", ["tutorial"], indirect=True)
+def test_whoever_is_to_be_told_is_told(job: Watched) -> None:
+    """A command, a textfile, and at the very end where the page is."""
+    assert job.wait() != 0
+    told = json.loads((job.folder / "told.json").read_text())["text"]
+    assert (
+        told.startswith("a job hangs: host blocked (") and f"case: {os.uname().nodename}:{job.case}" in told
+    )
+    assert (job.folder / "told.case").read_text().strip() == str(job.case)
+    metrics = (job.folder / "raf.prom").read_text()
+    assert "\nraf_hang 1\n" in metrics and 'raf_cause{cause="host_blocked",confidence=' in metrics, metrics
+    assert '\nraf_culprit{rank="1"} 1\n' in metrics
+    assert job.err.splitlines()[-1] == f"raf: page: xdg-open {job.case}/report.html", job.err
 
 
 @pytest.mark.lab

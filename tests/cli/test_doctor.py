@@ -112,3 +112,52 @@ def test_usage_is_status_2(raf: Raf, arguments: tuple[str, ...], why: str) -> No
     done = raf("doctor", *arguments)
     assert done.status == 2
     assert why in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "release"),
+    [
+        ("uv.lock", '[[package]]\nname = "torch"\nversion = "2.6.0+cu124"\nsource = {}\n', "2.6.0+cu124"),
+        ("poetry.lock", 'name = "torchvision"\nversion = "0.20"\n\nname = "torch"\nversion = "2.5.1"\n', "2.5.1"),
+        ("Pipfile.lock", '{"default": {"torch": {"hashes": ["sha256:ab"], "version": "==2.3.0"}}}', "2.3.0"),
+        ("requirements-gpu.txt", "numpy\ntorch==2.4.1 ; python_version > '3.8'\ntorchvision==0.19\n", "2.4.1"),
+        ("environment.yml", "dependencies:\n  - python=3.11\n  - pytorch=2.2.2=py3.11_cuda12.1\n", "2.2.2"),
+        ("Dockerfile", "FROM ubuntu AS build\nFROM pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime\nRUN true\n", "2.4.1"),
+        ("train.dockerfile", "FROM nvidia/cuda:12.4.0\nRUN pip install numpy torch==2.7.0 x\n", "2.7.0"),
+    ],
+)  # fmt: skip
+def test_the_release_that_images_and_lock_files_pin(
+    name: str, text: str, release: str, tmp_path: Path, raf: Raf
+) -> None:
+    """Whether the file is given, or lies beside the script or above it in the same repository."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(text)
+    script = tmp_path / "jobs" / "train.sbatch"
+    script.parent.mkdir()
+    script.write_text("#!/bin/bash\nsrun torchrun --nproc-per-node=8 train.py\n")
+    for given in ([script], [script, tmp_path / name]):
+        found = json.loads(raf("doctor", *given, "--format", "json").out)
+        assert found["torch"] == release and name in found["torch_from"], found["torch_from"]
+
+
+def test_what_is_no_launch_script_is_not_examined_as_one(tmp_path: Path, raf: Raf) -> None:
+    for name, text in (
+        ("README.md", "# How to\n\n    export NCCL_DEBUG=INFO\n"),
+        ("names.py", "NAMES = [1, 2]\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        done = raf("doctor", tmp_path / name)
+        assert done.status == 2 and f"{name}: not a " in done.err and not done.out
+    (tmp_path / "env.txt").write_text("PATH=/bin\nNCCL_DEBUG=INFO\nHOME=/root\n")
+    assert raf("doctor", tmp_path / "env.txt").status == 1
+
+
+def test_what_several_processes_lack_is_said_once(tmp_path: Path, raf: Raf) -> None:
+    container = "{name: one, image: 'pytorch/pytorch:2.4.1-cuda12.1', command: [torchrun, train.py]}"
+    replica = f"\n      template: {{spec: {{containers: [{container}]}}}}"
+    (tmp_path / "job.yaml").write_text(
+        f"kind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Master:{replica}\n    Worker:{replica}\n"
+    )
+    lines = raf("doctor", tmp_path / "job.yaml").out.splitlines()
+    assert "6 missing" in lines[0] and len(lines) == 7
+    assert all("job.yaml:5, " in line and "job.yaml:7: " in line for line in lines[1:])

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as xml
 import pytest
 from support.cli.raf_runs import Raf
 
-from rankandfile.cli.formats import in_tree
+from rankandfile.cli.formats import in_tree, repository
 
 pytestmark = pytest.mark.slow
 
@@ -63,3 +63,21 @@ def test_the_longest_tail_of_a_path_wins_and_none_leads_out_of_the_tree(tmp_path
     assert find("/workspace/../train.py") is None
     assert find("/elsewhere/other.py") is None
     assert find("x" * 5000) is None
+
+
+def test_a_file_is_named_from_the_top_of_the_repository_by_the_source_that_it_was_read_from(
+    tmp_path: Path,
+) -> None:
+    """Whatever folder one stands in; files of installed packages are none of the repository's."""
+    (tmp_path / ".git").mkdir()
+    for path in ("train/src/main.py", "eval/src/main.py", "train/src/data.py", "lib/only.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    assert repository(tmp_path / "train" / "src") == tmp_path
+    find = in_tree(tmp_path, [tmp_path / "train" / "src"])
+    assert find("main.py") == find("/workspace/main.py") == "train/src/main.py"
+    anywhere = in_tree(tmp_path)
+    assert anywhere("/workspace/src/main.py") is None  # it may be either
+    assert anywhere("/workspace/eval/src/main.py") == "eval/src/main.py"
+    assert anywhere("/workspace/only.py") == "lib/only.py"
+    assert anywhere("/usr/lib/python3/site-packages/other/only.py") is None

@@ -23,6 +23,7 @@ from rankandfile.render.formats.github import write as github
 from rankandfile.render.formats.junit import write as junit
 from rankandfile.render.formats.markdown import write as markdown
 from rankandfile.render.formats.sarif import write as sarif
+from rankandfile.render.markdown import text
 
 SCHEMA = Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json"
 PUBLISHED = SCHEMAS / "diagnosis-1.json"
@@ -212,3 +213,10 @@ def test_markdown_keeps_hostile_words_and_breaks_their_references() -> None:
     ):
         assert said.count(words) >= 10, words
     assert not [words for words in seen.outside_code if re.search(r"@octocat|#12\b|GH-7|www\.|://", words)]
+
+
+def test_markdown_keeps_code_as_code_in_a_table_too() -> None:
+    """What a sentence quotes stands in a code span, whatever it holds; the rest stays text."""
+    assert text("parted at `if a[0] | b:` (taken)", in_table=True) == "parted at `if a[0] \\| b:` (taken)"
+    assert text("`*x*` or *y*") == "`*x*` or \\*y\\*"
+    assert text("one ` alone @you") == "one \\` alone @<!-- -->you"

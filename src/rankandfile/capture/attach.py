@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rankandfile.capture.case import Case, Wishes
+from rankandfile.capture.case import Case, Wishes, page
 from rankandfile.capture.gather import debug_server
-from rankandfile.capture.watch.processes import descendants, environment
+from rankandfile.capture.watch.processes import descendants, environment, is_python, status
 from rankandfile.capture.watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
 from rankandfile.wire.places import home
 
@@ -18,7 +18,13 @@ def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> b
     """Whether it is a hang, None for undetermined: of the ranks among these processes and everything below them."""
     ranks = with_stops(find_ranks(pids), (), time.time())
     rings = sum(one.path != NO_RING for one in ranks)
-    say(f"{len(ranks)} process{'' if len(ranks) == 1 else 'es'}, {rings} with rings of the recorder")
+    recorded = f"{rings} with rings of the recorder" if rings else "none of which records: by stacks alone"
+    say(f"{len(ranks)} process{'' if len(ranks) == 1 else 'es'}, {recorded}")
+    return of_ranks(ranks, wishes, say)
+
+
+def of_ranks(ranks: Sequence[Seen], wishes: Wishes, say: Callable[[str], None]) -> bool | None:
+    """The same of ranks that are known."""
     env = next(filter(None, (environment(one.pid) for one in ranks)), {})
     case = Case(wishes, say, list, Path(os.devnull), env)
     folder = case.of_stall(lambda: (ranks, {}), True)
@@ -41,11 +47,13 @@ def attach_to_servers(addresses: Sequence[str], wishes: Wishes, say: Callable[[s
 def _judge(case: Case, folder: Path, say: Callable[[str], None]) -> bool | None:
     answer = case.judge(folder)
     say(f"case: {folder}" if answer.is_hang else f"{answer.words}; case: {folder}")
+    say(page(folder))
     return answer.is_hang
 
 
 def find_ranks(pids: Sequence[int]) -> list[Seen]:
-    """Processes that record, and the uppermost ones that have a RANK; where there are none, the given ones."""
+    """Processes that record, and the uppermost ones that have a RANK; where there are none, the given ones and the
+    Pythons that they have started: a rank that `mp.spawn` or a fork made bears its number where nobody can see it."""
     # Parents come before children.
     below = list(dict.fromkeys(pid for root in pids for pid in (root, *descendants(root))))
     environments = {pid: environment(pid) for pid in below}
@@ -58,7 +66,10 @@ def find_ranks(pids: Sequence[int]) -> list[Seen]:
     found = [*recorded, *gone]
     ranks = {one.rank for one in found if one.lives}
     found += unrecorded(environments, ranks)
-    return found or [without_ring(pid, -1) for pid in pids]
+    if found:
+        return found
+    started = [pid for pid in below if (one := status(pid)) and one.parent in pids and is_python(pid)]
+    return [without_ring(pid, -1) for pid in dict.fromkeys((*pids, *started))]
 
 
 def _launcher(ring: Seen) -> tuple[Path, str]:

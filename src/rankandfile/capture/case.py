@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shlex
 import shutil
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +43,20 @@ class Wishes:
     unicode: bool = True
     width: int = 100
     show: Callable[[str], None] = print
-    on_hang: Callable[[Path], None] | None = None
+    on_hang: Sequence[Callable[[Path], None]] = ()
     """What else is done with the case of a hang."""
+    taken_back: Sequence[Callable[[Path], None]] = ()
+    """What is done when it was none after all."""
+    on_look: Callable[[Sequence[Seen], Path], None] | None = None
+    """Gets the ranks, and the folder of their stacks as soon as these are there."""
+
+
+def page(folder: Path) -> str:
+    """Where the page of a case is, and how to see it from here."""
+    whole = (folder / "report.html").resolve()
+    if os.environ.get("SSH_CONNECTION"):
+        return f"page: scp {os.uname().nodename}:{shlex.quote(str(whole))} ."
+    return f"page: {'open' if sys.platform == 'darwin' else 'xdg-open'} {shlex.quote(str(whole))}"
 
 
 class Case:
@@ -60,6 +75,8 @@ class Case:
         self._kernel, self._said_open = kernel, False
         self._last: Path | None = None
         """The folder of the last stall, for its stacks and what ranks did meanwhile."""
+        self.shown: Path | None = None
+        """The case of the verdict that was shown last."""
         self._sizes: dict[Path, int] = {}
         self._moved = time.monotonic()
 
@@ -108,7 +125,10 @@ class Case:
     def take_back(self, folder: Path, ranks: Mapping[int, float]) -> Answer:
         """The calls of these ranks ended well after all, so many seconds later: the case says so from now on."""
         files.went_on(ranks, folder / "evidence" / WORK)
-        return diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
+        answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
+        for tell in self._wishes.taken_back:
+            tell(folder)
+        return answer
 
     def judge(self, folder: Path, holds: Callable[[], bool] | None = None) -> Answer:
         """Show the verdict, if there is one; of a job that runs, if it is a hang and that `holds` still."""
@@ -117,8 +137,9 @@ class Case:
         answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
         if (answer.is_hang and (holds is None or holds())) or (answer.late and holds is None):
             self._wishes.show(answer.card)
-            if self._wishes.on_hang is not None:
-                self._wishes.on_hang(folder)
+            self.shown = folder
+            for tell in self._wishes.on_hang:
+                tell(folder)
         return answer
 
     def _collect(self, folder: Path, seen: Sequence[Seen], codes: Mapping[int, int]) -> None:
@@ -149,6 +170,8 @@ class Case:
             f"rank_{one.rank}" if one.rank >= 0 else f"pid_{one.pid}": one.pid for one in seen if one.lives
         }
         notes = stacks.take(living, folder)
+        if self._wishes.on_look is not None:
+            self._wishes.on_look(seen, folder)
         stacks.of_loaders([one.pid for one in seen if one.lives and not one.open], folder)
         seen_ones = {name: pid for name, pid in living.items() if (folder / f"pyspy_{name}.json").exists()}
         if seen_ones:

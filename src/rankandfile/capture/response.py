@@ -47,6 +47,12 @@ class Response:
     def busy(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def hang(self) -> Path | None:
+        """The case of the verdict that holds."""
+        stands = self._stands
+        return stands.folder if stands is not None and not stands.late else None
+
     def begin(self, noticed: bool) -> None:
         """Look why the job stands still. `noticed`: it was seen here, and not on another node only."""
         self._stall.tell(time.monotonic())

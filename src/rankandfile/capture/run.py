@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankandfile.capture.case import Case, Wishes
+from rankandfile.capture import metrics
+from rankandfile.capture.case import Case, Wishes, page
 from rankandfile.capture.launch.environment import (
     cannot_inject,
     folder_for_rings,
@@ -19,6 +20,7 @@ from rankandfile.capture.launch.environment import (
 )
 from rankandfile.capture.launch.job import Job
 from rankandfile.capture.launch.output import Output
+from rankandfile.capture.live.rows import rows
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.where_to_meet import Meeting, place
 from rankandfile.capture.response import Response
@@ -28,7 +30,7 @@ from rankandfile.capture.watch.rings import look
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
 
-POLL_S = 0.2
+POLL_S, METRICS_S = 0.2, 5.0
 
 Say = Callable[[str], None]
 
@@ -42,6 +44,8 @@ class Options:
     """`report`, `dump-and-kill` or `kill`."""
     meet: Meeting = "store"
     """Where the watchers of the job's nodes meet: a folder, the job's own `store`, or None for nowhere."""
+    metrics: Path | None = None
+    """A textfile of how the job stands, kept while it runs."""
 
 
 def run(options: Options, say: Say) -> int:
@@ -80,8 +84,9 @@ class _Watch:
         def logs() -> Sequence[Path]:
             return output.logs(self._roster.attempt)
 
-        case = Case(options.wishes, say, logs, work / "dumps", env, kernel)
-        self._response = Response(case, self._roster, self._stall, self._job, options.on_hang, say)
+        self._metrics, self._written = options.metrics, 0.0
+        self._case = Case(options.wishes, say, logs, work / "dumps", env, kernel)
+        self._response = Response(self._case, self._roster, self._stall, self._job, options.on_hang, say)
 
     def until_end(self) -> int:
         while (code := self._job.wait(POLL_S)) is None:
@@ -94,6 +99,9 @@ class _Watch:
         with contextlib.suppress(Exception):
             self._roster.look()
         self._response.end(code)
+        self._write_metrics(ended=True)
+        if (shown := self._case.shown) is not None and (shown / "report.html").is_file():
+            self._say(page(shown))
         return code if code >= 0 else 128 - code
 
     def _look_round(self) -> None:
@@ -105,6 +113,19 @@ class _Watch:
         if (noticed or called) and not self._response.busy:
             self._response.begin(noticed)
         self._response.go_on()
+        if time.monotonic() - self._written > METRICS_S:
+            self._write_metrics()
+
+    def _write_metrics(self, ended: bool = False) -> None:
+        if self._metrics is None:
+            return
+        self._written = time.monotonic()
+        ranks = [] if ended else metrics.of_rows(rows(self._roster.seen))
+        try:
+            metrics.write(self._metrics, [*metrics.of_case(self._response.hang), *ranks])
+        except OSError as error:
+            self._say(f"no metrics: {self._metrics}: {error.strerror or error}")
+            self._metrics = None
 
     def _meet(self) -> None:
         """Join the other nodes, once a rank shows that there are any."""

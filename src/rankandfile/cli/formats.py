@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,10 @@ from rankandfile import listing
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
+
+
+#: Where other people's code is installed: its files are none of the repository's, whatever their names.
+_LIBRARY = {"site-packages", "dist-packages"}
 
 
 class Format(str, Enum):
@@ -25,29 +31,61 @@ class Format(str, Enum):
         others[word] = word
 
 
-def formatted(diagnosis: Diagnosis, format: Format, root: Path) -> str:
-    """The diagnosis in a format for other tools. Files that are found under `root` are named as they are there."""
-    written: str = import_module(f"rankandfile.render.formats.{format.value}").write(diagnosis, in_tree(root))
+def formatted(diagnosis: Diagnosis, format: Format, root: Path, sources: Sequence[Path] = ()) -> str:
+    """The diagnosis in a format for other tools. Files that are found in the repository of `root`, or in the job's
+    `sources` in there, are named as they are there."""
+    find = in_tree(repository(root), sources)
+    written: str = import_module(f"rankandfile.render.formats.{format.value}").write(diagnosis, find)
     return written.rstrip("\n")
 
 
-def in_tree(root: Path) -> Callable[[str], str | None]:
-    """A path as the process saw it -> the same file under `root`, by the longest tail of the path that is there.
+def repository(folder: Path) -> Path:
+    """The top of the repository that a folder is in; the folder itself where it is in none."""
+    here = folder.resolve()
+    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
 
-    A job runs under /workspace or in a container; code scanning and editors want the path in the repository.
+
+def in_tree(root: Path, sources: Sequence[Path] = ()) -> Callable[[str], str | None]:
+    """A path as the process saw it -> the same file below `root`, by the longest tail of the path that is there.
+
+    A job runs under /workspace or in a container; code scanning and editors want the path in the repository. Asked
+    first are the job's `sources`, then `root` itself; then whatever single file below it is most like the path.
     """
+    top = root.resolve()
+    inside = [one.resolve() for one in sources if one.is_dir() and one.resolve().is_relative_to(top)]
 
+    @cache
+    def named() -> Mapping[str, Sequence[tuple[str, ...]]]:
+        """The files of the tree by their last name."""
+        from rankandfile.source.files.roots import Folder
+
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for one in Folder(top).names():
+            parts = tuple(one.split("/"))
+            found.setdefault(parts[-1], []).append(parts)
+        return found
+
+    @cache
     def find(path: str) -> str | None:
         parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
-        if ".." in parts or "\0" in path:
+        if not parts or ".." in parts or "\0" in path or (_LIBRARY & set(parts)):
             return None
-        for start in range(len(parts)):
-            tail = "/".join(parts[start:])
-            try:
-                if (root / tail).is_file():
-                    return tail
-            except OSError:
-                return None
-        return None
+        for folder in (*inside, top):
+            for start in range(len(parts)):
+                try:
+                    if (file := folder.joinpath(*parts[start:])).is_file():
+                        return file.relative_to(top).as_posix()
+                except OSError:
+                    return None
+        alike = [(_same_end(parts, other), other) for other in named().get(parts[-1], ())]
+        most = max((same for same, _ in alike), default=0)
+        best = [other for same, other in alike if same == most]
+        return "/".join(best[0]) if len(best) == 1 else None
 
     return find
+
+
+def _same_end(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many last parts two paths have in common."""
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

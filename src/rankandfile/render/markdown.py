@@ -12,21 +12,26 @@ _PUNCTUATION = re.compile(r"([\\`*\[\]<>|~]|\b_|_\b|(?<!\w)_)")
 #: What GitHub and GitLab turn into a mention, a reference or a link without any markup around it. An empty comment
 #: between the characters stops them, and shows nowhere.
 _REFERENCE = re.compile(r"(@|#(?=\d)|&(?=[A-Za-z#])|:(?=//)|/(?=/)|(?i:\bwww)(?=\.)|\b(?i:GH)(?=-\d))")
-#: `trainer.py:88` would be read as a host and its port.
-_PLACE = re.compile(r"([\w./-]*\w\.(?:py\b(?::\d+)?|\w+:\d+))\b")
+#: Code as sentences have it; and `trainer.py:88`, which would be read as a host and its port.
+_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)|([\w./-]*\w\.(?:py\b(?::\d+)?|\w+:\d+))\b")
 #: What would begin a list, a heading or a rule at the start of a line.
 _BLOCK = re.compile(r"^(\s*\d*)([-+=#.])")
 
 
-def text(words: str) -> str:
-    """Words from anywhere, shown as they are."""
-    parts = _PLACE.split(plain(words))
-    return "".join(code(part) if number % 2 else _escaped(part) for number, part in enumerate(parts))
+def text(words: str, in_table: bool = False) -> str:
+    """Words from anywhere, shown as they are; what they quote as code stays code."""
+    span, said, end = cell if in_table else code, plain(words), 0
+    parts: list[str] = []
+    for found in _CODE.finditer(said):
+        parts += _escaped(said[end : found.start()], not end), span(found[1] or found[2])
+        end = found.end()
+    return "".join([*parts, _escaped(said[end:], not end)])
 
 
-def _escaped(words: str) -> str:
+def _escaped(words: str, begins: bool) -> str:
+    """`begins`: a line, on which more would be read as markup."""
     safe = _REFERENCE.sub(r"\1<!-- -->", _PUNCTUATION.sub(r"\\\1", words))
-    return _BLOCK.sub(r"\1\\\2", safe)
+    return _BLOCK.sub(r"\1\\\2", safe) if begins else safe
 
 
 def code(words: str) -> str:

@@ -91,6 +91,7 @@ class Watched:
             "RAF_RING_DIR": str(self.rings),
             # Else torchrun's second attempt finds addresses of the first in its store.
             "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+            "SSH_CONNECTION": "",
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         }
         raf = [sys.executable, "-m", "rankandfile", "run", "--out", str(self.case), *options, "--", *command]

@@ -81,6 +81,19 @@ def alive(pid: int, started: int) -> bool:
     return found is not None and found.state not in "ZX" and found.started == started
 
 
+#: Helpers that Python starts by itself.
+_HELPER = re.compile(rb"multiprocessing\.(resource_tracker|semaphore_tracker|forkserver)")
+
+
+def is_python(pid: int) -> bool:
+    """It runs Python, and for the program."""
+    try:
+        name = Path(f"/proc/{pid}/exe").readlink().name
+        return "python" in name and not _HELPER.search(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
 def stopped(pid: int) -> bool:
     """By a signal, as SIGSTOP or Ctrl-Z send: it runs nothing until another one lets it go on."""
     found = status(pid)

@@ -5,6 +5,7 @@ write, and how far its own output says that it has come.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,8 +72,8 @@ def use(pid: int) -> Use:
 
 
 def uses(seen: Iterable[Seen]) -> dict[int, Use]:
-    """By process, of the living."""
-    return {one.pid: use(one.pid) for one in seen if one.lives}
+    """By process, of the living. A rank that looks itself, as under `pytest --raf`, is busy with that."""
+    return {one.pid: use(one.pid) for one in seen if one.lives and one.pid != os.getpid()}
 
 
 def works(seen: Iterable[Seen], before: Mapping[int, Use], after: Mapping[int, Use]) -> list[Work]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import Unicode, err, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
+
+if TYPE_CHECKING:
+    from rankandfile.capture.watch.rings import Seen
 
 ORDER = 50
 EXAMPLES = (
@@ -40,7 +44,7 @@ def attach(
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
-    """Why is this job stuck? Stacks twice, and rings where the job records; then the verdict.
+    """Why is this job stuck? Where every rank stands, at once; then, from stacks twice and rings, the verdict.
 
     Needs root, or the permission to trace the processes, and says which is lacking. The job goes on as it was.
     Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
@@ -59,7 +63,8 @@ def attach(
     from rankandfile.capture.case import Wishes
 
     try:
-        wishes = Wishes(output, src, shows_symbols(out, unicode), min(out.width, 100), _show)
+        unicode = shows_symbols(out, unicode)
+        wishes = Wishes(output, src, unicode, min(out.width, 100), _show, on_look=_where)
         found = (
             attach_to_servers(debug_server, wishes, _say)
             if debug_server
@@ -72,6 +77,15 @@ def attach(
 
 def _say(message: str) -> None:
     err.print(f"raf: {message}", soft_wrap=True)
+
+
+def _where(seen: Sequence[Seen], stacks: Path) -> None:
+    from rankandfile.capture.live.rows import rows
+    from rankandfile.cli.live_table import live_table
+
+    out.print(live_table(rows(seen, stacks), most=32))
+    out.print()
+    out.file.flush()
 
 
 def _show(card: str) -> None:

@@ -74,7 +74,7 @@ def diagnose(
     elif format is Format.text:
         print_card(diagnosis, unicode)
     else:
-        write_utf8(formatted(diagnosis, format, Path.cwd()) + "\n")
+        write_utf8(formatted(diagnosis, format, Path.cwd(), options.sources) + "\n")
     if report is not None:
         from .report import write_report
 

@@ -24,6 +24,7 @@ EXAMPLES = (
     "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
     "raf run --investigate --src train/ -- torchrun --nproc-per-node 8 train/main.py",
     "raf run --src train/ --on-hang dump-and-kill -- torchrun --nproc-per-node 8 train/main.py",
+    "raf run --notify https://hooks.slack.com/services/T0/B0/XX -- torchrun --nproc-per-node 8 train.py",
     "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
 )
 CONTEXT = {"allow_interspersed_args": False}
@@ -73,6 +74,22 @@ def run(
         bool, Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
     ] = False,
     model: Model = None,
+    notify: Annotated[
+        str | None,
+        Option(
+            "--notify",
+            metavar="URL|COMMAND",
+            help="Tell of a hang: a web hook as Slack's, or a command that gets the same JSON on its standard input.",
+        ),
+    ] = None,
+    metrics: Annotated[
+        Path | None,
+        Option(
+            "--metrics",
+            metavar="FILE",
+            help="Keep a textfile for Prometheus' node exporter: hang, cause, and how far each rank is behind.",
+        ),
+    ] = None,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
@@ -91,16 +108,23 @@ def run(
         choice_of(model, need_key=True)
     from rankandfile.capture.case import Wishes
     from rankandfile.capture.diagnose import Investigations
+    from rankandfile.capture.notify import Notices
     from rankandfile.capture.run import Options, run
 
     investigations = Investigations(src, model, _say)
-    hook = investigations.start if investigate else None
-    wishes = Wishes(out, src, shows_symbols(err, unicode), min(err.width, 100), _show, hook)
+    notices = Notices(notify, _say) if notify else None
+    hooks = [investigations.start] * investigate + ([notices.hang] if notices else [])
+    wishes = Wishes(
+        out, src, shows_symbols(err, unicode), min(err.width, 100), _show, hooks,
+        [notices.taken_back] if notices else [],
+    )  # fmt: skip
     try:
         with told_as(f"cannot run {command[0]}"):
-            code = run(Options(command, wishes, stall, on_hang.value, _place(meet)), _say)
+            code = run(Options(command, wishes, stall, on_hang.value, _place(meet), metrics), _say)
     finally:
         investigations.finish()
+        if notices is not None:
+            notices.finish()
     raise Exit(code)
 
 

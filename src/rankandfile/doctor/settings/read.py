@@ -11,11 +11,12 @@ import msgspec
 
 from rankandfile.evidence.files.blobs import shown
 from rankandfile.model.ledger import Note
-from rankandfile.model.settings import Settings
+from rankandfile.model.settings import Place, Settings
 
 from . import torch_release
 from .environment import read_dump
 from .manifest import read_manifest
+from .pins import NAMES, near, release_in
 from .plain import MOST_BYTES, plain
 from .python_code import read_python
 from .shell import read_script
@@ -27,6 +28,7 @@ class Kind(Enum):
     ENVIRONMENT = "environment"
     MANIFEST = "manifest"
     PYTHON = "python"
+    PIN = "pin"
 
 
 _SUFFIXES = {
@@ -35,6 +37,25 @@ _SUFFIXES = {
     **dict.fromkeys((".py", ".pyw"), Kind.PYTHON),
     ".env": Kind.ENVIRONMENT,
 }
+#: What is written for people or programs, and starts nothing.
+_STARTS_NOTHING = (
+    ".md",
+    ".rst",
+    ".txt",
+    ".log",
+    ".out",
+    ".toml",
+    ".cfg",
+    ".ini",
+    ".csv",
+    ".html",
+    ".ipynb",
+    ".xml",
+)
+_DISTRIBUTED = re.compile(
+    r"torch|nccl|\bdist\b|process_group|environ|lightning|accelerate|deepspeed|transformers|\bray\b|megatron|train",
+    re.IGNORECASE,
+)
 _SHEBANG = re.compile(r"#!.*\b(python|\w*sh)")
 _MANIFEST = re.compile(r"^(apiVersion|kind|metadata|spec)\s*:", re.MULTILINE)
 _PAIR = re.compile(r"[A-Za-z_]\w*=")
@@ -50,15 +71,19 @@ def kind_of(name: str, text: str) -> Kind:
     if shebang:
         return Kind.PYTHON if shebang[1] == "python" else Kind.SCRIPT
     suffix = "." + name.rsplit(".", 1)[-1].lower() if "." in name else ""
+    if NAMES.fullmatch(name.rpartition("/")[2]):
+        return Kind.PIN
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     if head.lstrip().startswith("{") or _MANIFEST.search(head):
         return Kind.MANIFEST
     lines = [line for line in head.split("\n") if line.strip() and not line.startswith("#")]
     pairs = sum(1 for line in lines if _PAIR.match(line))
-    return (
-        Kind.ENVIRONMENT if lines and _PAIR.match(lines[0]) and pairs * 3 >= len(lines) * 2 else Kind.SCRIPT
-    )
+    if lines and _PAIR.match(lines[0]) and pairs * 3 >= len(lines) * 2:
+        return Kind.ENVIRONMENT
+    if suffix in _STARTS_NOTHING:
+        raise Unreadable(f"{name}: not a launch script, an environment, a manifest or a Python program")
+    return Kind.SCRIPT
 
 
 def read_bytes(data: bytes, name: str) -> list[Settings]:
@@ -66,7 +91,13 @@ def read_bytes(data: bytes, name: str) -> list[Settings]:
     name = shown(name)
     text = plain(data)
     kind = kind_of(name, text)
-    if kind is Kind.PYTHON:
+    if kind is Kind.PIN:
+        found = [_pin(text, name)]
+    elif kind is Kind.PYTHON:
+        if not _DISTRIBUTED.search(text):
+            raise Unreadable(
+                f"{name}: not a program of a distributed job: it names neither torch nor what is built on it"
+            )
         found = [read_python(text, name)]
     elif kind is Kind.ENVIRONMENT:
         found = [read_dump(text, name)]
@@ -78,6 +109,14 @@ def read_bytes(data: bytes, name: str) -> list[Settings]:
         note = Note(file=name, where="", what=f"only the first {MOST_BYTES >> 20} MiB were read")
         found = [msgspec.structs.replace(one, notes=(*one.notes, note)) for one in found]
     return found
+
+
+def _pin(text: str, name: str) -> Settings:
+    """It tells the release, and nothing that a process is started with."""
+    release = release_in(text, name.rpartition("/")[2])
+    if release is None:
+        raise Unreadable(f"{name}: no release of torch is pinned in it")
+    return Settings(place=Place(file=name), torch=release[0], torch_from=release[1])
 
 
 def _manifest(text: str, name: str) -> list[Settings]:
@@ -100,8 +139,13 @@ def read_file(path: Path) -> list[Settings]:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise Unreadable(f"{shown(str(path))}: {error.strerror or error}") from error
-    return read_bytes(data, str(path))
+        hint = ": name the launch scripts in it" if path.is_dir() else ""
+        raise Unreadable(f"{shown(str(path))}: {error.strerror or error}{hint}") from error
+    found = read_bytes(data, str(path))
+    release = None if any(one.torch for one in found) else near(path)
+    if release is None:
+        return found
+    return [msgspec.structs.replace(one, torch=release[0], torch_from=release[1]) for one in found]
 
 
 def joined(parts: Sequence[Settings]) -> list[Settings]:

@@ -44,7 +44,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
         if where.condition:
             yield f"| condition | {cell(where.condition)} |"
         if where.why_it_can_differ:
-            yield f"| why | {text(where.why_it_can_differ)} |"
+            yield f"| why | {text(where.why_it_can_differ, in_table=True)} |"
     divergence = verdict.divergence
     if divergence is not None:
         number = "" if divergence.seq is None else f" #{divergence.seq}"
@@ -81,7 +81,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _tail(place: str | None) -> str:
-    return f", {text(place)}" if place else ""
+    return f", {text(place, in_table=True)}" if place else ""
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:

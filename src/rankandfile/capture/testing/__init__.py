@@ -1,0 +1,1 @@
+"""Distributed tests under watch: what `pytest --raf` does."""

@@ -1,0 +1,122 @@
+"""Where nobody types: the GitHub Action, the epilog of Slurm and the sidecar of a pod, run as they are there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from support.capture.waiting import until
+from support.places import EARLY_STOP, EXAMPLES, ROOT
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A PATH with this `raf` first."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    raf = folder / "raf"
+    raf.write_text(f'#!/bin/sh\nexec {sys.executable} -m rankandfile "$@"\n')
+    raf.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def test_the_action_is_one_by_the_schema_of_actions() -> None:
+    schemas = pytest.importorskip("check_jsonschema").__path__[0]
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = Path(schemas, "builtin_schemas", "vendor", "github-actions.json")
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert [
+        error.message
+        for error in jsonschema.Draft7Validator(json.loads(schema.read_text())).iter_errors(action)
+    ] == []
+    used = {word for step in action["runs"]["steps"] for word in step.get("env", {})}
+    script = (ROOT / ".ci" / "action").read_text()
+    assert all(word in script for word in used)
+
+
+@pytest.mark.parametrize(("fail", "status"), [("true", 1), ("false", 0)])
+def test_the_action_annotates_sums_up_and_tells_the_steps_after_it(
+    fail: str, status: int, path: str, tmp_path: Path
+) -> None:
+    repository = tmp_path / "repository"
+    shutil.copytree(EARLY_STOP / "src", repository / "train")
+    (repository / ".git").mkdir()
+    env = {
+        **os.environ, "PATH": path, "RAF_PATHS": f"{EARLY_STOP}/evidence/dumps/*\n\n{EARLY_STOP}/evidence/logs\n",
+        "RAF_SRC": "train", "RAF_HUNG": "false", "RAF_FAIL": fail, "RAF_OUTPUT": "out folder",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }  # fmt: skip
+    done = subprocess.run([ROOT / ".ci" / "action"], cwd=repository, env=env, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    files = [line.partition("file=")[2].partition(",")[0] for line in done.stdout.splitlines()]
+    assert files[0] == "train/trainer.py" and set(files) <= {"train/trainer.py", "train/parallel.py"}
+    assert (tmp_path / "summary").read_text().startswith("## EARLY EXIT")
+    told = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
+    assert told["hang"] == "true" and (repository / told["report"]).stat().st_size > 1000
+    places = json.loads((repository / told["sarif"]).read_text())["runs"][0]["results"][0]["locations"]
+    assert places[0]["physicalLocation"]["artifactLocation"]["uri"] == "train/trainer.py"
+
+
+def test_the_action_says_what_it_cannot_read(path: str, tmp_path: Path) -> None:
+    env = {
+        **os.environ, "PATH": path, "RAF_PATHS": "nothing/*", "RAF_SRC": "", "RAF_HUNG": "false", "RAF_FAIL": "true",
+        "RAF_OUTPUT": "out", "GITHUB_STEP_SUMMARY": "summary", "GITHUB_OUTPUT": "output",
+    }  # fmt: skip
+    done = subprocess.run([ROOT / ".ci" / "action"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 2 and "nothing/*: no such file" in done.stderr, done.stderr
+
+
+def test_slurms_epilog_leaves_the_verdict_beside_the_dumps_and_never_fails(path: str, tmp_path: Path) -> None:
+    hang = tmp_path / "hangs" / "812345"
+    shutil.copytree(EARLY_STOP / "evidence" / "dumps", hang)
+    env = {"SLURM_JOB_ID": "812345", "SLURM_JOB_WORK_DIR": str(tmp_path), "RAF": path.split(":")[0] + "/raf"}
+    epilog = EXAMPLES / "slurm" / "epilog.sh"
+    for _node in range(2):
+        done = subprocess.run([epilog], env=env | {"RAF_WAIT": "0"}, cwd="/", capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "rank 2" in (hang / "verdict" / "verdict.txt").read_text().lower()
+    assert (hang / "verdict" / "report.html").stat().st_size > 1000
+    healthy = subprocess.run([epilog], env=env | {"SLURM_JOB_ID": "812346"}, capture_output=True, text=True)
+    assert (healthy.returncode, healthy.stdout, healthy.stderr) == (0, "", "")
+    assert not (tmp_path / "hangs" / "812346").exists()
+
+
+@pytest.fixture
+def container(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """What the sidecar finds among the pod's processes."""
+    code = f"import time; time.sleep(600)  # train-{tmp_path.name}.py"
+    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "RANK": "0"})
+    with process:
+        yield process
+        process.kill()
+
+
+def test_the_sidecar_answers_dumps_and_whoever_asks(
+    container: subprocess.Popen[bytes], path: str, tmp_path: Path
+) -> None:
+    dumps = tmp_path / "dumps"
+    env = {
+        **os.environ, "PATH": path, "DUMPS": str(dumps), "MATCH": f"train-{tmp_path.name}.py", "EVERY": "0.2",
+        "SETTLE": "0.5",
+    }  # fmt: skip
+    script = EXAMPLES / "kubernetes" / "sidecar.sh"
+    with subprocess.Popen([script], env=env, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as sidecar:
+        until(dumps.exists)
+        for dump in (EARLY_STOP / "evidence" / "dumps").iterdir():
+            shutil.copy2(dump, dumps)
+        until(lambda: list(dumps.glob("verdicts/*-dumped/report.html")))
+        (dumps / "now").touch()
+        until(lambda: list(dumps.glob("verdicts/*-asked/case/diagnosis.json")))
+        container.kill()
+        container.wait()
+        said = sidecar.communicate(timeout=60)[0]
+    assert "EARLY EXIT" in said and "1 process" in said, said
