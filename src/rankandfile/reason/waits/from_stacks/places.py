@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from rankandfile.reason.ranks.activity import CodePlace, at, classify, is_native, places_of, short_function
+from rankandfile.reason.ranks.activity import CodePlace, at, classify, places_of, short_function, way
 from rankandfile.reason.ranks.facts import RankFacts
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.threads import last_of_each_rank, telling
@@ -82,11 +82,11 @@ def _mains(facts: RankFacts, last: pl.DataFrame) -> dict[int, int]:
 def _path(facts: RankFacts, places: list[CodePlace], outer: list[CodePlace]) -> Path:
     code = facts.code.lines.get((places[0].file, places[0].line)) if places else None
     doing = classify(places, code)
-    way = [*(places[doing.frame :] if doing else places), *outer]
+    there = [*way(places, doing.frame if doing else 0), *way(outer)]
     return tuple(
         Step(short_function(place.function), at(place), facts.code.loops.get((place.file, place.line)))
-        for place in reversed(way)
-        if not is_native(place) and not _PASSED.search(place.file)
+        for place in reversed(there)
+        if not _PASSED.search(place.file)
     )
 
 

@@ -19,7 +19,7 @@ from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
-from rankandfile.evidence.text.stacks.titles import rank_in
+from rankandfile.evidence.text.stacks.titles import place_in, rank_in
 
 ORDER = 30
 
@@ -41,6 +41,8 @@ def _open(number: int, text: str, stream: Stream) -> Block | None:
         told = rank_in(match[2]) if process.rank is None else None
         if told is not None:
             process.rank, process.rank_from = told, "content"
+        elif process.place is None:
+            process.place = place_in(match[2])
     elif match := _PARENT.match(text):
         if stream.process is not None:
             stream.collector.processes[stream.process].parent = bounds.decimal(match[1])
