@@ -32,13 +32,19 @@ _PID = re.compile(
     r"|\benv(?:iron(?:ment)?)? of (?:process )?(\d{2,10})\b"
 )
 #: Several at once, as people note them: `51120=0 51131=1`, `4711 -> 2, 4712 -> 3`, `rank 0: 80211, rank 1: 80212`.
-_PAIRS = re.compile(r"(?<![\w.:/=-])(\d{3,10})\s?(?:=|->|→|:|\bis(?: rank)?)\s?(?:rank ?)?(\d{1,5})(?![\w.:/=-]*\d)")
+_PAIRS = re.compile(
+    r"(?<![\w.:/=-])(\d{3,10})\s?(?:=|->|→|:|\bis(?: rank)?)\s?(?:rank ?)?(\d{1,5})(?![\w.:/=-]*\d)"
+)
 _TURNED = re.compile(r"\brank ?(\d{1,5})\s?(?:=|->|→|:|\bis)\s?(?:pid |process )?(\d{3,10})(?![\w.:/=-]*\d)")
 _OF_RANKS = re.compile(r"(?i)\branks?\b")
 #: A launcher names the process that it started, and its place on the machine.
-_SPAWNED = re.compile(r"\bprocess (\d{2,10}) spawned with command: .{0,1500}?--local[-_]rank[=, '\"]{1,4}(\d{1,4})\b")
+_SPAWNED = re.compile(
+    r"\bprocess (\d{2,10}) spawned with command: .{0,1500}?--local[-_]rank[=, '\"]{1,4}(\d{1,4})\b"
+)
 #: `rank 3/8`: who says of how many it is one speaks of itself.
-_ONE_OF = re.compile(r"\b[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of )(\d{1,6})\b(?!\s*(?:failed|died|is|was|has|did))")
+_ONE_OF = re.compile(
+    r"\b[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of )(\d{1,6})\b(?!\s*(?:failed|died|is|was|has|did))"
+)
 #: `ps eww` and its like: the process first, or behind its user; its environment behind its command.
 _LISTED = re.compile(
     r"^\s*(?:[a-z_][\w.-]{0,31}\+?\s+)?(\d{2,10})\s(?=.*\s(?:[A-Z0-9]+_)*(?:RANK|PROCID)=\d)"

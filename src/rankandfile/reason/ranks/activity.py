@@ -43,7 +43,7 @@ class _Match(NamedTuple):
 _LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python3(?:\.\d+)?[/\\]|^<")
 _NATIVE = re.compile(
     r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|c\+\+|cu|hip|h|hh|hpp|hxx|S|rs|[fF](?:\d\d|or|tn)?)$|^\?*$|^<gc>$"
-    r"|(?:^|[/\\])(?:lib)?python3?[.\d]*$"
+    r"|(?:^|[/\\])(?:lib)?python3?[.\d]*$|^\[?(?:vdso|vsyscall)\]?$"
 )
 _TAKES = re.compile(
     r"dump_traceback\w*|dump_(all_)?(stacks?|threads)|_?dump_(fr|nccl)_trace\w*|(print|format|extract)_stack"

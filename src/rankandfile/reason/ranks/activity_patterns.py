@@ -295,6 +295,9 @@ PATTERNS: tuple[Pattern, ...] = (
         "lock",
         "waiting for a lock in {at}",
         (NATIVE, "PyThread_acquire_lock* lock_PyThread_acquire_lock acquire_timed pthread_mutex_lock"),
-        (NATIVE, "__pthread_mutex_lock __lll_lock_wait* pthread_rwlock_* __pthread_rwlock_* std::*mutex::lock*"),
+        (
+            NATIVE,
+            "__pthread_mutex_lock __lll_lock_wait* pthread_rwlock_* __pthread_rwlock_* std::*mutex::lock*",
+        ),
     ),
 )

@@ -46,8 +46,7 @@ def motions(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -> l
     """Per process, from the rows that tell (see `telling`); processes that were seen once are left out."""
     seen = rows.filter(pl.col("shows") == "now").sort("ordinal", "file")
     places = {
-        number: way(found)
-        for number, _, found in places_of(seen["stack"].unique().sort(), stacks, frames)
+        number: way(found) for number, _, found in places_of(seen["stack"].unique().sort(), stacks, frames)
     }
     known: dict[tuple[int, ...], _Seen] = {}
     out: list[Motion] = []

@@ -9,7 +9,10 @@ def mpi(names: str) -> str:
     """Functions of MPI by the names that C, its profiling layer and Fortran have for them."""
     told = names.split()
     return " ".join(
-        [*(f"{p}MPI_{n}" for p in ("", "P") for n in told), *(f"{p}mpi_{n.lower()}_*" for p in ("", "p") for n in told)]
+        [
+            *(f"{p}MPI_{n}" for p in ("", "P") for n in told),
+            *(f"{p}mpi_{n.lower()}_*" for p in ("", "p") for n in told),
+        ]
     )
 
 
@@ -17,7 +20,10 @@ MPI: tuple[Pattern, ...] = (
     pattern(
         "p2p",
         ASKED,
-        (NATIVE, mpi("Recv Send Ssend Bsend Rsend Sendrecv* Mrecv Probe Mprobe Wait Waitall Waitany Waitsome")),
+        (
+            NATIVE,
+            mpi("Recv Send Ssend Bsend Rsend Sendrecv* Mrecv Probe Mprobe Wait Waitall Waitany Waitsome"),
+        ),
     ),
     pattern("init", ASKED, (NATIVE, mpi("Init Init_thread Comm_split* Comm_dup* Comm_create* Intercomm_*"))),
     pattern("teardown", ASKED, (NATIVE, mpi("Finalize"))),

@@ -101,7 +101,10 @@ def _clocks(parts: Sequence[StackPart]) -> dict[str, int]:
             alike[f"{folder}/{name[: match.start()]}#{name[match.end() :]}"].append((part, match[0]))
     found: dict[str, int] = {}
     for looks in alike.values():
-        seen = [{process.pid for process in part.raw.processes} - {None} for part, _ in looks]
+        seen = [
+            {(p.rank, p.pid) for p in part.raw.processes if p.pid is not None or p.rank is not None}
+            for part, _ in looks
+        ]
         if len(looks) > 1 and set.intersection(*seen):
             for part, digits in looks:
                 clock = f"{digits[:2]}:{digits[2:4]}:{digits[4:] or '00'}"
@@ -118,7 +121,9 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
     found = [
         (part, index)
         for part in parts
-        for index in sorted({t.process for t in part.raw.threads if t.role == "main" and t.shows in (NOW, DIED)})
+        for index in sorted(
+            {t.process for t in part.raw.threads if t.role == "main" and t.shows in (NOW, DIED)}
+        )
     ]
     programs = [(part, part.raw.processes[index]) for part, index in found]
     if not programs or any(process.rank is not None for _, process in programs):
@@ -137,9 +142,16 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
         placed[machine or 0, place].append(process)
     nodes, places = {node for node, _ in placed}, {place for _, place in placed}
     whole = nodes == set(range(len(nodes))) and places == set(range(len(places)))
-    if not whole or len(placed) != len(nodes) * len(places) or not _FEWEST <= len(placed) == (world or len(placed)):
+    if (
+        not whole
+        or len(placed) != len(nodes) * len(places)
+        or not _FEWEST <= len(placed) == (world or len(placed))
+    ):
         return []
-    hosts = [{process.host for (at, _), those in placed.items() if at == node for process in those} for node in nodes]
+    hosts = [
+        {process.host for (at, _), those in placed.items() if at == node for process in those}
+        for node in nodes
+    ]
     one_pid = all(len({process.pid for process in those} - {None}) <= 1 for those in placed.values())
     if not one_pid or any(len(named - {None}) > 1 for named in hosts):
         return []
@@ -157,7 +169,11 @@ def _numbers(sources: Sequence[str], *, machine: bool) -> list[int | None]:
     names = [source.rpartition("/")[2] for source in sources]
     words = [_MACHINE.search(name) if machine else _COUNTED.search(name) for name in names]
     told = [int(match[1]) if match else None for match in words]
-    rest = {name[: match.start(1)] + name[match.end(1) :] for name, match in zip(names, words, strict=True) if match}
+    rest = {
+        name[: match.start(1)] + name[match.end(1) :]
+        for name, match in zip(names, words, strict=True)
+        if match
+    }
     row = None not in told and len(rest) == 1 and set(told) == set(range(len(set(told))))
     return told if row else [None] * len(told)
 

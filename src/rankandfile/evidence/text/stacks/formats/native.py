@@ -21,8 +21,8 @@ _THREAD = re.compile(
 _TID = re.compile(r"^\s*TID (\d{1,10}):\s*$")
 _PID = re.compile(r"\(process (\d{1,10})\b")
 _ATTACHES = re.compile(
-    r"(?:Attaching to process |^PID |\b(?:gdb|pstack|gstack|eu-stack)\b.{0,200}?(?:(?:\s-p|\s--pid)[ =]?|\s)(?=\d+(?:\s|$)))"
-    r"(\d{1,10})\b"
+    r"(?:Attaching to process |^PID |"
+    r"\b(?:gdb|pstack|gstack|eu-stack)\b.{0,200}?(?:(?:\s-p|\s--pid)[ =]?|\s)(?=\d+(?:\s|$)))(\d{1,10})\b"
 )
 #: gdb lets a process go.
 _DETACHED = re.compile(r"^\s*\[Inferior \d+ \(process \d+\) detached\]")

@@ -32,7 +32,7 @@ _FRAME = re.compile(r"^\s{1,6}(\S.*?) \(([^()]*?)(?::(\d{1,9}))?\)\s*$")
 _ODD_FRAME = re.compile(r"^\s{1,6}(\S+) \((.*?)(?::(\d{1,9}))?\)\s*$")
 _VARIABLES = re.compile(r"^\s{7,8}(?:Arguments|Locals):$")
 _VARIABLE = re.compile(r"^\s{9,}(\S.*)$")
-_NATIVE = re.compile(r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|rs)$|^\S*python3?[.\d]*$|^\?*$")
+_NATIVE = re.compile(r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|rs)$|^\S*python3?[.\d]*$|^\?*$|^\[?vdso\]?$")
 
 
 def _open(number: int, text: str, stream: Stream) -> Block | None:
