@@ -55,7 +55,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
             f"{verb(odd, 'one', 'ones')} out"
         ),
         hang=None if spinning else True,
-        also=_perhaps_at_work(spinning),
+        also=_perhaps_at_work(sorted(spinning)),
         culprits=odd,
         doing=doing,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
@@ -73,7 +73,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     )
 
 
-def _perhaps_at_work(spinning: frozenset[int]) -> str:
+def _perhaps_at_work(spinning: list[int]) -> str:
     if not spinning:
         return ""
     words = f"whether {ranks_words(spinning)} {verb(spinning, 'works or stands', 'work or stand')} still"
