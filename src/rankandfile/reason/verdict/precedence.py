@@ -178,7 +178,7 @@ def _so_far(facts: Facts, finding: Finding) -> Finding:
 
 def _over(facts: Facts, finding: Finding) -> Finding:
     """A check that refuses a call ends it at once: with all processes gone, nothing hangs."""
-    if not over_at_once(facts):
+    if finding.hang is None or not over_at_once(facts):
         return finding
     return replace(finding, hang=False, sentence=told(finding.sentence, IT_BROKE_OFF))
 

@@ -1,7 +1,7 @@
 """Most ranks wait in one call, and a few, all that is left of the job, in calls of groups whose members nobody lists.
 
-A call of a group has at least two members: those that the few lack are among the most. So each side waits for the other,
-as far as the lines tell; that the groups have these members is what they do not tell.
+A call of a group has at least two members: those that the few lack are among the most. So each side waits for the
+other, as far as the lines tell; that the groups have these members is what they do not tell.
 """
 
 from __future__ import annotations
