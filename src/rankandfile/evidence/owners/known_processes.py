@@ -41,6 +41,7 @@ def known_processes(
     """`told`: what each file tells, whose it is as a whole, and its host. `more`: what other files tell."""
     pairs = [(key, rank) for key, rank in more.items()]
     for one, owner, host in told:
+        pairs += [((host or "", pid), rank) for pid, rank in _on_the_only_machine(one)]
         bare = {process.pid for process in one.processes if process.rank is None}
         for process in one.processes:
             # A file that is one rank's, and names several processes, tells of none of them.
@@ -48,6 +49,15 @@ def known_processes(
             if rank is not None:
                 pairs.append(((process.host or host or "", process.pid), rank))
     return agreed(pairs)
+
+
+def _on_the_only_machine(told: Told) -> list[tuple[int, int]]:
+    """Process and rank, where a launcher's places on its machine are as many as the job has ranks."""
+    placed = [process for process in told.processes if process.place is not None]
+    places = {process.place for process in placed}
+    if not placed or len(placed) != told.world_size or places != set(range(len(placed))):
+        return []
+    return [(process.pid, process.place) for process in placed if process.place is not None]
 
 
 def agreed(pairs: Iterable[tuple[tuple[str, int], int]]) -> KnownProcesses:

@@ -31,6 +31,20 @@ _PID = re.compile(
     r"(?<![\w-])(?<!parent )(?i:pid)\s*[=:#]?\s*(\d{2,10})\b|^\W*Process (\d{2,10})\b|/proc/(\d{2,10})/"
     r"|\benv(?:iron(?:ment)?)? of (?:process )?(\d{2,10})\b"
 )
+#: Several at once, as people note them: `51120=0 51131=1`, `4711 -> 2, 4712 -> 3`, `rank 0: 80211, rank 1: 80212`.
+_PAIRS = re.compile(
+    r"(?<![\w.:/=-])(\d{3,10})\s?(?:=|->|→|:|\bis(?: rank)?)\s?(?:rank ?)?(\d{1,5})(?![\w.:/=-]*\d)"
+)
+_TURNED = re.compile(r"\brank ?(\d{1,5})\s?(?:=|->|→|:|\bis)\s?(?:pid |process )?(\d{3,10})(?![\w.:/=-]*\d)")
+_OF_RANKS = re.compile(r"(?i)\branks?\b")
+#: A launcher names the process that it started, and its place on the machine.
+_SPAWNED = re.compile(
+    r"\bprocess (\d{2,10}) spawned with command: .{0,1500}?--local[-_]rank[=, '\"]{1,4}(\d{1,4})\b"
+)
+#: `rank 3/8`: who says of how many it is one speaks of itself.
+_ONE_OF = re.compile(
+    r"\b[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of )(\d{1,6})\b(?!\s*(?:failed|died|is|was|has|did))"
+)
 #: `ps eww` and its like: the process first, or behind its user; its environment behind its command.
 _LISTED = re.compile(
     r"^\s*(?:[a-z_][\w.-]{0,31}\+?\s+)?(\d{2,10})\s(?=.*\s(?:[A-Z0-9]+_)*(?:RANK|PROCID)=\d)"
@@ -43,7 +57,7 @@ _NOT_ITS_OWN = re.compile(
 )
 _SIZE = re.compile(
     r"(?<![\w-])(?:(?:WORLD_SIZE|OMPI_COMM_WORLD_SIZE|world_size|SLURM_NTASKS|process_count|num_processes)\s*[=:]\s*"
-    r"|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? )(\d{1,6})\b"
+    r"|\bdist_world_size=|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? )(\d{1,6})\b"
 )
 
 
@@ -65,6 +79,8 @@ class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
     pid: int
     rank: int | None = None
     host: str | None = None
+    place: int | None = None
+    """Its number among the processes of its machine, where that is all that is told."""
 
 
 class Told(msgspec.Struct, array_like=True, frozen=True):
@@ -87,15 +103,33 @@ class Listener:
     def hear(self, lines: Iterable[BareLine]) -> None:
         for bare in lines:
             body = bare.body[:_LONGEST]
-            found = process_in(bare, body)
-            if found is not None and len(self._processes) < _MOST:
-                self._processes.setdefault(found)
+            for found in processes_in(bare, body):
+                if len(self._processes) < _MOST:
+                    self._processes.setdefault(found)
             self._sizes.update(int(size) for size in _SIZE.findall(body))
             self._programs.update(name for name, words in _PROGRAMS if words.search(body))
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
         return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)))
+
+
+def processes_in(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
+    """The processes that a line tells of: several only where it lists whole ranks with a process each."""
+    if _OF_RANKS.search(body) and (listed := _listed(bare, body)):
+        return listed
+    if match := _SPAWNED.search(body):
+        return (ToldProcess(int(match[1]), None, bare.host, int(match[2])),)
+    one = process_in(bare, body)
+    return () if one is None else (one,)
+
+
+def _listed(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
+    pairs = [(int(pid), int(rank)) for pid, rank in _PAIRS.findall(body)]
+    pairs = pairs or [(int(pid), int(rank)) for rank, pid in _TURNED.findall(body)]
+    ranks, pids = {rank for _, rank in pairs}, {pid for pid, _ in pairs}
+    row = len(pairs) > 1 and len(ranks) == len(pids) == len(pairs) == max(ranks) - min(ranks) + 1
+    return tuple(ToldProcess(pid, rank, bare.host) for pid, rank in pairs) if row else ()
 
 
 def process_in(bare: BareLine, body: str) -> ToldProcess | None:
@@ -115,6 +149,8 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
         return ToldProcess(pids.pop(), ranks.pop(), host)
     if ranks and bare.pid is not None and "ray" in bare.layers and re.search(r"\brank=\d", body):
         return ToldProcess(bare.pid, ranks.pop(), bare.host)
+    if not ranks and bare.pid is not None and "ray" in bare.layers and (one := _ONE_OF.search(body)):
+        return ToldProcess(bare.pid, int(one[1]), bare.host)
     if pids and not _NOT_ITS_OWN.search(body):
         own = bare.rank if bare.rank is not None else bare.task
         return ToldProcess(pids.pop(), own, host)

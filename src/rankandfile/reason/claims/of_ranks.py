@@ -54,7 +54,11 @@ def ended(raw: Raw, claim: Ended) -> set[int]:
         if signal.lstrip("-").isdigit()
         else (pl.col("signal").cast(pl.String) == signal) | (pl.col("error") == signal)
     )
-    return set(exits.filter(how)["rank"].to_list())
+    told = set(exits.filter(how)["rank"].to_list())
+    if claim.how == "exit code 0":
+        kind = pl.col("kind").cast(pl.String)
+        told |= set(raw.case.events.filter(kind == "process_ended_well")["rank"].drop_nulls().to_list())
+    return told & set(ranks_of(claim))
 
 
 def logged(raw: Raw, claim: Logged) -> set[int]:

@@ -16,7 +16,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.claims import OfCall
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.calls.contracts import contract_of
-from rankandfile.reason.ranks.from_logs.watchdog_reports import UNNAMED
+from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT, UNNAMED
 
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 _EVENT = re.compile(r"L(\d+):(\d+)$")
@@ -220,4 +220,7 @@ class Raw:
             speaks = unnamed
         elif own := _OWN.match(title):
             speaks = nameless & (pl.col("pg_id") == int(own[1])) & (pl.col("rank") == int(own[2]))
+        elif title == DEFAULT:
+            # Until torch 2.5 a watchdog numbers its groups and names none: the first is that of all ranks.
+            speaks |= nameless & (pl.col("pg_id") == 0)
         return self.case.events.filter(pl.col("rank").is_in(list(ranks)) & speaks)

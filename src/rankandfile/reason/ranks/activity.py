@@ -18,6 +18,7 @@ from rankandfile.model.known.packages import is_installed
 
 from .activity_contexts import CODE, CONTEXTS, Context
 from .activity_patterns import PATTERNS
+from .c_programs import own_frames, without_version
 from .frame_pattern import ASKED
 
 
@@ -41,7 +42,8 @@ class _Match(NamedTuple):
 
 _LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python3(?:\.\d+)?[/\\]|^<")
 _NATIVE = re.compile(
-    r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|S|rs)$|^\?*$|^<gc>$|(?:^|[/\\])(?:lib)?python3?[.\d]*$"
+    r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|c\+\+|cu|hip|h|hh|hpp|hxx|S|rs|[fF](?:\d\d|or|tn)?)$|^\?*$|^<gc>$"
+    r"|(?:^|[/\\])(?:lib)?python3?[.\d]*$|^\[?(?:vdso|vsyscall)\]?$"
 )
 _TAKES = re.compile(
     r"dump_traceback\w*|dump_(all_)?(stacks?|threads)|_?dump_(fr|nccl)_trace\w*|(print|format|extract)_stack"
@@ -87,6 +89,7 @@ def classify(stack: Stack, code: str | None = None) -> Doing | None:
 
 def short_function(name: str) -> str:
     """A function without its class or where it is defined: `Trainer.step.<locals>.closure` is `closure`."""
+    name = without_version(name)
     return name if "::" in name or " " in name else name.rpartition(".")[2]
 
 
@@ -97,6 +100,18 @@ def at(place: CodePlace) -> str:
 
 def is_native(place: CodePlace) -> bool:
     return _NATIVE.search(place.file) is not None
+
+
+def way(stack: Stack, first: int = 0) -> list[CodePlace]:
+    """The frames that tell where a program is: those in Python; of a program without any, its own in C.
+
+    From the `first` one on: in C, what it called there belongs to the way.
+    """
+    python = [place for place in stack if not is_native(place)]
+    if python:
+        return [place for place in stack[first:] if not is_native(place)]
+    own = own_frames(stack)
+    return [] if own is None else list(stack[first or own.start : own.stop])
 
 
 def is_library(place: CodePlace) -> bool:
@@ -129,6 +144,8 @@ def _site(frames: Stack) -> int:
     for index, place in enumerate(frames):
         if not place.is_torch and not is_native(place):
             return index
+    if all(is_native(place) for place in frames) and (own := own_frames(frames)) is not None:
+        return own.start
     # Nothing of the program: the outermost Python frame that is not a launcher's says most.
     for index in range(len(frames) - 1, -1, -1):
         if not is_native(frames[index]) and not _BOOT.search(frames[index].file):

@@ -9,6 +9,7 @@ thread that waits for a lock inside a data loader waits for the data loader. How
 from __future__ import annotations
 
 from .frame_pattern import ANY, ASKED, NATIVE, Pattern, pattern
+from .mpi_patterns import MPI
 
 _C10D = "torch/distributed/distributed_c10d.py"
 _LOADER = "torch/utils/data/dataloader.py"
@@ -118,6 +119,7 @@ PATTERNS: tuple[Pattern, ...] = (
         (NATIVE, "*ProcessGroup*::barrier* *ProcessGroup*::gather* *ProcessGroup*::scatter*"),
         (NATIVE, "*gloo::*::wait* gloo::all* gloo::barrier* gloo::broadcast* gloo::reduce*"),
     ),
+    *MPI,
     pattern("nccl_call", ASKED, (NATIVE, "nccl[A-Z]* pnccl[A-Z]*"), ("torch/cuda/nccl.py", ANY)),
     # The device
     pattern(
@@ -293,6 +295,9 @@ PATTERNS: tuple[Pattern, ...] = (
         "lock",
         "waiting for a lock in {at}",
         (NATIVE, "PyThread_acquire_lock* lock_PyThread_acquire_lock acquire_timed pthread_mutex_lock"),
-        (NATIVE, "__pthread_mutex_lock __lll_lock_wait*"),
+        (
+            NATIVE,
+            "__pthread_mutex_lock __lll_lock_wait* pthread_rwlock_* __pthread_rwlock_* std::*mutex::lock*",
+        ),
     ),
 )

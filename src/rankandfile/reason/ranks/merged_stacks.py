@@ -21,6 +21,7 @@ from .activity import (
     is_native,
     places_of,
     short_function,
+    way,
 )
 
 Key = tuple[str, str]
@@ -91,7 +92,7 @@ def cohorts_of(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -
     members = dict(ranks_of.iter_rows())
     alike: dict[tuple[Key, ...], tuple[int, tuple[CodePlace, ...], list[CodePlace], set[int]]] = {}
     for stack, _, places in places_of(ranks_of["stack"].sort(), stacks, frames):
-        own = tuple(place for place in places if not is_native(place)) or tuple(places)
+        own = tuple(way(places)) or tuple(places)
         key = tuple(_key(place) for place in own)
         alike.setdefault(key, (stack, own, places, set()))[3].update(members[stack])
     cohorts = []
@@ -108,8 +109,8 @@ def path_words(places: Sequence[CodePlace], most: int = 2) -> str:
         return "without a frame"
     outer = [
         short_function(place.function)
-        for place in places[doing.site + 1 :]
-        if not is_library(place) and place.function != "<module>"
+        for place in way(places, doing.site + 1)
+        if (is_native(place) or not is_library(place)) and place.function != "<module>"
     ]
     return " ← ".join([doing.phrase, *outer[:most]])
 

@@ -15,9 +15,9 @@ from .activity import (
     CodePlace,
     at,
     classify,
-    is_native,
     places_of,
     short_function,
+    way,
 )
 
 #: A thread that waits in one of these turns in a small circle of library frames without getting anywhere.
@@ -46,8 +46,7 @@ def motions(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -> l
     """Per process, from the rows that tell (see `telling`); processes that were seen once are left out."""
     seen = rows.filter(pl.col("shows") == "now").sort("ordinal", "file")
     places = {
-        number: [place for place in found if not is_native(place)]
-        for number, _, found in places_of(seen["stack"].unique().sort(), stacks, frames)
+        number: way(found) for number, _, found in places_of(seen["stack"].unique().sort(), stacks, frames)
     }
     known: dict[tuple[int, ...], _Seen] = {}
     out: list[Motion] = []

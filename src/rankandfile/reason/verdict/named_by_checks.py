@@ -98,8 +98,11 @@ def _fingerprints(facts: Facts) -> Finding | None:
         confidence="supported",
         sentence=(
             f"Torch compared the calls before they began: {ranks_words(few)} {verb(few, 'runs', 'run')} "
-            f"{_print_words(said[few[0]])}, and the {most} others {_print_words(usual)}."
+            f"{_print_words(said[few[0]])}, and the {most} others {_print_words(usual)}. The check refused the call: "
+            "the job breaks off there instead of waiting."
         ),
+        # What hangs without the check ends with it: which of the two is meant is the person's to say.
+        hang=None,
         culprits=few,
         doing=doing,
         evidence=tuple(dict.fromkeys(where[rank] for rank in (*few, *sorted(set(said) - set(few)))))[:4],

@@ -38,6 +38,7 @@ from .finding import Finding
 from .named_by_checks import checked
 from .nothing_waits import ended_well, nothing_waits
 from .other_programs import fit
+from .own_place import with_own_place
 from .ras_agrees import said_by_ras
 from .silent_disagreement import silent_disagreements
 
@@ -82,7 +83,7 @@ class Precedence(NamedTuple):
 
 
 def _hangs(finding: Finding) -> bool:
-    return finding.hang
+    return bool(finding.hang)
 
 
 def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
@@ -131,7 +132,7 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
             chosen = [
-                _with_tellings(facts, _so_far(facts, fit(facts, one)))
+                _with_tellings(facts, with_own_place(facts, _so_far(facts, fit(facts, one))))
                 for one in (believed if row.several else believed[:1])
             ]
             said = [may_be_said(raw, finding) for finding in chosen]
@@ -177,7 +178,7 @@ def _so_far(facts: Facts, finding: Finding) -> Finding:
 
 def _over(facts: Facts, finding: Finding) -> Finding:
     """A check that refuses a call ends it at once: with all processes gone, nothing hangs."""
-    if not over_at_once(facts):
+    if finding.hang is None or not over_at_once(facts):
         return finding
     return replace(finding, hang=False, sentence=told(finding.sentence, IT_BROKE_OFF))
 

@@ -28,7 +28,8 @@ def unowned_stacks(case: Case) -> tuple[str, list[str]]:
             ", …" if len(place.ranks) > _MOST_NAMED else ""
         )
         words.append(
-            f"{verb(place.ranks, 'process', 'processes')} {named} {verb(place.ranks, 'is', 'are')} {place.words}"
+            f"{verb(place.ranks, 'process', 'processes')} {named} {verb(place.ranks, 'is', 'are')} "
+            + (place.words if len(place.ranks) == 1 else place.words.replace(" its ", " their "))
         )
     first = {
         stack: stack_id(file, line) for stack, file, line in rows.select("stack", "file", "line").iter_rows()

@@ -18,6 +18,8 @@ _CLOCK = re.compile(r"(?<!\d)(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?!\d)")
 _STAMP = re.compile(r"(20\d\d)(\d\d)(\d\d)[_T-](\d\d)(\d\d)(\d\d)(?=\D|$)")
 #: As a file or its folder is named by who wrote one for each process of a machine.
 _LOCAL = re.compile(r"local[_.-]?rank[_.=-]?(\d{1,4})(?!\d)", re.IGNORECASE)
+_MACHINE = re.compile(r"(?:node|host|machine|server|worker|vm)[_.-]?(\d{1,4})(?!\d)", re.IGNORECASE)
+_COUNTED = re.compile(r"(?<!\d)(\d{1,4})(?!\d)")
 _FEWEST = 2
 
 
@@ -99,7 +101,10 @@ def _clocks(parts: Sequence[StackPart]) -> dict[str, int]:
             alike[f"{folder}/{name[: match.start()]}#{name[match.end() :]}"].append((part, match[0]))
     found: dict[str, int] = {}
     for looks in alike.values():
-        seen = [{process.pid for process in part.raw.processes} - {None} for part, _ in looks]
+        seen = [
+            {(p.rank, p.pid) for p in part.raw.processes if p.pid is not None or p.rank is not None}
+            for part, _ in looks
+        ]
         if len(looks) > 1 and set.intersection(*seen):
             for part, digits in looks:
                 clock = f"{digits[:2]}:{digits[2:4]}:{digits[4:] or '00'}"
@@ -109,32 +114,68 @@ def _clocks(parts: Sequence[StackPart]) -> dict[str, int]:
 
 
 def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
-    """Where nothing tells a rank, the number of a process on its machine is its rank, if all are of one machine."""
-    placed: dict[int, list[tuple[StackPart, RawProcess]]] = defaultdict(list)
-    for part in parts:
+    """Where nothing tells a rank, its place does: on its machine and that machine's number, or in a row of files.
+
+    All processes have to be there, each once: a place that could be read in two ways is none.
+    """
+    found = [
+        (part, index)
+        for part in parts
+        for index in sorted(
+            {t.process for t in part.raw.threads if t.role == "main" and t.shows in (NOW, DIED)}
+        )
+    ]
+    programs = [(part, part.raw.processes[index]) for part, index in found]
+    if not programs or any(process.rank is not None for _, process in programs):
+        return []
+    placed: dict[tuple[int, int], list[RawProcess]] = defaultdict(list)
+    machines = _numbers([part.source for part, _ in programs], machine=True)
+    files = _numbers([part.source for part, _ in programs], machine=False)
+    one_each = len({part.source for part, _ in programs}) == len(programs)
+    for (part, process), machine, number in zip(programs, machines, files, strict=True):
         named = _LOCAL.search(part.source)
-        programs = {t.process for t in part.raw.threads if t.role == "main" and t.shows in (NOW, DIED)}
-        for index in programs:
-            process = part.raw.processes[index]
-            place = process.place if named is None else int(named[1])
-            if process.rank is not None or place is None:
-                return []
-            placed[place].append((part, process))
+        place = process.place if named is None else int(named[1])
+        if place is None and one_each:
+            machine, place = 0, number
+        if place is None:
+            return []
+        placed[machine or 0, place].append(process)
+    nodes, places = {node for node, _ in placed}, {place for _, place in placed}
+    whole = nodes == set(range(len(nodes))) and places == set(range(len(places)))
     if (
-        len(placed) < _FEWEST
-        or set(placed) != set(range(len(placed)))
-        or len(placed) != (world or len(placed))
+        not whole
+        or len(placed) != len(nodes) * len(places)
+        or not _FEWEST <= len(placed) == (world or len(placed))
     ):
         return []
-    all_of_them = [process for those in placed.values() for _, process in those]
-    one_each = all(len({process.pid for _, process in those} - {None}) <= 1 for those in placed.values())
-    if not one_each or len({process.host for process in all_of_them} - {None}) > 1:
+    hosts = [
+        {process.host for (at, _), those in placed.items() if at == node for process in those}
+        for node in nodes
+    ]
+    one_pid = all(len({process.pid for process in those} - {None}) <= 1 for those in placed.values())
+    if not one_pid or any(len(named - {None}) > 1 for named in hosts):
         return []
-    for place, those in placed.items():
-        for _, process in those:
-            process.rank, process.rank_from = place, "place"
-    what = "nothing tells its rank in the job: the number of its process on the machine is taken for it"
-    return [Note(file=placed[0][0][0].source, where="", what=what)]
+    for (node, place), those in placed.items():
+        for process in those:
+            process.rank, process.rank_from = node * len(places) + place, "place"
+    where = "machine" if len(nodes) == 1 else "machine, and the machine's own,"
+    what = f"nothing tells its rank in the job: the number of its process on the {where} is taken for it"
+    return [Note(file=programs[0][0].source, where="", what=what)]
+
+
+def _numbers(sources: Sequence[str], *, machine: bool) -> list[int | None]:
+    """The number in each name that goes in a row from 0, where the names differ in nothing else; of machines, or of
+    whatever they count."""
+    names = [source.rpartition("/")[2] for source in sources]
+    words = [_MACHINE.search(name) if machine else _COUNTED.search(name) for name in names]
+    told = [int(match[1]) if match else None for match in words]
+    rest = {
+        name[: match.start(1)] + name[match.end(1) :]
+        for name, match in zip(names, words, strict=True)
+        if match
+    }
+    row = None not in told and len(rest) == 1 and set(told) == set(range(len(set(told))))
+    return told if row else [None] * len(told)
 
 
 def _stamp(source: str) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 _TOLD = re.compile(r"(?:^|\s)(?:RANK=|--(?:global[-_])?rank[= ])(\d{1,6})(?=\s|$)")
+_PLACE = re.compile(r"(?:^|\s)(?:(?:SLURM_LOCALID|LOCAL_RANK)=|--local[-_]rank[= ])(\d{1,4})(?=\s|$)")
 _WORKER = re.compile(
     r"(?:sglang::|VLLM::|ray::)\S*?((?:_(?:TP|PP|DP|EP|CP|DCP)\d{1,6})+)(?=\W|$)", re.IGNORECASE
 )
@@ -25,3 +26,9 @@ def rank_in(title: str) -> int | None:
     # An expert's place repeats that of the tensor it is cut along.
     others = [place for axis, place in places.items() if axis not in ("TP", "EP")]
     return places["TP"] if "TP" in places and not any(others) else None
+
+
+def place_in(title: str) -> int | None:
+    """Its number among the processes of its machine, where its command line tells that only."""
+    match = _PLACE.search(title)
+    return int(match[1]) if match else None

@@ -66,7 +66,7 @@ def read_accounts(case: Case) -> Accounts:
     kind = pl.col("kind").cast(pl.String)
     links, links_of_hosts = links_down(events, hosts)
     ends = out_of_memory(
-        _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN, WORK]))),
+        _ended_well(mine) | _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN, WORK]))),
         case.exits.filter(kind == COUNTERS),
         hosts,
     )
@@ -104,6 +104,15 @@ def _ends(exits: pl.DataFrame) -> dict[int, End]:
     for row in exits.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
         by_rank[row["rank"]].append((_kind(row), row))
     return {rank: _end(rows) for rank, rows in by_rank.items()}
+
+
+def _ended_well(mine: pl.DataFrame) -> dict[int, End]:
+    """Processes of which their launcher says that they ended well."""
+    rows = mine.filter(pl.col("kind") == "process_ended_well")
+    return {
+        rank: End("finished", "exited with code 0", (event_id(log, line),), how="exit code 0")
+        for rank, log, line in rows.select("rank", "log", "line").iter_rows()
+    }
 
 
 def _suspended(exits: pl.DataFrame, ends: dict[int, End]) -> dict[int, Error]:

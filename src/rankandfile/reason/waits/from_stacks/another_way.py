@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rankandfile.reason.document import perhaps
+from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -12,20 +13,25 @@ from .called import divergence_of
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
 from .make_finding import make_finding
-from .places import Parting, parting
+from .places import Parting, left_at, parting
 from .where_all_stand import WhereAllStand
 
+_RANKS = "they wait for each other"
+_DEVICES = "a device that does not end its work, or waits in a call that the others' devices are not in, holds them all"
 _KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$")
 
 
 def went_another_way(of: WhereAllStand) -> Finding | None:
     """All wait for each other, and not in the same place: the few that left the way of the others are out of line."""
-    if of.elsewhere or len(of.stands) < 2:
+    spinning = of.perhaps_spinning
+    if of.elsewhere.keys() - spinning or len(of.stands) < 2:
         return None
     parted = parting(of.cohorts)
     if parted is None or not parted.usual:
         return None
     odd = ranks_of(parted.odd)
+    if spinning and (spinning & set(odd) or not _unlike(parted)):
+        return None
     # To make a group takes every rank of the job, whatever groups there are.
     makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
     # So do the calls by which a whole job keeps in step: no model is cut along them.
@@ -35,21 +41,26 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     if (_by_role(of, parted) or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
+    devices = all(cohort.stand.activity == "cuda_sync" for cohort in (*parted.usual, *parted.odd))
     doing = {
         r: f"{cohort.stand.phrase}, off the way of the others" for cohort in parted.odd for r in cohort.ranks
     }
     return make_finding(
         of,
-        cause=_cause(parted),
+        cause="gpu_stuck" if devices else _cause(parted),
         confidence="supported" if sure else "hypothesis",
         what=(
-            f"{upper(places_words(parted.odd))}, while {places_words(parted.usual)}: they wait for each other, and "
-            f"{ranks_words(odd)} {verb(odd, 'is', 'are')} the odd {verb(odd, 'one', 'ones')} out"
+            f"{upper(places_words(parted.odd))}, while {places_words(parted.usual)}: "
+            f"{_DEVICES if devices else _RANKS}, and {ranks_words(odd)} {verb(odd, 'is', 'are')} the odd "
+            f"{verb(odd, 'one', 'ones')} out"
         ),
+        hang=None if spinning else True,
+        also=_perhaps_at_work(sorted(spinning)),
         culprits=odd,
         doing=doing,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
-        place=parted.odd[0].stand.location if len(parted.odd) == 1 else None,
+        place=(None if devices else location_of(left_at(parted)))
+        or (parted.odd[0].stand.location if len(parted.odd) == 1 else None),
         divergence=divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(
             perhaps(
@@ -60,6 +71,13 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
             ),
         ),
     )
+
+
+def _perhaps_at_work(spinning: list[int]) -> str:
+    if not spinning:
+        return ""
+    words = f"whether {ranks_words(spinning)} {verb(spinning, 'works or stands', 'work or stand')} still"
+    return f" This is so if the job hung: {words}, one look does not tell."
 
 
 def _may_be_past(of: WhereAllStand, parted: Parting) -> bool:

@@ -32,10 +32,10 @@ def by_stacks(facts: Facts) -> list[Finding]:
         return []
     looks: tuple[Callable[[WhereAllStand], Finding | None], ...] = (
         held_up,
+        left_running,
         ended,
         all_receive,
         not_there,
-        left_running,
         other_roots,
         went_another_way,
         undecided,

@@ -11,7 +11,7 @@ _KINDS = (
     ("reduce_scatter", re.compile(r"reduce_?scatter|foreach_reduce|reduce_grad")),
     ("all_gather", re.compile(r"all_?gather|gather_flat")),
     ("all_to_all", re.compile(r"all_?to_?all")),
-    ("broadcast", re.compile(r"broadcast|_sync_\w*|_verify_param_shape")),
+    ("broadcast", re.compile(r"broadcast|bcast|_sync_\w*|_verify_param_shape")),
     ("barrier", re.compile(r"barrier")),
     ("gather", re.compile(r"gather")),
     ("scatter", re.compile(r"scatter")),
@@ -26,13 +26,17 @@ def kind_of(stand: Stand) -> str:
         return "all_reduce"
     if stand.activity in ("init", "teardown"):
         return stand.op
-    return next((kind for kind, names in _KINDS if names.search(stand.op)), stand.op or stand.activity)
+    return next(
+        (kind for kind, names in _KINDS if names.search(stand.op.lower())), stand.op or stand.activity
+    )
 
 
 def known(stand: Stand) -> bool:
     """It shows which collective it is, or which step of the setup or the end."""
     told = stand.activity in ("backward", "init", "teardown")
-    return told or (stand.activity == "collective" and any(names.search(stand.op) for _, names in _KINDS))
+    return told or (
+        stand.activity == "collective" and any(names.search(stand.op.lower()) for _, names in _KINDS)
+    )
 
 
 def rooted(stand: Stand) -> bool:

@@ -26,7 +26,7 @@ def make_finding(
     alternatives: tuple[Alternative, ...] = (),
     missing: tuple[Missing, ...] = (),
     divergence: Divergence | None = None,
-    hang: bool = True,
+    hang: bool | None = True,
     also: str = "",
 ) -> Finding:
     """The finding, with the proof that the ranks stay (or that none is there), the victims, and what to ask next."""

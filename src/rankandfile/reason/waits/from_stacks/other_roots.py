@@ -54,4 +54,5 @@ def _finding(of: WhereAllStand, cohort: Cohort, named: dict[tuple[str, int], lis
         doing=dict.fromkeys(few, "names another root than the other ranks"),
         evidence=[of.stands[rank].asked.evidence for ranks in named.values() for rank in ranks[:2]],
         divergence=divergence_of(of, tuple(of.cohorts)),
+        place=cohort.stand.location,
     )

@@ -14,7 +14,16 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from rankandfile.reason.ranks.activity import CodePlace, at, classify, is_native, places_of, short_function
+from rankandfile.reason.ranks.activity import (
+    CodePlace,
+    at,
+    classify,
+    is_library,
+    is_native,
+    places_of,
+    short_function,
+    way,
+)
 from rankandfile.reason.ranks.facts import RankFacts
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.threads import last_of_each_rank, telling
@@ -44,6 +53,8 @@ class Cohort:
     path: Path
     stand: Stand
     """Of one of them."""
+    places: tuple[CodePlace, ...] = ()
+    """The frames of the path, as that one has them."""
 
 
 def cohorts(facts: RankFacts, ranks: Mapping[int, Stand]) -> list[Cohort]:
@@ -59,15 +70,22 @@ def cohorts(facts: RankFacts, ranks: Mapping[int, Stand]) -> list[Cohort]:
         )
     }
     paths: dict[tuple[int, int | None], Path] = {}
+    ways: dict[Path, tuple[CodePlace, ...]] = {}
     alike: dict[tuple[Path, str], list[int]] = defaultdict(list)
     for rank, stack in last.select("rank", "stack").iter_rows():
         key = (stack, mains.get(rank))
         if key not in paths:
             outer = known.get(mains[rank], []) if rank in mains else []
-            paths[key] = _path(facts, known.get(stack, []), outer)
+            there = _there(facts, known.get(stack, []), outer)
+            paths[key] = tuple(
+                Step(short_function(p.function), at(p), facts.code.loops.get((p.file, p.line))) for p in there
+            )
+            ways.setdefault(paths[key], there)
         alike[paths[key], ranks[rank].activity].append(rank)
     found = [
-        Cohort(tuple(sorted(those)), path, ranks[min(those)]) for (path, _), those in alike.items() if path
+        Cohort(tuple(sorted(those)), path, ranks[min(those)], ways[path])
+        for (path, _), those in alike.items()
+        if path
     ]
     return sorted(found, key=lambda cohort: (-len(cohort.ranks), cohort.ranks))
 
@@ -79,15 +97,31 @@ def _mains(facts: RankFacts, last: pl.DataFrame) -> dict[int, int]:
     return dict(main.join(there, on=["rank", "file", "ordinal"]).select("rank", "stack").iter_rows())
 
 
-def _path(facts: RankFacts, places: list[CodePlace], outer: list[CodePlace]) -> Path:
+def _there(facts: RankFacts, places: list[CodePlace], outer: list[CodePlace]) -> tuple[CodePlace, ...]:
+    """The frames of the way, outermost first."""
     code = facts.code.lines.get((places[0].file, places[0].line)) if places else None
     doing = classify(places, code)
-    way = [*(places[doing.frame :] if doing else places), *outer]
-    return tuple(
-        Step(short_function(place.function), at(place), facts.code.loops.get((place.file, place.line)))
-        for place in reversed(way)
-        if not is_native(place) and not _PASSED.search(place.file)
-    )
+    there = [*way(places, doing.frame if doing else 0), *way(outer)]
+    told = [place for place in there if not _PASSED.search(place.file)]
+    return tuple(reversed(told or there))
+
+
+def left_at(parted: Parting) -> CodePlace | None:
+    """The line from which the odd ones went another way, in a function of the program that the others are in too."""
+    if len(parted.odd) != 1:
+        return None
+    odd = parted.odd[0]
+    for depth, (step, place) in enumerate(zip(odd.path, odd.places, strict=True)):
+        others = {one.path[depth] if depth < len(one.path) else None for one in parted.usual}
+        if step in others:
+            continue
+        same = all(o is not None and (o.function, _file(o)) == (step.function, _file(step)) for o in others)
+        return place if same and not (is_library(place) and not is_native(place)) else None
+    return None
+
+
+def _file(step: Step) -> str:
+    return step.at.rpartition(":")[0]
 
 
 class Parting(NamedTuple):
@@ -120,8 +154,7 @@ def _loop_at(path: Path, depth: int) -> object:
     if depth >= len(path):
         return None
     step = path[depth]
-    file = step.at.rpartition(":")[0]
-    return (step.function, file, step.loop) if step.loop is not None else step
+    return (step.function, _file(step), step.loop) if step.loop is not None else step
 
 
 def _step_at(path: Path, depth: int) -> object:

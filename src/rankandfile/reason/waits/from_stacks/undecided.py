@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankandfile.model.diagnosis import Missing
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -20,7 +21,14 @@ def undecided(of: WhereAllStand) -> Finding | None:
     parted = parting(of.cohorts)
     moving = of.moving
     shown = sorted(of.cohorts, key=lambda cohort: (len(cohort.ranks), cohort.ranks))
-    if moving and not of.stays:
+    moved = set(moving) == set(of.stands) and not of.stays and not of.unseen and of.at_work_at_last
+    if moved:
+        looks = min(stand.snapshots for stand in of.stands.values())
+        told = (
+            f"Each of them was somewhere else in another of {looks} snapshots, and not all wait in the last: the job "
+            "went on between them, and no rank waits for one that stands still"
+        )
+    elif moving and not of.stays:
         told = f"{upper(ranks_words(moving))} {verb(moving, 'moves', 'move')}: a job at work looks like this"
     elif not of.waiting:
         told = (
@@ -35,7 +43,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
     also = f" {upper(ranks_words(unseen))} left no stack." if unseen else ""
     return make_finding(
         of,
-        cause=_open_cause(of, parted),
+        cause="no_hang" if moved else _open_cause(of, parted),
         confidence="hypothesis",
         what=f"{upper('; '.join(place_words(cohort) for cohort in shown[:MOST_PLACES]))}. {told}",
         also=also,
@@ -46,7 +54,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
         divergence=divergence_of(of, tuple(of.cohorts))
         if parted and of.waiting and not of.transfers
         else None,
-        missing=(next_step(of),),
+        missing=(Missing(what="whether it still does", how="another look"),) if moved else (next_step(of),),
     )
 
 

@@ -83,6 +83,25 @@ class WhereAllStand:
     def moving(self) -> tuple[int, ...]:
         return tuple(sorted(r for r, stand in self.stands.items() if moves(stand)))
 
+    @cached_property
+    def perhaps_spinning(self) -> frozenset[int]:
+        """Seen once, running in a backward pass: it may compute, or spin for a device that waits for others."""
+        return frozenset(
+            rank
+            for rank, stand in self.elsewhere.items()
+            if stand.activity == "backward" and stand.moving is None and stand.running
+        )
+
+    @property
+    def at_work_at_last(self) -> bool:
+        """Each was seen in several looks, by a clock far enough from each other, and at the last some are at work."""
+        seen = self.stands.values()
+        return (
+            bool(seen)
+            and all(stand.moving and (stand.apart_ns or 0) >= STILL_NS for stand in seen)
+            and any(stand.activity in ("user_code", "backward") for stand in seen)
+        )
+
     @property
     def overdue(self) -> bool:
         """Somebody has waited for too long: a watchdog, whoever else watches, or the person."""

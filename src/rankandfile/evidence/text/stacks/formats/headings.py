@@ -33,6 +33,8 @@ _MARKED = re.compile(r"\s*(?:[#>+$]\s|[=#*~>+-]{2,})")
 _STACK = re.compile(
     r"\s*(?:Process \d|Thread |=== Rank|File \"|#\d|Traceback|Stack trace)|.*Exception raised from"
 )
+#: What a person notes behind a command.
+_COMMENT = re.compile(r"^\s*[$>#]\s.*\s(#\s.*)$")
 #: No part of a host's name.
 _WORD = re.compile(r"(?<![\w.-])[A-Za-z]{2,}(?![\w-]*\d)")
 _PLAIN = re.compile(
@@ -53,6 +55,8 @@ _CLOCK = re.compile(r"(?:^|[#=>-])\W*(?:(?:at|time|date|taken)\W+)?(\d\d:\d\d:\d
 def _open(_number: int, text: str, stream: Stream) -> Block | None:
     if len(text) > _LONGEST:
         return None
+    if match := _COMMENT.match(text):
+        text = match[1]
     alone = _ALONE.match(text)
     rank = int(alone[1]) if alone else _rank(text)
     taken = None if alone else _time(text)

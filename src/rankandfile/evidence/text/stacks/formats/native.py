@@ -19,7 +19,13 @@ _THREAD = re.compile(
     r"^\s*Thread (\d{1,9}) \((?:Thread (0x[0-9a-f]{1,16}) )?\(?(?:LWP|process) (\d{1,10})\)?(?: \"(.{0,64})\")?\):?\s*$"
 )
 _TID = re.compile(r"^\s*TID (\d{1,10}):\s*$")
-_PID = re.compile(r"(?:Attaching to process |\(process |^PID )(\d{1,10})\b")
+_PID = re.compile(r"\(process (\d{1,10})\b")
+_ATTACHES = re.compile(
+    r"(?:Attaching to process |^PID |"
+    r"\b(?:gdb|pstack|gstack|eu-stack)\b.{0,200}?(?:(?:\s-p|\s--pid)[ =]?|\s)(?=\d+(?:\s|$)))(\d{1,10})\b"
+)
+#: gdb lets a process go.
+_DETACHED = re.compile(r"^\s*\[Inferior \d+ \(process \d+\) detached\]")
 _ALONE = re.compile(r"^\s*#0\s+(?:0x[0-9a-f]{1,16} in )?\S.* (?:\(.*\)(?: (?:from|at) \S+)?)$")
 _FRAME = re.compile(r"^\s*#(\d{1,4})\s+(?:0x[0-9a-f]{1,16}(?: in)? )?(?:- 1 )?(\S.*)$")
 _PYTHON = re.compile(r'^\s*File "(.*)", line (\d{1,9}), in (.*)$')
@@ -27,7 +33,7 @@ _PYTHON_OLD = re.compile(
     r"^#\d{1,4}\s+Frame 0x[0-9a-f]{1,16}, for file (.{1,500}?), line (\d{1,9}), in (\S+)"
 )
 _PYTHON_HEAD = re.compile(
-    r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information)"
+    r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information|More stack frames follow)"
     r"|^\s+<(?:built-in|method|bound)[ -].*>$"
 )
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -47,10 +53,15 @@ def _open(number: int, text: str, stream: Stream) -> Block | None:
             # gdb's first thread is the process's own.
             _process(draft.os_thread, stream)
         return block
+
     if match := _TID.match(text):
         return _Thread(Draft(number, os_thread=bounds.decimal(match[1])), stream)
-    if match := _PID.search(text):
+    if match := _ATTACHES.search(text):
+        stream.begin(pid=bounds.decimal(match[1]))
+    elif match := _PID.search(text):
         _process(bounds.decimal(match[1]), stream)
+        if _DETACHED.match(text):
+            stream.end()
     elif _ALONE.match(text):
         block = _Thread(Draft(number), stream)
         block.feed(text)
@@ -94,8 +105,11 @@ class _Thread:
             frames.append(frame(match[3], match[1], bounds.decimal(match[2])))
             self.draft.native = False
             return True
-        # py-bt shows the source under each frame.
-        return bool(_PYTHON_HEAD.match(text)) or (not self.draft.native and text.startswith("    "))
+        if not self.draft.native and text.startswith("    "):
+            # py-bt shows the source under each frame.
+            self.draft.code = self.draft.code or text.strip()
+            return True
+        return _PYTHON_HEAD.match(text) is not None
 
     def close(self) -> None:
         self.stream.collector.add(self.process, self.draft, "gdb")
@@ -128,4 +142,4 @@ def _without_arguments(text: str) -> str:
     return text[:cut] if cut > 0 else text
 
 
-FORMAT = Format(r"process |Thread |#0 |TID |PID ", _open)
+FORMAT = Format(r"process |Thread |#0 |TID |PID |gdb |stack ", _open)

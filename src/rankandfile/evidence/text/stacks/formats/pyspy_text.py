@@ -19,7 +19,7 @@ from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
-from rankandfile.evidence.text.stacks.titles import rank_in
+from rankandfile.evidence.text.stacks.titles import place_in, rank_in
 
 ORDER = 30
 
@@ -32,7 +32,7 @@ _FRAME = re.compile(r"^\s{1,6}(\S.*?) \(([^()]*?)(?::(\d{1,9}))?\)\s*$")
 _ODD_FRAME = re.compile(r"^\s{1,6}(\S+) \((.*?)(?::(\d{1,9}))?\)\s*$")
 _VARIABLES = re.compile(r"^\s{7,8}(?:Arguments|Locals):$")
 _VARIABLE = re.compile(r"^\s{9,}(\S.*)$")
-_NATIVE = re.compile(r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|rs)$|^\S*python3?[.\d]*$|^\?*$")
+_NATIVE = re.compile(r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|cu|h|hpp|rs)$|^\S*python3?[.\d]*$|^\?*$|^\[?vdso\]?$")
 
 
 def _open(number: int, text: str, stream: Stream) -> Block | None:
@@ -41,6 +41,8 @@ def _open(number: int, text: str, stream: Stream) -> Block | None:
         told = rank_in(match[2]) if process.rank is None else None
         if told is not None:
             process.rank, process.rank_from = told, "content"
+        elif process.place is None:
+            process.place = place_in(match[2])
     elif match := _PARENT.match(text):
         if stream.process is not None:
             stream.collector.processes[stream.process].parent = bounds.decimal(match[1])
