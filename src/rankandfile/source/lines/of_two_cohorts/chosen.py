@@ -6,6 +6,7 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.lines.arguments import loop_order
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
+from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 
 from .compared_ranks import divergences
@@ -73,13 +74,21 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
         if not every:
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
-            every = [decision for decision in thrown if decision.reason.level == "varying"]
+            every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
         if not every:
             continue
         nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
         if len({d.condition.line for d in nearest}) == 1:
             return decided(search, nearest[0], divergence)
     return None
+
+
+def _goes_on(search: Search, divergence: CodeDivergence, decision: Decision) -> bool:
+    """Whether a rank that raised there can have come to where it was seen: somebody must have caught it."""
+    left = divergence.culprit if decision.branching.culprit == "end" else divergence.normal
+    if not left.path:
+        return True
+    return catcher(search.places, decision.branching.outer, None) is not None
 
 
 def _from_one_place(divergence: CodeDivergence) -> bool:
