@@ -11,6 +11,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 
 from .compared_ranks import divergences
 from .decided import decided
+from .left_out_round import left_out_round
 from .one_call import argument, cited_argument, out_of_order, together
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
@@ -55,6 +56,10 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
             return shown
     if best is not None and chosen is not None:
         return decided(search, best, chosen)
+    if same is None:
+        shown = next((line for each in found if (line := left_out_round(search, each)) is not None), None)
+        if shown is not None:
+            return shown
     if same is None and (shown := in_plain_sight(search, found)) is not None:
         return shown
     if same is not None:
