@@ -156,9 +156,11 @@ def _inside(
         return
     frame = normal[depth]
     if _can_pass(reachability, frame, None, normal, _stop(culprit, depth)):
-        yield from _passed(normal, depth + 1, rounds, culprit_left=True)
+        sure = _must_pass(reachability, frame, None, normal, _stop(culprit, depth))
+        yield from _passed(normal, depth + 1, rounds, culprit_left=True, sure=sure)
     if _can_pass(reachability, frame, None, culprit, _stop(normal, depth)):
-        yield from _passed(culprit, depth + 1, rounds, culprit_left=False)
+        sure = _must_pass(reachability, frame, None, culprit, _stop(normal, depth))
+        yield from _passed(culprit, depth + 1, rounds, culprit_left=False, sure=sure)
 
 
 def _can_pass(
