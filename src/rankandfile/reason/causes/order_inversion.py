@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rankandfile.model.advice import OUT_OF_STEP, STACKS
 from rankandfile.model.causes import Cause
 from rankandfile.model.claims import InCall
-from rankandfile.model.diagnosis import Cohort, Divergence, Remedy
+from rankandfile.model.diagnosis import Remedy
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
 from rankandfile.reason.claims.in_words import circle
@@ -23,11 +23,13 @@ from rankandfile.reason.toolbox import (
     cohort,
     diverged,
     find_divergence,
+    goes_without,
     in_calls,
     in_document,
     lookup,
     pl,
     waiting_sentence,
+    went_past,
 )
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -171,6 +173,8 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if p is not None and p.culprits and not _only_order(p):
         # A call left out or added explains the circle.
         return None
+    if goes_without(facts, wait_end) or went_past(facts, wait_end):
+        return None
     calls = [facts.waits.pending[i] for i in wait_end.pending]
     out_of_order = p.culprits if p is not None else changed_their_order(facts, wait_end)
     if not out_of_order and not _same_until_now(facts, wait_end):
@@ -188,7 +192,7 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         sentence=told(circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]), who),
         culprits=culprits,
         doing=dict.fromkeys(culprits, "in the circle"),
-        divergence=_divergence(facts, wait_end, out_of_order),
+        divergence=in_document.circle(facts, wait_end, out_of_order),
         evidence=_evidence(facts, wait_end),
         contradicted_by="a call of the circle that has in fact finished",
     )
@@ -219,7 +223,7 @@ def _same_until_now(facts: Facts, wait_end: WaitEnd) -> bool:
         return False
     first, *others = wait_end.ranks[:_MOST_COMPARED]
     rows = [
-        _row(facts, first, c.group, c.slot)
+        in_document.circle_row(facts, first, c.group, c.slot)
         for i in wait_end.pending
         if first in (c := facts.waits.pending[i]).waiting
     ]
@@ -238,7 +242,7 @@ def _usual_for_all(facts: Facts, wait_end: WaitEnd) -> bool:
     """
     for index in wait_end.pending:
         call = facts.waits.pending[index]
-        row = _row(facts, call.waiting[0], call.group, call.slot)
+        row = in_document.circle_row(facts, call.waiting[0], call.group, call.slot)
         for rank in {*call.lacking, *call.unknown} & set(wait_end.ranks) if row is not None else ():
             made = facts.call_table.of_rank(rank).filter(pl.col("group") == call.group)
             column = "path" if row is not None and row["path"] is not None else "terms"
@@ -263,32 +267,11 @@ def _collective(p: DivergencePoint) -> bool:
     return p.expected is not None and p.expected["slot"] is not None
 
 
-def _divergence(facts: Facts, wait_end: WaitEnd, out_of_order: tuple[int, ...]) -> Divergence:
-    """The calls of the circle; first the one that a culprit did not come to in its turn, else the first rank's."""
-    calls = [facts.waits.pending[i] for i in wait_end.pending]
-    missed = set(out_of_order)
-    calls.sort(key=lambda c: (not missed & {*c.lacking, *c.busy}, min(c.waiting), c.group))
-    shown = calls[:4]
-    cohorts: list[Cohort] = []
-    for call in shown:
-        row = _row(facts, call.waiting[0], call.group, call.slot)
-        cohorts.append(cohort(facts, call.waiting, row))
-    first = shown[0]
-    row = _row(facts, first.waiting[0], first.group, first.slot)
-    return diverged(facts, first.group, seq=row["seq"] if row else first.slot, kind="cycle", cohorts=cohorts)
-
-
-def _row(facts: Facts, rank: int, group: int, slot: int | None) -> lookup.Row | None:
-    return (
-        lookup.call_at(facts, rank, group, slot) if slot is not None else lookup.last_call(facts, rank, group)
-    )
-
-
 def _evidence(facts: Facts, wait_end: WaitEnd) -> tuple[str, ...]:
     ids: list[str] = []
     for i in wait_end.pending[:6]:
         call = facts.waits.pending[i]
-        row = _row(facts, call.waiting[0], call.group, call.slot)
+        row = in_document.circle_row(facts, call.waiting[0], call.group, call.slot)
         ids += [*cited(row)]
         for rank in call.lacking[:2]:
             ids += lookup.standing_evidence(facts, rank, call.group)

@@ -32,7 +32,10 @@ def in_call(raw: Raw, claim: InCall) -> set[int]:
     if row is not None and row["n"] is not None and (rest := set(own["rank"].to_list()) - waits):
         waits |= rest if _cannot_have_ended(raw, row, there) else set()
     unrecorded = ranks - set(there["rank"].to_list())
-    return waits | (_waits_by_log(raw, claim, unrecorded) if unrecorded else set())
+    if not unrecorded:
+        return waits
+    with_others = there.filter("open")["rank"].to_list()
+    return waits | _waits_by_log(raw, claim, unrecorded) | _stands_with(raw, unrecorded, with_others)
 
 
 def _cannot_have_ended(raw: Raw, row: Row, there: pl.DataFrame) -> bool:
@@ -60,7 +63,9 @@ def issued(raw: Raw, claim: Issued) -> set[int]:
     if row is not None and (abroad := ranks - made - raw.members(row["group"])):
         made |= _in_like_groups(raw, claim, row, abroad)
     unrecorded = ranks - made - set(there["rank"].to_list())
-    return made | _waits_by_log(raw, claim, unrecorded) | _stands_there(raw, claim, unrecorded)
+    with_others = there.filter("open")["rank"].to_list()
+    seen = _stands_there(raw, claim, unrecorded) | _stands_with(raw, unrecorded, with_others)
+    return made | _waits_by_log(raw, claim, unrecorded) | seen
 
 
 def _in_like_groups(raw: Raw, claim: Issued, row: Row, ranks: set[int]) -> set[int]:
@@ -79,6 +84,14 @@ def _stands_there(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
     if claim.file is None or not ranks:
         return set()
     return ranks & set(seen_at(raw.case, claim.file, claim.line)["rank"].to_list())
+
+
+def _stands_with(raw: Raw, ranks: set[int], others: list[int]) -> set[int]:
+    """Ranks without a whole dump whose stack, when someone looked last, was that of one of the others."""
+    shown = raw.case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
+    last = dict(shown.sort("ordinal").select("rank", "stack").iter_rows())
+    theirs = {last[rank] for rank in others if last.get(rank) is not None}
+    return {rank for rank in ranks - raw.whole if last.get(rank) in theirs}
 
 
 def joined(raw: Raw, claim: Joined) -> set[int]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+import polars as pl
+
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.rounds import find_loop
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
+
+from .code_paths import diverging_lines
 
 _MOST = 64
 
@@ -45,3 +51,56 @@ def _record(facts: WaitFacts, rank: int, group: int, slot: int) -> int | None:
 def _order(records: list[int | None]) -> list[int]:
     """The calls by when they were made; one that was not made comes last."""
     return sorted(range(len(records)), key=lambda i: (records[i] is None, records[i] or 0, i))
+
+
+_TIMES = 2
+
+
+def goes_without(facts: WaitFacts, wait_end: WaitEnd) -> bool:
+    """Whether ranks of the circle made its calls in no one order, but one of them more often at times than the other.
+
+    Then that a rank has not come to a call does not say that it comes to it later: it may go without it this time.
+    """
+    calls = [c for i in wait_end.pending if (c := facts.waits.pending[i]).slot is not None]
+    ways = {c.group: row for c in calls if (row := lookup.call_at(facts, c.waiting[0], c.group, c.slot))}
+    for rank in wait_end.ranks[:_MOST]:
+        made = facts.call_table.of_rank(rank)
+        mine = [group for group in ways if rank in facts.membership.members[group]]
+        for one in mine:
+            for other in mine[mine.index(one) + 1 :]:
+                if not _alternate(made, ways[one], ways[other]):
+                    return True
+    return False
+
+
+def _alternate(made: pl.DataFrame, one: lookup.Row, other: lookup.Row) -> bool:
+    """Whether the calls of these two ways come round in one order, as far as the past shows."""
+    column = "path" if one["path"] is not None and other["path"] is not None else "terms"
+    like = [(pl.col("group") == row["group"]) & (pl.col(column) == row[column]) for row in (one, other)]
+    which = made.select(pl.when(like[0]).then(1).when(like[1]).then(2).alias("which"))["which"].drop_nulls()
+    letters = which.to_numpy().astype(np.uint64)
+    past = letters[:-1]
+    if min((past == 1).sum(), (past == 2).sum()) < _TIMES:
+        return True
+    loop = find_loop(past)
+    return loop is not None and len(set(past[loop.start : loop.start + loop.period].tolist())) > 1
+
+
+def went_past(facts: WaitFacts, wait_end: WaitEnd) -> bool:
+    """Whether a rank of the circle that has never made one of its calls stands behind the line that leads to it.
+
+    In the first round nothing shows that it makes that call at all: it may have left it out.
+    """
+    calls = [c for i in wait_end.pending if (c := facts.waits.pending[i]).slot is not None]
+    for call in calls:
+        due = lookup.call_at(facts, call.waiting[0], call.group, call.slot)
+        for rank in set(call.lacking) & set(wait_end.ranks) if due is not None and due["path"] else ():
+            made = facts.call_table.of_rank(rank)
+            here = next((own for own in calls if rank in own.waiting), None)
+            row = lookup.call_at(facts, rank, here.group, here.slot) if here is not None else None
+            if due is None or row is None or (made["path"] == due["path"]).any():
+                continue
+            ways = diverging_lines(facts.case, due["stack"], row["stack"])
+            if ways is not None and ways.lines[0] < ways.lines[1]:
+                return True
+    return False

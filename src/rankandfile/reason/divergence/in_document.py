@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.lost_history import lost_words
 from rankandfile.reason.divergence.code_paths import DivergingLines, diverging_lines
 from rankandfile.reason.document import cohort, diverged
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import pending_row
 from rankandfile.reason.words import counted, ranks_words, upper, verb
 
@@ -24,8 +27,9 @@ def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False
     else:
         cohorts = _sides(facts, p, detail)
         rest = set(facts.membership.members.get(p.group, ())) - set(p.normal) - set(p.other)
-        if rest:
-            cohorts.append(cohort(facts, rest))
+        untold = rest & set(absent_ranks(facts))
+        cohorts += [cohort(facts, rest - untold)] if rest - untold else []
+        cohorts += [Cohort(ranks=format_ranks(untold), unknown=True)] if untold else []
     row = next((r for r in (p.expected, p.came) if r and r["group"] == p.group), p.expected or p.came)
     return diverged(
         facts,
@@ -35,6 +39,27 @@ def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False
         cohorts=cohorts,
         exact=p.exact,
         place=p.place,
+    )
+
+
+def circle(facts: Facts, wait_end: WaitEnd, out_of_order: tuple[int, ...] = ()) -> Divergence:
+    """The calls of the circle; first the one that a culprit did not come to in its turn, else the first rank's."""
+    calls = [facts.waits.pending[i] for i in wait_end.pending]
+    missed = set(out_of_order)
+    calls.sort(key=lambda c: (not missed & {*c.lacking, *c.busy}, min(c.waiting), c.group))
+    shown = calls[:4]
+    cohorts: list[Cohort] = []
+    for call in shown:
+        row = circle_row(facts, call.waiting[0], call.group, call.slot)
+        cohorts.append(cohort(facts, call.waiting, row))
+    first = shown[0]
+    row = circle_row(facts, first.waiting[0], first.group, first.slot)
+    return diverged(facts, first.group, seq=row["seq"] if row else first.slot, kind="cycle", cohorts=cohorts)
+
+
+def circle_row(facts: Facts, rank: int, group: int, slot: int | None) -> lookup.Row | None:
+    return (
+        lookup.call_at(facts, rank, group, slot) if slot is not None else lookup.last_call(facts, rank, group)
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.seen_waiting import stand_together
 
 from .divergence_point import DivergencePoint, call_of, calls_before, place_of
 from .earlier_rounds import usual
@@ -69,7 +70,27 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     result = placed(facts, result) if kind == "substituted" else result
     way = usual(paths.normal.track, path.track, difference.slot)
     result = replace(result, usual=() if way is None else ranks if way is path.track else paths.normal.ranks)
+    seen = [_seen_with(facts, wait_end, group, row) for row in (expected, came)]
+    result = replace(
+        result,
+        normal=tuple(sorted({*result.normal, *seen[0]})),
+        other=tuple(sorted({*result.other, *seen[1]})),
+        culprits=tuple(sorted({*result.culprits, *seen[1]})) if result.culprits else (),
+        usual=tuple(sorted({*result.usual, *seen[result.usual == result.other]})) if result.usual else (),
+    )
     return replace(result, culprits=()) if _few_against_few(facts, result) else result
+
+
+def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row | None) -> tuple[int, ...]:
+    """Ranks without a record of their calls there, that stand where a rank stands which waits in this one."""
+    calls = [facts.waits.pending[index] for index in wait_end.pending]
+    return tuple(
+        rank
+        for call in calls
+        if row is not None and row["open"] and (call.group, call.slot) == (group, row["slot"])
+        for rank in call.waiting
+        if not facts.call_table.of_rank(rank).height and stand_together(facts.hosts, rank, row["rank"])
+    )
 
 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:

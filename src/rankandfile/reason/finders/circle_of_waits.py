@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import circle
+from rankandfile.reason.divergence import in_document
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -26,6 +27,7 @@ def circle_of_waits(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             circle(wait_end.ranks, [in_calls(facts, call) for call in calls]),
             "They took different paths to it, and nothing says which of them is the right one.",
         ),
+        divergence=in_document.circle(facts, wait_end),
         location=lookup.location_of(facts, rows[0]) if rows else None,
         evidence=cited(*rows),
         contradicted_by="the source, or a longer history",

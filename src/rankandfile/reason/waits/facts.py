@@ -17,6 +17,7 @@ from rankandfile.reason.verdict.contradictions import contradictions
 from .ended_ranks import with_deaths
 from .ends import settled_ends
 from .graph import WaitEnd, Waits, build, find_pending
+from .seen_waiting import seen_waiting
 from .unrecorded_waits import unseen
 
 
@@ -37,7 +38,7 @@ def wait_facts(ranks: RankFacts, step: OnStep) -> WaitFacts:
     case, call_table, accounts, hosts = ranks.case, ranks.call_table, ranks.accounts, ranks.hosts
     mismatches = ranks.mismatched
     keys = {(group, slot) for group, slot in mismatches.select("group", "slot").iter_rows()}
-    pending = find_pending(ranks.standing, ranks.pairing.heads, keys)
+    pending = seen_waiting(find_pending(ranks.standing, ranks.pairing.heads, keys), hosts)
     waits = build(pending, _unseen(ranks))
     step(
         f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in "

@@ -21,6 +21,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .graph import Pending, WaitEnd
+from .seen_waiting import stand_together
 
 _MOST_WAITS = 8
 #: Of so many ranks the calls are looked up one by one: a job has thousands of small groups.
@@ -181,7 +182,20 @@ def ways_in(facts: Facts, call: Pending) -> list[Way]:
                 one_place=way.one_place and part["site"].unique().to_list() == [way.row and way.row["site"]],
             )
     unrecorded = set(call.waiting) - set(made["rank"].to_list())
+    unrecorded -= _add_seen(facts, ways, unrecorded)
     return sorted(ways, key=lambda way: call.waiting[0] not in way.ranks) + _by_logs(facts, call, unrecorded)
+
+
+def _add_seen(facts: Facts, ways: list[Way], ranks: set[int]) -> set[int]:
+    """Those without a record of the call whose stacks are those of ranks that have one: each goes to its like."""
+    found = set()
+    for rank in sorted(ranks):
+        for i, way in enumerate(ways):
+            if any(stand_together(facts.hosts, rank, mate) for mate in way.ranks):
+                ways[i] = way._replace(ranks=tuple(sorted((*way.ranks, rank))))
+                found.add(rank)
+                break
+    return found
 
 
 def _by_logs(facts: Facts, call: Pending, ranks: set[int]) -> list[Way]:
@@ -208,9 +222,9 @@ def wait_list(facts: Facts, wait_end: WaitEnd) -> list[WaitRow]:
 
 def _rows(facts: Facts, call: Pending) -> list[WaitRow]:
     out: list[WaitRow] = []
-    ways = {way.op: way for way in ways_in(facts, call)}
+    ways = {format_ranks(way.ranks): way for way in ways_in(facts, call)}
     for here in in_calls(facts, call):
-        way = ways[here.op]
+        way = ways[here.ranks]
         host = way.row is not None and _backend(facts, way.row) in _HOST_BACKENDS
         awaited = _awaited(facts, call, way, here.group)
         out.append(WaitRow(here=here, awaited=awaited, by="host" if host else "device"))
@@ -219,7 +233,9 @@ def _rows(facts: Facts, call: Pending) -> list[WaitRow]:
 
 def _awaited(facts: Facts, call: Pending, way: Way, group: str) -> Awaited | None:
     """Those that the call lacks; else those that come to it later; else those of which nothing is known."""
-    kinds = ((NeverIssued, call.lacking), (Joined, call.behind or call.busy), (Unseen, call.unknown))
+    # What cannot be waited out waits for nobody.
+    unknown = () if call.mismatched else call.unknown
+    kinds = ((NeverIssued, call.lacking), (Joined, call.behind or call.busy), (Unseen, unknown))
     kind, ranks = next(((kind, ranks) for kind, ranks in kinds if ranks), (Unseen, ()))
     if not ranks:
         return None

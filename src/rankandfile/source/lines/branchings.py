@@ -116,17 +116,23 @@ def _between(
         return
     # A side that went into another function may be the only one that got so far in it.
     if one == depth and normal != "end" and _can_pass(reachability, frame, after, normal, theirs):
-        yield from _passed(normal, depth + 1, rounds, culprit_left=True)
+        sure = _must_pass(reachability, frame, after, normal, theirs)
+        yield from _passed(normal, depth + 1, rounds, culprit_left=True, sure=sure)
     if other == depth and culprit != "end" and _can_pass(reachability, frame, after, culprit, ours):
-        yield from _passed(culprit, depth + 1, rounds, culprit_left=False)
+        sure = _must_pass(reachability, frame, after, culprit, ours)
+        yield from _passed(culprit, depth + 1, rounds, culprit_left=False, sure=sure)
 
 
-def _passed(path: CallPath, depth: int, rounds: int, culprit_left: bool) -> Iterator[Branching]:
-    """The other side entered this function too, and left it without coming to this line."""
+def _passed(
+    path: CallPath, depth: int, rounds: int, culprit_left: bool, sure: bool = False
+) -> Iterator[Branching]:
+    """The other side entered this function too, and left it without coming to this line. `sure`: it did enter it, and
+    whether it went deeper is open."""
     for deeper in range(depth, len(path)):
         stop = _stop(path, deeper)
         here, there = (stop, "end") if culprit_left else ("end", stop)
-        yield Branching(path[deeper], None, here, there, rounds, deeper, path[:deeper], True)  # type: ignore[arg-type]
+        guessed = not sure or deeper > depth
+        yield Branching(path[deeper], None, here, there, rounds, deeper, path[:deeper], guessed)  # type: ignore[arg-type]
 
 
 def _entered(normal: CallPath, culprit: CallPath, depth: int, rounds: int) -> Iterator[Branching]:
@@ -150,9 +156,11 @@ def _inside(
         return
     frame = normal[depth]
     if _can_pass(reachability, frame, None, normal, _stop(culprit, depth)):
-        yield from _passed(normal, depth + 1, rounds, culprit_left=True)
+        sure = _must_pass(reachability, frame, None, normal, _stop(culprit, depth))
+        yield from _passed(normal, depth + 1, rounds, culprit_left=True, sure=sure)
     if _can_pass(reachability, frame, None, culprit, _stop(normal, depth)):
-        yield from _passed(culprit, depth + 1, rounds, culprit_left=False)
+        sure = _must_pass(reachability, frame, None, culprit, _stop(normal, depth))
+        yield from _passed(culprit, depth + 1, rounds, culprit_left=False, sure=sure)
 
 
 def _can_pass(
@@ -161,6 +169,15 @@ def _can_pass(
     """The side that went to `to` can have come by the line of `frame`'s function that `path` leads over."""
     here = next(f.line for f in path if f[:2] == frame[:2])
     return reachability.passes(
+        frame, after.line if after else None, here, to.line if isinstance(to, Stop) else None
+    )
+
+
+def _must_pass(
+    reachability: Reachability, frame: Frame, after: Stop | None, path: CallPath, to: Stop | End
+) -> bool:
+    here = next(f.line for f in path if f[:2] == frame[:2])
+    return reachability.must_pass(
         frame, after.line if after else None, here, to.line if isinstance(to, Stop) else None
     )
 

@@ -32,7 +32,7 @@ class FoundLine:
     decision: Decision | None = None
     kind: str = "place"
     """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop, callee, flag,
-    share."""
+    round, share."""
     raises: bool = False
     """The decision raises on the ranks that diverged, and nothing around it catches that."""
     story: str = ""

@@ -47,6 +47,11 @@ class Reachability:
         place = self._known(frame)
         return place is None or _passes(place.function, after, via, to)
 
+    def must_pass(self, frame: Frame, after: int | None, via: int, to: int | None) -> bool:
+        """Whether control that came from `after` to `to` must have passed `via`."""
+        place = self._known(frame)
+        return place is not None and _must_pass(place.function, after, via, to)
+
     def _known(self, frame: Frame) -> SourcePlace | None:
         place = self._places.find(frame)
         return place if place is not None and place.known else None
@@ -68,6 +73,14 @@ def _passes(function: Function, after: int | None, via: int, to: int | None) -> 
     first = _reached(_after(graph, after), again | target) & middle
     beyond = [follower for node in middle for follower in node.next()]
     return bool(first) and bool(_reached(beyond, again - target) & target)
+
+
+def _must_pass(function: Function, after: int | None, via: int, to: int | None) -> bool:
+    graph = graph_of(function)
+    middle, target = graph.on(via), graph.on(to) if to is not None else {graph.returns}
+    if not middle or not target or via in (after, to):
+        return False
+    return not _reached(_after(graph, after), middle | target) & target
 
 
 def _after(graph: Graph, line: int | None) -> list[Node]:

@@ -47,6 +47,7 @@ _FROM = {
     "filled": "What decides there was filled, or not, upon",
     "callee": "Which of the two it calls comes from",
     "flag": "It is stored upon",
+    "round": "Rounds go by without the call upon",
     "share": "Each rank's share of the data comes from",
 }
 

@@ -6,10 +6,12 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.lines.arguments import loop_order
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
+from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 
 from .compared_ranks import divergences
 from .decided import decided
+from .left_out_round import left_out_round
 from .one_call import argument, cited_argument, out_of_order, together
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
@@ -54,6 +56,10 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
             return shown
     if best is not None and chosen is not None:
         return decided(search, best, chosen)
+    if same is None:
+        shown = next((line for each in found if (line := left_out_round(search, each)) is not None), None)
+        if shown is not None:
+            return shown
     if same is None and (shown := in_plain_sight(search, found)) is not None:
         return shown
     if same is not None:
@@ -73,13 +79,21 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
         if not every:
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
-            every = [decision for decision in thrown if decision.reason.level == "varying"]
+            every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
         if not every:
             continue
         nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
         if len({d.condition.line for d in nearest}) == 1:
             return decided(search, nearest[0], divergence)
     return None
+
+
+def _goes_on(search: Search, divergence: CodeDivergence, decision: Decision) -> bool:
+    """Whether a rank that raised there can have come to where it was seen: somebody must have caught it."""
+    left = divergence.culprit if decision.branching.culprit == "end" else divergence.normal
+    if not left.path:
+        return True
+    return catcher(search.places, decision.branching.outer, None) is not None
 
 
 def _from_one_place(divergence: CodeDivergence) -> bool:
