@@ -11,7 +11,9 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import Unicode, err, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
+from rankandfile.cli.panels import LIVE
 
+PANEL = LIVE
 ORDER = 50
 EXAMPLES = (
     "raf attach 4711",

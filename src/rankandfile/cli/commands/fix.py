@@ -14,6 +14,7 @@ from typer import Exit, Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.panels import FIX
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rankandfile.source.files.tree import SourceTree
     from rankandfile.source.remedies import Patch, Refusal
 
+PANEL = FIX
 ORDER = 70
 EXAMPLES = (
     "raf fix incident/ --src .",

@@ -42,7 +42,11 @@ _MEANS = {
 
 
 def card(
-    diagnosis: Diagnosis, signs: Signs = UNICODE, width: int = WIDTH, height: int | None = None
+    diagnosis: Diagnosis,
+    signs: Signs = UNICODE,
+    width: int = WIDTH,
+    height: int | None = None,
+    verbose: bool = False,
 ) -> RenderableType:
     """The best verdict in full, as far as it fits; others in a line each."""
     if not diagnosis.verdicts:

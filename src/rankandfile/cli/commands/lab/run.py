@@ -13,6 +13,7 @@ from typer import Argument, Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import kind_of, make, say
+from rankandfile.cli.names import scenario_names
 
 ORDER = 20
 EXAMPLES = (
@@ -23,7 +24,7 @@ EXAMPLES = (
 
 
 def run(
-    name: Annotated[str, Argument(help="A scenario of `raf lab list`.")],
+    name: Annotated[str, Argument(help="A scenario of `raf lab list`.", autocompletion=scenario_names)],
     keep: Annotated[
         Path | None, Option("--keep", help="Folder for what it leaves. Default: a new temporary one.")
     ] = None,
