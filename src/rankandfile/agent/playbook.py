@@ -107,7 +107,7 @@ def _code(play: Draft, section: Section, verdict: Verdict) -> None:
     if not lines or path is None:
         return
     at = f"{path}:{where.line}"
-    words = f"The ranks parted at {at}" if verdict.divergence else f"The place is {at}"
+    words = f"The ranks went different ways at {at}" if verdict.divergence else f"The place is {at}"
     condition = f", by `{where.condition}`" if where.condition else ""
     section.say(f"{words}{condition}.", (*verdict.evidence[:2], at, play.ask("hypotheses")[0]))
     section.quote(path, play.bench.source_lines(path) or [], where.line - _AROUND, where.line + _AROUND)

@@ -75,6 +75,8 @@ class Location(Struct):
     condition: str | None = None
     condition_line: int | None = None
     why_it_can_differ: str | None = None
+    because: str | None = None
+    """The same in a few words: 'it depends on this rank's own data, which is never reduced'."""
 
 
 class ExcerptLine(Struct):

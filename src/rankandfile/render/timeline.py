@@ -196,7 +196,7 @@ def _moments(diagnosis: Diagnosis, slices: pl.DataFrame, cited: list[tuple[int, 
     ids = [f"D{dump}#{record}" for dump, record in cited]
     rows = slices.filter(pl.col("evidence").is_in(ids))
     own = [
-        Moment(at, f"parted: {name}", plain(best.sentence), rank)
+        Moment(at, f"went different ways: {name}", plain(best.sentence), rank)
         for rank, at, name in rows.select("rank", "start_ns", "name").iter_rows()
     ]
     stuck = rows if rows.height else slices.filter("unfinished")

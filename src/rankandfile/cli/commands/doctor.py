@@ -73,7 +73,7 @@ def doctor(
 ) -> None:
     """Is the next hang diagnosable, and is anything set that is useless or harmful?
 
-    Nothing is run: scripts and manifests are read. Exit status: 0 nothing to mend, 1 findings, 2 usage or
+    Nothing is run: scripts and manifests are read. Exit status: 0 nothing to change, 1 findings, 2 usage or
     unreadable input.
     """
     from rankandfile.doctor import Options, examine, lines

@@ -19,7 +19,7 @@ def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
             _command(_level(verdict), spot, f"{headline(verdict)} ({verdict.confidence})", says, in_tree)
         )
         for cohort in cohort_spots(verdict, MAX_COHORTS):
-            lines.append(_command("notice", cohort, "where they parted", cohort.says, in_tree))  # noqa: PERF401
+            lines.append(_command("notice", cohort, "where they went different ways", cohort.says, in_tree))  # noqa: PERF401
     return "\n".join(lines)
 
 

@@ -33,7 +33,7 @@ def prove(
         bool, Option("--all", help="Every scenario in which ranks take different paths.")
     ] = False,
     remedies: Annotated[
-        bool, Option("--remedies", help="Only the patches that mend: the job must finish.")
+        bool, Option("--remedies", help="Only the patches that fix it: the job must finish.")
     ] = False,
     probes: Annotated[
         bool,

@@ -28,7 +28,7 @@ def run(
     keep: Annotated[
         Path | None, Option("--keep", help="Folder for what it leaves. Default: a new temporary one.")
     ] = None,
-    twin: Annotated[bool, Option("--twin", help="Run the healthy twin: the same program, mended.")] = False,
+    twin: Annotated[bool, Option("--twin", help="Run the healthy twin: the same program, fixed.")] = False,
     ranks: Annotated[int | None, Option("--ranks", min=2, help="Ranks of a simulated job.")] = None,
     at: Annotated[
         Path | None,

@@ -26,7 +26,7 @@ def source(
     output: TextFile = None,
     unicode: Unicode = True,
 ) -> None:
-    """The code at which the ranks parted: the condition, and which cohort went which way."""
+    """The code at which the ranks went different ways: the condition, and which cohort went which way."""
     diagnosis = diagnosed(paths, replace(options, fallback=(Path(),))).diagnosis
     from rankandfile.model.document import pretty
     from rankandfile.render.source import drawn
