@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.reason import lookup as look
 
@@ -140,7 +140,7 @@ def _tests(play: Draft, section: Section, verdict: Verdict) -> None:
     for other in verdict.alternatives:
         decided = f" What would decide it: {other.decided_by}." if other.decided_by else ""
         section.say(
-            f"Not ruled out is {other.cause} ({other.confidence}): {other.sentence}{decided}",
+            f"Not ruled out is {other.cause} ({SURE[other.confidence]}): {other.sentence}{decided}",
             (*verdict.evidence[:2], step),
         )
 

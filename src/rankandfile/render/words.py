@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Call, Cohort, Confidence, Diagnosis, Verdict, Wait
+from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Verdict, Wait
 from rankandfile.model.ledger import Evidence
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
@@ -76,10 +76,6 @@ def place_text(file: str, line: int | None) -> str:
 
 def cause_words(cause: str) -> str:
     return cause.replace("_", " ")
-
-
-SURE: dict[Confidence, str] = {"established": "certain", "supported": "likely", "hypothesis": "possible"}
-"""How sure a verdict is, as people say it; the JSON document has the words on the left."""
 
 
 def headline(verdict: Verdict, signs: Signs = UNICODE, world: int | None = None) -> str:

@@ -9,9 +9,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Remedy
+from rankandfile.model.diagnosis import SURE, Remedy
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
-from rankandfile.render.words import SURE, cause_words, counted, headline, job_size, said_ranks
+from rankandfile.render.words import cause_words, counted, headline, job_size, said_ranks
 
 from . import strip
 from .sheet import Part, Sheet
@@ -40,7 +40,8 @@ def _sure(sheet: Sheet) -> str:
     verdict = sheet.verdict
     others = list(dict.fromkeys(cause_words(one.cause) for one in verdict.alternatives))
     more = f" and {len(others) - _MOST_NAMES} more: -v" if len(others) > _MOST_NAMES else ""
-    excluded = f" (not excluded: {', '.join(others[:_MOST_NAMES])}{more})" if others else ""
+    open_ = "also possible" if verdict.confidence == "established" else "not excluded"
+    excluded = f" ({open_}: {', '.join(others[:_MOST_NAMES])}{more})" if others else ""
     named = (
         [cause_words(verdict.cause)]
         if verdict.named and verdict.cause not in ("undetermined", "no_hang")

@@ -59,7 +59,7 @@ def lines(verdict: Verdict) -> Iterator[Line]:
             told |= members
             yield Line(format_ranks(left), _came(verdict, one, set(left)))
     if rest := sorted(set(parse_ranks(verdict.victims)) - told):
-        yield Line(format_ranks(rest), f"{'waits' if len(rest) == 1 else 'wait'} in other calls, for these")
+        yield Line(format_ranks(rest), f"{'waits' if len(rest) == 1 else 'wait'} as well")
 
 
 def _came(verdict: Verdict, cohort: Cohort, ranks: set[int]) -> str:

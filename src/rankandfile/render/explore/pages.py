@@ -46,5 +46,5 @@ class Words(ModalScreen[None]):
             if self._subject is None:
                 yield Static(Text(HELP))
             else:
-                yield Static(card(self._subject.diagnosis, width=100, height=200))
+                yield Static(card(self._subject.diagnosis, width=100, height=200, verbose=True))
         yield Footer()
