@@ -118,6 +118,8 @@ def headline_place(verdict: Verdict) -> str:
     where = verdict.location
     if where is None or not verdict.hang:
         return ""
+    if not (verdict.named or where.condition) and verdict.cause == "undetermined":
+        return ""
     if where.condition or not _not_made(verdict, where):
         inside = f" in {where.function}" if where.function else ""
         return plain(f"{place_text(base_name(where.file), where.condition_line or where.line)}{inside}")
