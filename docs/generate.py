@@ -31,8 +31,8 @@ BEGIN, END = "<!-- answer: begin -->", "<!-- answer: end -->"
 
 _TABLES_HEAD = """# The tables of a case
 
-`raf convert PATH... -o case/` writes these tables as Parquet files, together with `case.json` (what could not be read,
-and the number of ranks). Any command reads such a directory in place of dumps; so do DuckDB, pandas and Polars:
+`raf case convert PATH... -o case/` writes these tables as Parquet files, together with `case.json` (what could not be
+read, and the number of ranks). Any command reads such a directory in place of dumps; so do DuckDB, pandas and Polars:
 
 ```sql
 select c.rank, c.op, c.state, f.file, f.line

@@ -102,7 +102,7 @@ def _lab(cause: Cause) -> list[str]:
         "## One from the lab",
         _origin(recorded),
         *(beside if said != cause.word else []),
-        f"![Where the ranks parted, and who waits for whom: {cause.word}]({cause.word}.svg)",
+        f"![Where the ranks went different ways, and who waits for whom: {cause.word}]({cause.word}.svg)",
         "\n".join(["```console", *_commands(recorded), shown(recorded.diagnosis), "```"]),
     ]
 

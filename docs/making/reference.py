@@ -27,6 +27,7 @@ This page is generated from the commands themselves.
 """
 
 _ROOT = Path(__file__).parents[2]
+_NUMBERS = (int, float)
 _VALUES = {int: "N", float: "X", Path: "PATH"}
 
 _SCHEMA_HEAD = f"""# The JSON document
@@ -54,6 +55,7 @@ class Parameter:
     metavar: str
     default: str
     told: str
+    number: bool = False
 
 
 @dataclass
@@ -103,6 +105,7 @@ def _parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
             metavar="" if kind is bool else told.metavar or _metavar(kind, name if not names else ""),
             default="required" if default is inspect.Parameter.empty and names else _default(default),
             told=" ".join((told.help or "").split()),
+            number=kind in _NUMBERS or any(one in _NUMBERS for one in get_args(kind)),
         )
 
 

@@ -1,4 +1,4 @@
-"""Guards: make ranks agree before they part, and fail at once, with names, where they have parted.
+"""Guards: make ranks agree before they part, and fail at once, with names, where they went different ways.
 
 Every guard works on any backend and device, with or without a process group: where there is nobody to agree with, a
 guard does nothing. Guards talk through the job's store, never through its process groups. `RAF_GUARDS=0` removes

@@ -11,10 +11,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankandfile.evidence.files.elsewhere import how_to_copy
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.errors import UserError
@@ -48,6 +50,8 @@ class Options:
     """Which attempt of the job, 1 being the earliest. None: the latest that has most of its ranks."""
     prefix: str | None = None
     """What stands right before the rank in a file's name; other files are not of the job."""
+    collectives: tuple[str, ...] = ()
+    """Dotted names of functions whose source is not there, and that are known to issue a collective."""
     replica_ranks: int | None = None
     """Ranks per replica group (torchft), whose dumps count their members from 0."""
     jobs: int | None = None
@@ -161,6 +165,10 @@ def _diagnosed(
 
     _say(on_progress, "reasoning")
     tree = _as_it_ran(tree, case, options)
+    if tree is not None and options.collectives:
+        from rankandfile.source.registry.tables import also_collectives
+
+        also_collectives(options.collectives)
     facts = gather(case, on_step, options.hung, NO_CODE if tree is None else _code_read(case, tree))
     diagnosis = conclude(facts)
     if tree is None:
@@ -220,15 +228,31 @@ def _tells_of_a_job(case: Case) -> bool:
 
 
 def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
+    from rankandfile.evidence.files.looked_at import looked_at
+
     where = ", ".join(str(path) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
+    found = looked_at(paths)
+    if found == "no file":
+        return f"{where}: no file in it; raf reads {_READS}"
     why = f" ({notes[0]}{f'; {len(notes) - 1} more notes' if len(notes) > 1 else ''})" if notes else ""
-    return f"nothing that tells of a job could be read from {where}{why}"
+    return f"{where}: nothing there tells of a job{why}; looked at {found}; raf reads {_READS}"
+
+
+_READS = "flight recorder dumps, stacks, logs, and archives of them"
 
 
 def _all_there(paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.exists():
-            raise UserError(f"{path}: no such file or directory")
+            raise UserError(how_to_copy(str(path)) or f"{path}: no such file or directory{_nearest(path)}")
+
+
+def _nearest(path: Path) -> str:
+    try:
+        near = get_close_matches(path.name, [one.name for one in path.parent.iterdir()], 1)
+    except OSError:
+        return ""
+    return f"; perhaps {path.with_name(near[0])}?" if near else ""
 
 
 def _say(on_progress: OnProgress | None, stage: str) -> None:

@@ -79,7 +79,7 @@ def test_an_investigation_starts_by_itself_and_writes_into_the_case(tmp_path: Pa
     investigations.finish()
     assert said == [f"investigation: {case / 'investigation.md'}"]
     assert "`trainer.py:40`" in (case / "investigation.md").read_text()
-    assert "EARLY EXIT" in (case / "investigation.log").read_text()
+    assert "HANG: rank 2 left early" in (case / "investigation.log").read_text()
 
 
 def test_a_model_for_raf_run_is_checked_before_the_job_starts() -> None:

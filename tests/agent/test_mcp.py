@@ -64,7 +64,7 @@ def test_documents_and_facts_are_resources(here: Any) -> None:
         listed = (await client.list_resources()).resources
         assert [one.name for one in listed] == list(resources.DOCUMENTS)
         texts = {one.name: await read(client, one.uri) for one in listed}
-        assert texts["report.md"].startswith("## EARLY EXIT")
+        assert texts["report.md"].startswith("## HANG: rank 2 left early")
         assert texts["investigation.md"].startswith("# Investigation: early exit")
         assert all(json.loads(line)["tool"] for line in texts["investigation.jsonl"].splitlines())
         # A `#` in an address is written %23; some clients send it as it is.

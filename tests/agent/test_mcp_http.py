@@ -55,7 +55,7 @@ def test_a_client_opens_a_case_and_drives_a_whole_investigation_over_http(
         opened = await ask(client, "open_case", paths=["early-stop/evidence"], src=["early-stop/src"])
         assert opened.startswith("The case is open as `c1`, with its source.")
         assert (await investigate(client, case="c1"))[-1].startswith("accepted: early_exit of rank 2")
-        assert "## EARLY EXIT" in await read(client, "raf://c1/report.md")
+        assert "## HANG: rank 2 left early" in await read(client, "raf://c1/report.md")
 
     over_http(address, session, mode=mode)
 

@@ -56,7 +56,7 @@ def test_the_place_the_condition_why_and_the_fix_are_in_it(early_stop: Bench) ->
     document = investigate(early_stop).document
     shown = words_of(document)
     assert document.startswith("# Investigation: early exit\n")
-    assert "The ranks parted at `trainer.py:40`, by `if self.out_of_patience():`." in shown
+    assert "The ranks went different ways at `trainer.py:40`, by `if self.out_of_patience():`." in shown
     assert "can differ between ranks" in shown
     assert '+            if guard.agree(self.out_of_patience(), how="any"):' in document
     assert "Do not raise the timeout" in shown
@@ -69,7 +69,7 @@ def test_the_command_writes_both_files_and_the_steps_have_the_digests_of_their_a
     command += ["--src", str(EARLY_STOP / "src"), "-o", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1, done.stderr
-    assert "EARLY EXIT" in done.stdout and "investigation.md" in done.stderr
+    assert "HANG: rank 2 left early" in done.stdout and "investigation.md" in done.stderr
     assert "if self.out_of_patience():" in (tmp_path / "out" / "investigation.md").read_text()
     lines = (tmp_path / "out" / "investigation.jsonl").read_text().splitlines()
     steps = [json.loads(line) for line in lines]

@@ -116,7 +116,7 @@ def test_a_dry_run_shows_and_writes_nothing(raf: Raf, other_op: Path, tmp_path: 
         (["-o", "x.zip", "--redact", "--raw"], "leave out"),
         (["-o", "x.zip", "--hide", "me"], "--hide needs --redact"),
         (["--dry-run"], "add --redact"),
-        (["-o", "no/such/folder/x.zip"], "no such directory"),
+        (["-o", "no/such/folder/x.zip"], "no folder no/such/folder"),
         (["-o", "there.zip"], "--force"),
     ],
 )

@@ -1,75 +1,245 @@
-"""A person's mistakes are one line and exit status 2; never a traceback."""
+"""A person's mistakes are one line and exit status 2, for every command; never a traceback, and never a verdict's 1."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from making import reference
 from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP
 
 from rankandfile import __version__
 
 pytestmark = pytest.mark.slow
 
+#: What a command must be given besides the mistake.
+NEEDED = {
+    "case convert": ["-o", "{new}"],
+    "case pack": ["-o", "{new}.zip"],
+    "fix": ["--src", "{src}"],
+    "lab ablate": [],
+    "lab answers": ["-o", "{new}"],
+    "lab run": ["early_stop_local"],
+    "lab watch": ["{new}"],
+    "case open": ["{garbage}"],
+    "lab blind new": ["{new}"],
+    "show evidence": [],
+}
+#: Of their own kind: they start or serve a process, or take what they are given for a name.
+APART = {"run", "fr-trace"}
+
+
+COMMANDS = {
+    path: one for one in reference.all_commands() if (path := one.path.removeprefix("raf ")) not in APART
+}
+OF_EVIDENCE = [
+    path
+    for path, one in COMMANDS.items()
+    if path != "explore"
+    and any("ump" in p.told and "archives" in p.told for p in one.parameters if not p.names)
+]
+EVIDENCE_FAULTS = {
+    "no such path": ("/does/not/exist", "no such file"),
+    "empty folder": ("{empty}", "no file in it"),
+    "unrelated folder": ("{unrelated}", "looked at 4 files: 3 .py, 1 .toml; raf reads"),
+    "unreadable file": ("{garbage}", "nothing there tells of a job"),
+    "an address": ("s3://bucket/dumps", "aws s3 cp --recursive s3://bucket/dumps"),
+}
+
+
+NUMBERS = [
+    (path, max(p.names, key=len))
+    for path, one in COMMANDS.items()
+    for p in one.parameters
+    if p.number and p.names
+]
+OUTPUTS = [
+    path
+    for path, one in COMMANDS.items()
+    if any("-o" in p.names for p in one.parameters) and path != "attach"
+]
+RANKS = [
+    path
+    for path, one in COMMANDS.items()
+    if any({"--rank", "--explain"} & {*p.names} for p in one.parameters)
+]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    here = tmp_path_factory.mktemp("places")
+    (here / "empty").mkdir()
+    (here / "unrelated").mkdir()
+    for name in ("a.py", "b.py", "c.py", "d.toml"):
+        (here / "unrelated" / name).write_text("" if name == "d.toml" else "raise RuntimeError('failed')\n")
+    (here / "garbage").write_bytes(bytes(range(256)) * 64)
+    return {
+        "dumps": EARLY_STOP / "evidence" / "dumps",
+        "src": EARLY_STOP / "src",
+        "empty": here / "empty",
+        "unrelated": here / "unrelated",
+        "garbage": here / "garbage",
+        "new": here / "new",
+    }
+
+
+def one_line(raf: Raf, places: dict[str, Path], path: str, *more: str) -> str:
+    arguments = [word.format(**places) for word in (*path.split(), *NEEDED.get(path, []), *more)]
+    done = raf(*arguments)
+    lines = [line for line in done.err.splitlines() if line.strip()]
+    assert (done.status, done.out, len(lines)) == (2, "", 1), (arguments, done)
+    assert lines[0].startswith("raf: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize("fault", EVIDENCE_FAULTS)
+@pytest.mark.parametrize("path", OF_EVIDENCE)
+def test_evidence_that_is_none(raf: Raf, places: dict[str, Path], path: str, fault: str) -> None:
+    given, said = EVIDENCE_FAULTS[fault]
+    assert said in one_line(raf, places, path, given)
+
+
+@pytest.mark.parametrize("path", OF_EVIDENCE)
+def test_no_evidence_at_all(raf: Raf, places: dict[str, Path], path: str) -> None:
+    one_line(raf, places, path)
+
+
+@pytest.mark.parametrize(("path", "option"), NUMBERS, ids=" ".join)
+def test_what_is_no_number(raf: Raf, places: dict[str, Path], path: str, option: str) -> None:
+    assert option in one_line(raf, places, path, option, "three")
+
+
+@pytest.mark.parametrize("path", OUTPUTS)
+def test_a_place_that_cannot_be_written(raf: Raf, places: dict[str, Path], path: str) -> None:
+    assert "cannot write" in one_line(raf, places, path, "-o", "{garbage}/below", "{dumps}")
+
+
+@pytest.mark.parametrize("path", RANKS)
+def test_a_rank_that_is_not_there(raf: Raf, places: dict[str, Path], path: str) -> None:
+    option = "--explain" if path == "diagnose" else "--rank"
+    assert "no rank 99 in this case; it has 0-3" in one_line(raf, places, path, "{dumps}", option, "99")
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: str) -> None:
+    assert f"raf {path} --help" in one_line(raf, places, path, "--nonsense")
+
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "said"),
     [
-        ["diagnose", "/does/not/exist"],
-        ["show", "calls", "/does/not/exist"],
-        ["show", "calls", "{dumps}", "--rank", "three"],
-        ["show", "calls", "{dumps}", "--group", "nobody"],
-        ["show", "calls", "{dumps}", "--state", "asleep"],
-        ["show", "calls", "{dumps}", "--seq", "9-3"],
-        ["convert", "{dumps}", "-o", "{full}"],
-        ["convert", "{dumps}", "-o", "{file}"],
-        ["lab", "run", "no-such-scenario"],
-        ["lab", "score", "--set", "{full}"],
-        ["fr-trace", "{dumps}", "--transform-ft"],
-        ["diagnose", "{full}"],
+        ("nonsense", "No such command 'nonsense'"),
+        ("diagnos", "Did you mean 'diagnose'?"),
+        ("{src}x", "perhaps"),
+        ("show calls {dumps} --rank three", "--rank"),
+        ("show calls {dumps} --group nobody", "no group 'nobody'"),
+        ("show calls {dumps} --state asleep", "must be one of"),
+        ("show calls {dumps} --seq 9-3", "--seq"),
+        ("diagnose {dumps} --attempt 7", "there is 1"),
+        ("diagnose {dumps} --src /nowhere", "/nowhere: no such file"),
+        ("diagnose {dumps} --git v1", "--git needs --src"),
+        ("diagnose {dumps} -o {new}.abc", "the suffix tells the format"),
+        ("show evidence {dumps} D9#9", "no evidence D9#9"),
+        ("explain erly_exit", "perhaps early_exit?"),
+        ("lab run early_stop_locl", "perhaps early_stop_local"),
+        ("lab score --set {empty}", "no incident"),
+        ("explore {dumps}", "needs a terminal"),
+        ("fr-trace {dumps} --transform-ft", "raf: "),
+        ("fr-trace {dumps} -o /nowhere/x", "cannot write"),
+        ("fr-trace {dumps} --selected-ranks x", "invalid int value"),
+        ("doctor /nowhere", "/nowhere"),
+        ("mcp /nowhere", "/nowhere"),
+        ("show ring /nowhere", "/nowhere"),
+        ("attach 4194399", "no process"),
     ],
-    ids=lambda arguments: " ".join(arguments),
 )
-def test_one_line_and_status_2(raf: Raf, other_op: Path, tmp_path: Path, arguments: list[str]) -> None:
-    full = tmp_path / "full"
-    full.mkdir()
-    (full / "notes.txt").write_text("nothing of interest\n")
-    names = {"dumps": other_op, "full": full, "file": full / "notes.txt"}
-    done = raf(*(argument.format(**names) for argument in arguments))
+def test_other_mistakes(raf: Raf, places: dict[str, Path], arguments: str, said: str) -> None:
+    assert said in one_line(raf, places, arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("sorces = 1", "no setting 'sorces'"), ("src = 1", "list of words"), ("src", "raf.toml")],
+)
+def test_what_a_project_says_wrongly(
+    raf: Raf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    (tmp_path / "raf.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    done = raf("diagnose", EARLY_STOP / "evidence")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert said in done.err
+
+
+@pytest.mark.parametrize("arguments", ["", "lab"])
+def test_no_command_is_help_and_status_2(raf: Raf, arguments: str) -> None:
+    done = raf(*arguments.split())
     assert done.status == 2
-    assert done.out == ""
-    lines = [line for line in done.err.splitlines() if line.strip()]
-    assert len(lines) == 1, done.err
-    assert lines[0].startswith("raf: ")
+    assert done.out.count("Usage: raf") == 1
 
 
-@pytest.mark.parametrize("arguments", [["diagnose"], ["diagnose", "x", "--nonsense"], ["nonsense"]])
-def test_usage_errors_have_status_2_and_no_traceback(raf: Raf, arguments: list[str]) -> None:
-    done = raf(*arguments)
-    assert done.status == 2
-    assert "Traceback" not in done.err
+BROKEN = (
+    "import sys, rankandfile.pipeline as p\n"
+    "def run(*a, **k): raise KeyError('colour')\n"
+    "p.run = run\n"
+    "from rankandfile.cli.main import main\n"
+    "main()\n"
+)
 
 
-def test_a_closed_pipe_is_no_error(other_op: Path) -> None:
-    raf = f"{sys.executable} -m rankandfile"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {raf} show calls {other_op} -n 0 | head -1; echo $?"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert "Traceback" not in done.stderr
-    assert "Exception" not in done.stderr
+@pytest.mark.parametrize("traceback", [False, True])
+def test_a_mistake_of_ours_is_no_verdict(traceback: bool) -> None:
+    words = ["diagnose", str(EARLY_STOP / "evidence"), *(["--traceback"] if traceback else [])]
+    done = subprocess.run([sys.executable, "-c", BROKEN, *words], capture_output=True, text=True, check=False)
+    if traceback:
+        assert done.stderr.startswith("Traceback")
+    else:
+        assert done.stderr.count("\n") == 1
+    line = done.stderr.splitlines()[-1]
+    assert "raf itself failed: KeyError: 'colour'" in line and "--traceback" in line and "issues" in line
+    assert done.returncode == 70
+
+
+@pytest.mark.parametrize(
+    "command", ["show calls {0} -n 0", "{0}", "{0} --format json", "--help", "show stacks {0}"]
+)
+def test_a_closed_pipe_is_silent_and_no_verdict(command: str) -> None:
+    words = f"{sys.executable} -m rankandfile {command.format(EARLY_STOP / 'evidence')}"
+    # Whoever reads is gone before the first word comes.
+    script = f"{words} | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stderr == ""
+    assert done.stdout == "141\n"
+
+
+def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
+    """And of what came from the pipe nothing stays."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rankandfile", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    while not [*tmp_path.glob("raf-*/stdin")]:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "raf: interrupted\n")
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_version(raf: Raf) -> None:
-    assert raf("--version").out == f"raf {__version__}\n"
+    for words in ("--version", "-V"):
+        assert raf(words).out == f"raf {__version__}\n"
+    assert raf("version").out.startswith(f"raf {__version__}, Python ")
 
 
 @pytest.mark.parametrize(
-    "command", ["diagnose", "convert", "show calls", "show groups", "show progress", "lab run"]
+    "command",
+    ["diagnose", "case convert", "show calls", "show groups", "show progress", "lab run", "explain"],
 )
 def test_help_shows_examples(raf: Raf, command: str) -> None:
     done = raf(*command.split(), "--help")

@@ -36,7 +36,7 @@ STARTING = (
 )
 OTHERS = (
     "case pack evidence -o packed.zip --redact",
-    "convert evidence -o case",
+    "case convert evidence -o case",
     "doctor",
     "fix evidence --src src",
     "fr-trace evidence",

@@ -1,4 +1,4 @@
-"""`raf show` and `raf convert`: the tables of a case by hand, in every format."""
+"""`raf show` and `raf case convert`: the tables of a case by hand, in every format."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ def test_progress_has_a_row_per_rank_and_group(raf: Raf, other_op: Path) -> None
 
 def test_a_converted_case_says_what_the_dumps_said(raf: Raf, other_op: Path, tmp_path: Path) -> None:
     case = tmp_path / "case"
-    assert raf("convert", other_op, "-o", case).status == 0
+    assert raf("case", "convert", other_op, "-o", case).status == 0
     assert calls(raf, case).equals(calls(raf, other_op))
     assert json.loads(raf("diagnose", case, "--format", "json").out) == json.loads(
         raf("diagnose", other_op, "--format", "json").out
     )
-    assert raf("convert", other_op, "-o", case).status == 2
-    assert raf("convert", other_op, "-o", case, "--force").status == 0
+    assert raf("case", "convert", other_op, "-o", case).status == 2
+    assert raf("case", "convert", other_op, "-o", case, "--force").status == 0
 
 
 def test_an_archive_serves_as_well_as_a_folder(raf: Raf, other_op: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ VIEWS = {
     "calls": ["broadcast", "trainer.py:59"],
     "groups": ["default_pg", "0-3"],
     "progress": ["85", "86", "collective"],
-    "cohorts": ["1,3", "barrier at parallel.py:52"],
+    "cohorts": ["0,1,3", "parallel.py:52"],
     "waits": ["broadcast", "all_reduce"],
     "stacks": ["shutdown  parallel.py:52", "culprit"],
     "source": ["if self.out_of_patience():", "> a call"],

@@ -44,7 +44,7 @@ def test_on_a_terminal_each_step_is_named_and_the_answer_stays_clean(tmp_path: P
     for step in ("reading", "reasoning", "reading the source"):
         assert step in said
     shown = (tmp_path / "answer").read_text(encoding="utf-8")
-    assert shown.startswith("EARLY EXIT")
+    assert shown.startswith("HANG: rank 2 left early")
     assert "reasoning" not in shown
     assert "\x1b[" not in shown
 
@@ -63,7 +63,7 @@ def test_a_narrow_terminal_without_colour_and_symbols() -> None:
     codes = {code for codes in re.findall(r"\x1b\[([\d;]*)m", said) for code in codes.split(";")}
     assert codes <= {"", "0", "1", "2"}, "colours"
     lines = re.sub(r"\x1b\[[\d;]*m|\r", "", said).splitlines()
-    assert lines[0].startswith("EARLY EXIT - rank 2")
+    assert lines[0].startswith("HANG: rank 2 left early")
     assert all(line.isascii() and len(line) <= 60 for line in lines)
 
 

@@ -10,12 +10,13 @@ from support.opened_sets import archives, name_of, unpacked
 from support.selected import in_lab
 from support.spoken.faults import FORMS, Form, faults
 from support.spoken.held import Group, Made, Witness, untrue
-from support.spoken.reading import header_of, of_cohort, of_sentence, of_wait
+from support.spoken.reading import header_of, listed, of_branch, of_cohort, of_sentence, of_wait, ranks_in
 from support.spoken.statement import Spoken
 
 from rankandfile.lab import catalog as real
 from rankandfile.lab.sim import catalog
 from rankandfile.lab.sim.run import simulate
+from rankandfile.render.words import said_ranks
 
 HERE = ("skip-nonfinite-ddp", "early-stop-3d")
 SIMULATED = list(catalog.scenarios())
@@ -90,13 +91,14 @@ GROUP = "(group default_pg [0-2], seq 2)"
         ("Rank 2 made the barrier at fit.py:30 where ranks 0 and 1 made the all_reduce at fit.py:20.",
          "Rank 2 made the barrier at fit.py:30 where ranks 0-2 made the all_reduce at fit.py:20."),
         ("Rank 2 skipped the all_reduce at fit.py:20.", "Rank 1 skipped the all_reduce at fit.py:20."),
-        ("Rank 2 left the loop early: it is in the barrier at fit.py:30 behind it.",
-         "Rank 1 left the loop early: it is in the barrier at fit.py:30 behind it."),
+        ("Rank 2 left the loop early: it is in the barrier at fit.py:30 after it.",
+         "Rank 1 left the loop early: it is in the barrier at fit.py:30 after it."),
         ("Rank 2: exited with code 1.", "Rank 0: exited with code 1."),
         ("Rank 2: raised ValueError: no more batches, and exited with code 1.", "Rank 2: raised KeyError: 'step'."),
         ("Rank 2 is in shutdown, fit.py:30, the same in 3 snapshots.", "Rank 2 is in shutdown, fit.py:31."),
-        ("Rank 1 parted from rank 0 at fit.py:3, in fit, by `if dist.get_rank() == 0:` (not taken on rank 1, taken on "
-         "rank 0).", "Rank 1 parted from rank 0 at fit.py:3, in fit, by `if dist.get_rank() == 0:` (taken on rank 1)."),
+        ("Rank 1 went another way than rank 0 at fit.py:3, in fit, by `if dist.get_rank() == 0:` (not taken on rank 1, "
+         "taken on rank 0).",
+         "Rank 1 went another way than rank 0 at fit.py:3, in fit, by `if dist.get_rank() == 0:` (taken on rank 1)."),
     ],
 )  # fmt: skip
 def test_a_sentence_is_read_and_held(so: str, not_so: str) -> None:
@@ -113,6 +115,22 @@ def test_lines_of_a_card_are_read_and_held() -> None:
     assert of_words(list(of_cohort("1", "no call here", header)))
     assert not of_words(list(of_wait("0,1 for 2, in all_reduce #2 of default_pg [0-2]")))
     assert of_words(list(of_wait("0-2 in all_reduce #2 of default_pg [0-2]")))
+
+
+def test_ranks_as_people_say_them_are_understood() -> None:
+    for ranks, world in (
+        ("3", 8),
+        ("0,2", 4),
+        ("0-2,4-31", 32),
+        ("0-31", 32),
+        (",".join(map(str, range(1, 99, 2))), 99),
+    ):
+        assert ranks_in(listed(said_ranks(ranks, world), world)) == ranks_in(ranks)
+
+
+def test_who_took_a_branch_is_held() -> None:
+    assert not of_words(list(of_branch("if rank == 2:  taken by rank 2, not taken by ranks 0,1")))
+    assert of_words(list(of_branch("if rank == 2:  taken by rank 1, not taken by ranks 0,2")))
 
 
 def test_a_supposition_states_nothing() -> None:

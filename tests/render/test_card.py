@@ -10,6 +10,7 @@ from support.render.cards import SNAPSHOTS, WIDTHS, shown
 from support.render.diagnosed import DOCUMENTED, document, simulated
 
 from rankandfile.model.diagnosis import (
+    SURE,
     Cohort,
     Culprit,
     Diagnosis,
@@ -19,8 +20,8 @@ from rankandfile.model.diagnosis import (
     Wait,
     to_json,
 )
-from rankandfile.model.ranks import format_ranks
-from rankandfile.render.words import PLAIN
+from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.render.words import PLAIN, said_ranks
 
 STALE = "not as it was: if it is as it should be, run `PYTHONPATH=tests python -m support.render.regenerate`"
 
@@ -43,16 +44,68 @@ def test_the_answer_comes_first_and_fits_the_screen(cause: str) -> None:
     verdict = diagnosis.verdicts[0]
     assert verdict.cause == cause
     lines = shown(diagnosis, 100).splitlines()
-    assert len(lines) <= 40
-    if verdict.hang and cause != "undetermined":
-        assert lines[0].startswith(cause.replace("_", " ").upper())
-        if verdict.culprits:
-            assert f"rank{'s' if len(verdict.culprits) > 1 else ''} " in lines[0]
-    assert lines[1].startswith(verdict.confidence)
-    assert " ".join(lines[2:8]).startswith(verdict.sentence[:60])
+    assert len(lines) <= 16
+    assert lines[0].startswith("NO HANG" if verdict.hang is False else "HANG: ")
+    if verdict.culprits:
+        assert f"rank{'s' if len(verdict.culprits) > 1 else ''} " in lines[0]
+    assert lines[1].startswith(SURE[verdict.confidence])
+    assert all(one.cause.replace("_", " ") in lines[1] for one in verdict.alternatives[:3])
+    assert len(verdict.alternatives) <= 3 or f"and {len(verdict.alternatives) - 3} more: -v" in lines[1]
 
 
-@pytest.mark.parametrize("width", [40, 60, 100])
+@pytest.mark.parametrize("cause", DOCUMENTED)
+def test_the_details_have_all_the_rest(cause: str) -> None:
+    diagnosis = document(cause)
+    verdict = diagnosis.verdicts[0]
+    brief, whole = shown(diagnosis, 100), shown(diagnosis, 100, verbose=True)
+    assert whole.startswith(brief.rstrip())
+    told = " ".join(words(whole))
+    for text in (
+        verdict.sentence,
+        *(one.sentence for one in verdict.alternatives),
+        *(one.text for one in verdict.remedies),
+    ):
+        assert " ".join(words(text)) in told
+
+
+PLAIN_WORDS = re.compile(
+    r"\b(?:behind (?:it|the)|in turn|parted|mends?|mended|established|supported|hypothesis)\b"
+)
+
+
+@pytest.mark.parametrize("cause", DOCUMENTED)
+def test_its_words_are_plain(cause: str) -> None:
+    assert not PLAIN_WORDS.search(shown(document(cause), 100, verbose=True))
+
+
+@pytest.mark.parametrize("cause", DOCUMENTED)
+def test_the_place_of_the_headline_is_no_call_that_was_not_made(cause: str) -> None:
+    diagnosis = document(cause)
+    verdict = diagnosis.verdicts[0]
+    divergence = verdict.divergence
+    if divergence is None or verdict.location is None or verdict.location.condition:
+        return
+    named = {one.rank for one in verdict.culprits}
+    calls = [(one, one.call) for one in divergence.cohorts if one.call is not None]
+    made = {f"{call.file}:{call.line}" for one, call in calls if named & {*parse_ranks(one.ranks)}}
+    missed = {f"{call.file}:{call.line}" for one, call in calls} - made
+    place = f"{verdict.location.file}:{verdict.location.line}"
+    if named and (place in missed or divergence.kind == "skipped"):
+        assert (
+            f"{verdict.location.file.rpartition('/')[2]}:{verdict.location.line}"
+            not in shown(diagnosis, 100).splitlines()[0]
+        )
+
+
+@pytest.mark.parametrize("height", [16, 24, 50])
+@pytest.mark.parametrize("cause", DOCUMENTED)
+def test_it_fits_a_terminal_where_that_can_be(cause: str, height: int) -> None:
+    whole = len(shown(document(cause), 100).splitlines())
+    fits = len(shown(document(cause), 100, height=height).splitlines())
+    assert fits <= whole and (fits < height or height == 16)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
 @pytest.mark.parametrize("cause", DOCUMENTED)
 def test_no_line_is_wider_than_the_window(cause: str, width: int) -> None:
     assert max(len(line) for line in shown(document(cause), width).splitlines()) <= width
@@ -71,36 +124,58 @@ def test_colour_adds_nothing(cause: str) -> None:
     assert words(re.sub(r"\x1b\[[\d;]*m", "", coloured)) == words(shown(document(cause), 100))
 
 
+@pytest.mark.parametrize(
+    ("ranks", "world", "said"),
+    [
+        ("3", 512, "rank 3"),
+        ("0,2", 4, "ranks 0,2"),
+        ("0-2,4-511", 512, "all ranks but 3"),
+        ("0-511", 512, "all 512 ranks"),
+        (",".join(map(str, range(1, 512, 2))), 512, "the 256 odd ranks 1-511"),
+        (",".join(map(str, range(0, 512, 8))), 512, "64 ranks, every 8th from 0 to 504"),
+        ("8-15", 512, "ranks 8-15"),
+    ],
+)
+def test_ranks_are_said_as_people_say_them(ranks: str, world: int, said: str) -> None:
+    assert said_ranks(ranks, world) == said
+
+
 def words(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
-def test_the_cohorts_are_a_strip_of_who_called_what() -> None:
+def test_the_cohorts_are_a_strip_of_who_did_what() -> None:
     card = shown(document("raised"), 100)
-    assert "0,1,3-7 ▸ all_reduce #19 model.py:102" in card
-    assert "2       ▸ gone: whether it came to #19, nothing tells" in card
+    assert (
+        "rank 2 on node00 ▸ raised IndexError: index 90112 is out of bounds, and exited with code 1" in card
+    )
+    assert "ranks 0,1,3-7    ▸ wait in all_reduce #19 model.py:102" in card
+    details = shown(document("raised"), 100, verbose=True)
+    assert "2       ▸ gone: whether it came to #19, nothing tells" in details
 
 
 def test_the_code_shows_where_the_ways_part() -> None:
-    card = shown(document("rank_conditional"), 100).splitlines()
+    card = shown(document("rank_conditional"), 100, verbose=True).splitlines()
     (condition,) = [line for line in card if "rank == 3:" in line]
     (call,) = [line for line in card if "dist.all_reduce(loss_sum)" in line]
     assert re.search(r"AB +85 \?", condition)
     assert re.search(r" B +86 >", call)
 
 
-def test_where_nobody_is_known_to_be_behind_it_says_so_first() -> None:
+def test_where_nobody_is_known_to_be_at_fault_it_says_so_first_and_what_would_tell() -> None:
     diagnosis = document("undetermined")
-    assert shown(diagnosis, 100).startswith("RANK 0 DID NOT JOIN, cause open")
+    assert shown(diagnosis, 100).startswith("HANG: rank 0 did not join, cause open")
     diagnosis.verdicts[0].culprits = []
-    assert shown(diagnosis, 100).startswith("UNDETERMINED")
+    card = shown(diagnosis, 100)
+    assert card.startswith("HANG: cause open")
+    assert "\nstands " in card and "\nnext   " in card
 
 
 def test_a_patch_is_pointed_to() -> None:
     diagnosis = document("size_mismatch")
     assert "raf fix" not in shown(diagnosis, 100)
     diagnosis.verdicts[0].remedies = [Remedy(title="Pad", text="Pad it.", diff="--- a\n+++ b\n")]
-    assert "`raf fix` shows the change as a patch." in shown(diagnosis, 100)
+    assert "the patch: raf fix PATH... --src DIR" in shown(diagnosis, 100)
 
 
 def big() -> Diagnosis:
@@ -124,8 +199,9 @@ def big() -> Diagnosis:
 
 def test_a_big_job_never_floods_the_screen() -> None:
     card = shown(big(), 100)
-    assert len(card.splitlines()) <= 40
-    assert "1000 ?" in card, "the condition is among the lines that are left"
+    assert len(card.splitlines()) <= 20
+    assert card.startswith("HANG: the 8,192 odd ranks 1-16383 ")
+    assert "1000 ?" in shown(big(), 100, verbose=True), "the condition is among the lines that are left"
 
 
 @pytest.mark.parametrize("width", WIDTHS)

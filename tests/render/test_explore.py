@@ -70,7 +70,7 @@ def cells(app: Explorer, name: str) -> list[str]:
 
 def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: ExplorerRows) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
-        assert "HOST BLOCKED" in text(app, "verdict")
+        assert "HANG: rank 3 never came" in text(app, "verdict")
         assert cells(app, "ranks")[:2] == ["3", "culprit"]
         assert title(app, "stack") == "where the host stood"
         assert text(app, "stack-text").startswith("_read  ")

@@ -131,7 +131,8 @@ def test_github_names_file_line_and_title() -> None:
         document("rank_conditional"), lambda path: path.removeprefix("/workspace/train/")
     ).split("\n")
     assert first.startswith(
-        "::error file=trainer.py,line=85,title=RANK CONDITIONAL (supported)::Rank 3 made "
+        "::error file=trainer.py,line=85,title=HANG%3A rank 3 took a branch that depends on the rank (likely)::"
+        "Rank 3 made "
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.reason import lookup as look
 
@@ -107,7 +107,7 @@ def _code(play: Draft, section: Section, verdict: Verdict) -> None:
     if not lines or path is None:
         return
     at = f"{path}:{where.line}"
-    words = f"The ranks parted at {at}" if verdict.divergence else f"The place is {at}"
+    words = f"The ranks went different ways at {at}" if verdict.divergence else f"The place is {at}"
     condition = f", by `{where.condition}`" if where.condition else ""
     section.say(f"{words}{condition}.", (*verdict.evidence[:2], at, play.ask("hypotheses")[0]))
     section.quote(path, play.bench.source_lines(path) or [], where.line - _AROUND, where.line + _AROUND)
@@ -140,7 +140,7 @@ def _tests(play: Draft, section: Section, verdict: Verdict) -> None:
     for other in verdict.alternatives:
         decided = f" What would decide it: {other.decided_by}." if other.decided_by else ""
         section.say(
-            f"Not ruled out is {other.cause} ({other.confidence}): {other.sentence}{decided}",
+            f"Not ruled out is {other.cause} ({SURE[other.confidence]}): {other.sentence}{decided}",
             (*verdict.evidence[:2], step),
         )
 

@@ -66,8 +66,8 @@ def diagnose(case: Path, source: Path | None, unicode: bool, width: int) -> Answ
         process.communicate()
         return Answer(2, "", f"the diagnosis took longer than {DIAGNOSIS_S:.0f} s")
     words = out.decode("utf-8", "replace"), told.decode("utf-8", "replace").strip()
-    if process.returncode == 1 and not (case / "diagnosis.json").is_file():
-        # Python ends with 1, too, where it breaks down: that is no verdict.
+    if process.returncode not in (0, 2, 3) and not (case / "diagnosis.json").is_file():
+        # It has broken down, or was ended: that is no verdict.
         return Answer(
             2, "", f"the diagnosis broke off: {words[1].splitlines()[-1] if words[1] else 'no word'}"
         )

@@ -4,6 +4,7 @@ replaced where the evidence of another node arrives later.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,4 +115,5 @@ def headline(answer: Answer) -> str:
     if answer.late:
         return f"slow so far: {answer.late}"
     card = answer.card.strip()
-    return card.splitlines()[0] if answer.is_hang and card else answer.words
+    # The place stands at the end of the line, behind blanks.
+    return "  ".join(re.split(r" {2,}", card.splitlines()[0])) if answer.is_hang and card else answer.words

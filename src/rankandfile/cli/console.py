@@ -29,6 +29,19 @@ out = Console(highlight=False, markup=False, width=_width(sys.stdout))
 err = Console(stderr=True, highlight=False, markup=False, width=_width(sys.stderr))
 
 
+#: Of a card: lines longer than this are not read at a glance.
+CARD_WIDTH = 120
+#: As the documentation has it.
+_CARD_IN_A_PIPE = 100
+
+
+def card_size(console: Console) -> tuple[int, int | None]:
+    """Columns, and rows: a pipe has none."""
+    if not console.is_terminal:
+        return (min(console.width, CARD_WIDTH) if "COLUMNS" in os.environ else _CARD_IN_A_PIPE), None
+    return min(console.width, CARD_WIDTH), console.height
+
+
 def shows_symbols(console: Console, unicode: bool) -> bool:
     return unicode and (console.encoding or "").lower().startswith("utf")
 

@@ -7,10 +7,24 @@ from contextlib import contextmanager
 
 from rankandfile.model.errors import UserError
 
-__all__ = ["INTERRUPTED", "NO_HANG", "UNDETERMINED", "USAGE", "VERDICT", "UserError", "told_as"]
+__all__ = [
+    "INTERNAL",
+    "INTERRUPTED",
+    "NO_HANG",
+    "PIPE_CLOSED",
+    "UNDETERMINED",
+    "USAGE",
+    "VERDICT",
+    "UserError",
+    "told_as",
+]
 
 NO_HANG, VERDICT, USAGE, UNDETERMINED = 0, 1, 2, 3
 """Exit statuses of the commands that diagnose."""
+INTERNAL = 70
+"""Something is wrong with raf itself: never 1, which is a verdict."""
+PIPE_CLOSED = 141
+"""Whoever read the answer went, as SIGPIPE would have it."""
 INTERRUPTED = 130
 """By the person at the keyboard; what there was is kept."""
 

@@ -33,7 +33,7 @@ def select_calls(
 
     calls = case.calls
     if rank is not None:
-        calls = calls.filter(pl.col("rank").is_in(numbers(rank, "--rank")))
+        calls = calls.filter(pl.col("rank").is_in(ranks_called(case, rank)))
     if group is not None:
         calls = calls.filter(pl.col("group").is_in(groups_called(case, group).implode()))
     if op is not None:
@@ -60,6 +60,21 @@ def groups_called(case: Case, name: str) -> pl.Series:
         shown = ", ".join(known[:8]) + (" ..." if len(known) > 8 else "")
         raise UserError(f"no group '{name}' in this case; it has: {shown or 'none'}")
     return found
+
+
+def ranks_called(case: Case, text: str) -> list[int]:
+    """The ranks that --rank names: all of them are in the case, or the user's error."""
+    return there(case, numbers(text, "--rank"), text)
+
+
+def there(case: Case, asked: list[int], text: str) -> list[int]:
+    from rankandfile.model.ranks import format_ranks
+
+    known = {*case.ranks_seen, *range(case.world_size or 0)}
+    if known and not known.intersection(asked):
+        named = f"rank {text}" if text.isdigit() else f"ranks {text}"
+        raise UserError(f"no {named} in this case; it has {format_ranks(known)}")
+    return asked
 
 
 def numbers(text: str, option: str) -> list[int]:

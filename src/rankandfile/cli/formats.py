@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from rankandfile import listing
 
+from .errors import UserError
+
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
 
@@ -29,6 +31,29 @@ class Format(str, Enum):
     others = vars()
     for word in listing.names("rankandfile.render.formats"):
         others[word] = word
+
+
+_SUFFIX_OF = {
+    ".json": Format("json"),
+    ".sarif": Format("sarif"),
+    ".md": Format("markdown"),
+    ".xml": Format("junit"),
+    ".txt": Format.text,
+    ".html": None,
+}
+SUFFIXES = ".json, .sarif, .md, .xml for JUnit, .txt, .html for the page"
+
+
+def format_of(output: Path, asked: Format) -> Format | None:
+    """The format for a file: the one that was asked for, else by the file's suffix; None: the page."""
+    if asked is not Format.text:
+        return asked
+    try:
+        return _SUFFIX_OF[output.suffix.lower()]
+    except KeyError:
+        raise UserError(
+            f"-o {output}: the suffix tells the format: {SUFFIXES}; or name it with --format"
+        ) from None
 
 
 def formatted(diagnosis: Diagnosis, format: Format, root: Path, sources: Sequence[Path] = ()) -> str:

@@ -15,14 +15,27 @@ from rankandfile import pipeline
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.pipeline import OnStep, Options, Result
 
+from .errors import UserError
 from .progress import watching
+from .settings import settings
+from .standard_input import with_standard_input
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
 
+
+def _usual_paths() -> list[Path]:
+    return list(settings().dumps)
+
+
 Paths = Annotated[
     list[Path],
-    Argument(help="Dumps, folders or archives of them, in any mix, or a case directory.", metavar="PATH..."),
+    Argument(
+        help="Dumps, stacks, logs, folders or archives of them, in any mix, or a case directory; - is standard input.",
+        metavar="PATH...",
+        default_factory=_usual_paths,
+        show_default=False,
+    ),
 ]
 Sources = Annotated[
     list[Path] | None,
@@ -91,7 +104,9 @@ def _to_diagnose(
     follow_links: FollowLinks = False,
 ) -> Options:
     loading = _to_load(attempt, jobs, limit_seconds, limit_files, follow_links)
-    return replace(loading, sources=tuple(src or ()), revision=git, hung=hung)
+    own = settings()
+    sources = tuple(src or own.src)
+    return replace(loading, sources=sources, revision=git, hung=hung, collectives=own.collectives)
 
 
 def diagnosing(command: Callable[..., None]) -> Callable[..., None]:
@@ -125,11 +140,19 @@ def _with(made: Callable[..., Options], command: Callable[..., None]) -> Callabl
 
 def load_case(paths: Sequence[Path], options: Options) -> Case:
     """The case in `paths`, with its progress on the terminal."""
+    given = _given(paths)
     with watching() as on_progress:
-        return pipeline.load(paths, options, on_progress=on_progress)
+        return pipeline.load(given, options, on_progress=on_progress)
 
 
 def diagnosed(paths: Sequence[Path], options: Options, on_step: OnStep | None = None) -> Result:
     """The diagnosis of what is in `paths`, and all that it was drawn from, with its progress on the terminal."""
+    given = _given(paths)
     with watching() as on_progress:
-        return pipeline.run(paths, options, on_progress=on_progress, on_step=on_step)
+        return pipeline.run(given, options, on_progress=on_progress, on_step=on_step)
+
+
+def _given(paths: Sequence[Path]) -> list[Path]:
+    if not paths:
+        raise UserError("which evidence? Name dumps, stacks, logs, or a folder of them: raf diagnose dumps/")
+    return with_standard_input(paths)

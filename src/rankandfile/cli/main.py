@@ -9,8 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.markup import escape
@@ -20,9 +21,23 @@ from rankandfile import __version__, listing
 
 from .console import complain
 from .ending import Ended, tidily
-from .errors import USAGE, UserError
+from .errors import INTERNAL, INTERRUPTED, PIPE_CLOSED, USAGE, UserError
+from .first_word import understood
+from .panels import ADVANCED, PANELS
 
 _COMMANDS = "rankandfile.cli.commands"
+_NAMES = ("raf", "rankandfile")
+_ISSUES = "https://github.com/rankandfile/rankandfile/issues"
+_TRACEBACK = "--traceback"
+
+EXAMPLES = (
+    "raf dumps/                        what hung, from whatever the job left",
+    "raf dumps/ logs/ --src train/     with the source: the line and the condition",
+    "kubectl logs POD | raf -          a log from standard input",
+    "raf attach PID                    a job that is stuck now",
+    "raf run -- torchrun train.py      a job that is still to be started",
+    "raf explain early_exit            what a cause means, and what to do",
+)
 
 
 def application(word: str = "") -> typer.Typer:
@@ -36,32 +51,39 @@ def application(word: str = "") -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
+        epilog=_examples(EXAMPLES),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
     name = word.replace("-", "_")
     alone = word and name in listing.names(_COMMANDS)
-    _add([import_module(f"{_COMMANDS}.{name}")] if alone else listing.modules(_COMMANDS), app)
+    modules = [import_module(f"{_COMMANDS}.{name}")] if alone else listing.modules(_COMMANDS)
+    _add(sorted(modules, key=lambda module: PANELS.index(_panel(module))), app)
     return app
 
 
-def _add(modules: Sequence[ModuleType], to: typer.Typer) -> None:
+def _panel(module: ModuleType) -> str:
+    return str(getattr(module, "PANEL", ADVANCED))
+
+
+def _add(modules: Sequence[ModuleType], to: typer.Typer, inner: bool = False) -> None:
     """Commands, each under the name of its file. A folder is a group of commands."""
     for module in modules:
         name = module.__name__.rpartition(".")[2]
         word = name.replace("_", "-")
+        panel = None if inner else _panel(module)
         if hasattr(module, "__path__"):
             group = typer.Typer(help=" ".join((module.__doc__ or "").split()), no_args_is_help=True)
-            _add(listing.modules(module.__name__), group)
-            to.add_typer(group, name=word)
+            _add(listing.modules(module.__name__), group, inner=True)
+            to.add_typer(group, name=word, rich_help_panel=panel)
             continue
         function = getattr(module, name, None) or getattr(module, f"{name}_")
-        to.command(word, epilog=_epilog(module), context_settings=getattr(module, "CONTEXT", None))(function)
+        context, examples = getattr(module, "CONTEXT", None), _examples(getattr(module, "EXAMPLES", ()))
+        to.command(word, epilog=examples, context_settings=context, rich_help_panel=panel)(function)
 
 
-def _epilog(module: ModuleType) -> str | None:
+def _examples(lines: Sequence[str]) -> str | None:
     """The examples of a command, one a line. Typer joins lines but keeps paragraphs, and reads markup."""
-    lines = getattr(module, "EXAMPLES", ())
     return "\n\n".join(["Examples:", *(f"  {escape(line)}" for line in lines)]) if lines else None
 
 
@@ -73,12 +95,16 @@ def _version(value: bool) -> None:
 
 def root(
     version: Annotated[
-        bool, Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    traceback: Annotated[
+        bool, Option(_TRACEBACK, help="Where raf itself fails: show where. Goes with every command.")
     ] = False,
 ) -> None:
     """Find the rank, the line and the condition that hung a distributed PyTorch job.
 
-    Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
+    `raf PATH...` is `raf diagnose PATH...`. Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3
+    undetermined.
     """
 
 
@@ -95,22 +121,89 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot write is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
+    name = Path(sys.argv[0]).name
+    name = name if name in _NAMES else _NAMES[0]
+    if f"_{name.upper()}_COMPLETE" in os.environ:
+        application()(prog_name=name)
+    words, traceback = _without_traceback(sys.argv[1:])
     try:
         with tidily():
-            application(sys.argv[1] if len(sys.argv) > 1 else "")()
-    except UserError as error:
-        complain(str(error))
-        sys.exit(USAGE)
+            status = _run(name, understood(words, set(listing.names(_COMMANDS))))
+            sys.stdout.flush()
+    except Exit as exit:
+        status = exit.exit_code
+    except (UserError, typer.Abort) as error:
+        complain(str(error) or "nothing more to read")
+        status = USAGE
     except KeyboardInterrupt:
         complain("interrupted")
-        sys.exit(130)
+        status = INTERRUPTED
     except Ended as ended:
         complain("ended")
-        sys.exit(ended.status)
+        status = ended.status
     except BrokenPipeError:
-        # The reader (`head`, a pager) has seen enough. Python would complain again while closing stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _nobody_reads()
+    except SystemExit as exit:
+        # Rich ends the program itself where its reader has gone.
+        if isinstance(exit.__context__, BrokenPipeError):
+            _nobody_reads()
+        raise
+    except Exception as error:
+        if traceback:
+            import traceback as trace
+
+            trace.print_exception(error)
+        status = _refused(error)
+    sys.exit(status)
+
+
+def _run(name: str, words: Sequence[str]) -> int:
+    command = typer.main.get_command(application(words[0] if words else ""))
+    with command.make_context(name, list(words)) as context:
+        command.invoke(context)
+    return 0
+
+
+def _without_traceback(words: list[str]) -> tuple[list[str], bool]:
+    """It is understood at every place: one puts it behind the line that has failed. What follows `--` is another's."""
+    ours = words[: words.index("--")] if "--" in words else words
+    kept = [word for word in ours if word != _TRACEBACK]
+    return [*kept, *words[len(ours) :]], len(kept) < len(ours)
+
+
+def _refused(error: Exception) -> int:
+    """A line for what the command line got wrong, or for what is wrong with raf itself; the status it ends with."""
+    said = getattr(error, "format_message", None)
+    if said is None:
+        place = _place(error)
+        what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        complain(
+            f"raf itself failed: {what}{place}; please report it to {_ISSUES} with what {_TRACEBACK} adds"
+        )
+        return INTERNAL
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        # The help: printed already, where Rich draws it.
+        typer.echo(said(), nl=False)
+        return USAGE
+    hint = f" ({context.command_path} --help tells more)" if context else ""
+    complain(f"{said().strip().rstrip('.')}{hint}")
+    return USAGE
+
+
+def _place(error: Exception) -> str:
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    return "" if step is None else f" ({Path(step.tb_frame.f_code.co_filename).name}:{step.tb_lineno})"
+
+
+def _nobody_reads() -> NoReturn:
+    """The reader (`head`, a pager) has seen enough. Python would complain again while closing stdout."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    sys.exit(PIPE_CLOSED)
 
 
 if __name__ == "__main__":

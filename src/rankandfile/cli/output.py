@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import sys
 from enum import Enum
@@ -10,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from .console import err, out
-from .errors import UserError
+from .console import PIPE_WIDTH, err, out, write_utf8
+from .errors import UserError, told_as
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console, RenderableType
 
 
 #: What makes a spreadsheet run a cell; a number with its sign is none of them.
@@ -35,7 +38,51 @@ class TextOrJson(str, Enum):
 
 FormatOption = Annotated[Format, Option("--format", "-f", help="How to print it.")]
 TextOrJsonOption = Annotated[TextOrJson, Option("--format", "-f", help="How to print it.")]
-OutputOption = Annotated[Path | None, Option("--output", "-o", help="Write to this file instead.")]
+
+
+def may_be_written(output: Path | None) -> Path | None:
+    """The user's error before anything is read, where a file cannot be written."""
+    if output is not None:
+        if output.is_dir():
+            raise UserError(f"cannot write {output}: it is a folder")
+        if not output.parent.is_dir():
+            raise UserError(f"cannot write {output}: no folder {output.parent}")
+        if not os.access(output if output.exists() else output.parent, os.W_OK):
+            raise UserError(f"cannot write {output}: permission denied")
+    return output
+
+
+def may_be_folder(output: Path | None) -> Path | None:
+    """The user's error before anything is read, where a folder cannot be made."""
+    if output is not None:
+        there = next(one for one in (output, *output.parents, Path()) if one.exists())
+        if not there.is_dir():
+            raise UserError(f"cannot write {output}: {there} is a file")
+        if not os.access(there, os.W_OK):
+            raise UserError(f"cannot write {output}: permission denied")
+    return output
+
+
+OutputOption = Annotated[
+    Path | None,
+    Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        callback=may_be_written,
+        help="Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, else tabbed text.",
+    ),
+]
+TextFile = Annotated[
+    Path | None,
+    Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        callback=may_be_written,
+        help="Write it to this file: as JSON where it ends in .json, else as text.",
+    ),
+]
 LimitOption = Annotated[int, Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
 
 
@@ -48,9 +95,17 @@ def emit(
     limit: int = 0,
     what: str = "rows",
 ) -> None:
-    """Print the whole frame in a machine format, or its `brief` columns and first `limit` rows as text."""
+    """Print the whole frame in a machine format, or its `brief` columns and first `limit` rows as text.
+
+    A file gets all of it, in the format that its suffix tells.
+    """
+    if format is Format.text and output is not None:
+        format = _by_suffix(output)
     if format is Format.text:
-        _text(frame, output, brief or frame.columns, limit, what)
+        if output is None:
+            _text(frame, brief or frame.columns, limit, what)
+        else:
+            _flat(frame).write_csv(output, separator="\t")
         return
     if format is Format.parquet and output is None and sys.stdout.isatty():
         raise UserError("Parquet is binary: name a file with -o, or redirect the output")
@@ -78,17 +133,59 @@ def _inert(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(made.name.keep()).rename(dict(zip(frame.columns, names, strict=True)))
 
 
-def _text(frame: pl.DataFrame, output: Path | None, brief: list[str], limit: int, what: str) -> None:
-    from rich.console import Console
+def _by_suffix(output: Path) -> Format:
+    word = output.suffix.lower().removeprefix(".")
+    return Format(word) if word in ("json", "csv", "parquet") else Format.text
 
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Each row on a line of its own."""
+    import polars as pl
+
+    return frame.with_columns(
+        pl.col(pl.String, pl.Categorical).cast(pl.String).str.replace_all(r"[\t\r\n]+", " ")
+    )
+
+
+def write_text(text: str, output: Path | None) -> None:
+    """To the file, or to standard output: UTF-8 in either case."""
+    if output is None:
+        write_utf8(text)
+    else:
+        with told_as(f"cannot write {output}"):
+            output.write_bytes(text.encode("utf-8", "replace"))
+
+
+def as_json(format: TextOrJson, output: Path | None) -> bool:
+    return format is TextOrJson.json or (output is not None and output.suffix.lower() == ".json")
+
+
+def show(what: RenderableType, output: Path | None) -> None:
+    """To the terminal; to a file as a wide terminal without colour has it."""
+    if output is None:
+        out.print(what)
+    else:
+        write_text(printed(what), output)
+
+
+def printed(what: RenderableType, on: Console | None = None, width: int = PIPE_WIDTH) -> str:
+    """What a console would show, without the blanks that tables are filled up with; by default without colour."""
+    if on is None:
+        from rich.console import Console
+
+        on = Console(
+            file=io.StringIO(), highlight=False, markup=False, color_system=None, legacy_windows=False
+        )
+    with on.capture() as shown:
+        on.print(what, width=width)
+    return "".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines())
+
+
+def _text(frame: pl.DataFrame, brief: list[str], limit: int, what: str) -> None:
     from rankandfile.render.terminal_table import table
 
     shown = frame.select(brief) if not limit else frame.select(brief).head(limit)
     left_out = frame.height - shown.height
-    if output is not None:
-        with output.open("w", encoding="utf-8") as file:
-            Console(file=file, width=200).print(table(shown))
-    else:
-        out.print(table(shown))
+    out.print(table(shown))
     if left_out:
         err.print(f"{left_out:,} more {what} not shown: filter, or use -n 0", style="dim")

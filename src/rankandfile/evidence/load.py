@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,13 +61,20 @@ def load(
     limits = limits or Limits()
     patience = Patience(limits.seconds)
     blobs, notes = walk(paths, spool, limits, patience)
-    warming = threading.Thread(target=lambda: (importlib.import_module(_HEAVY), meanwhile()), daemon=True)
+    warming = threading.Thread(target=_warm, args=(meanwhile,), daemon=True)
     warming.start()
     files = decode(blobs, limits, jobs, on_progress, patience)
     warming.join()
     from rankandfile.evidence.sorting import case_of
 
     return case_of(files, notes, reading or Reading())
+
+
+def _warm(meanwhile: Callable[[], object]) -> None:
+    # What fails here fails again where it is needed, and is told there.
+    with suppress(Exception):
+        importlib.import_module(_HEAVY)
+        meanwhile()
 
 
 def _all_its_own(folder: Path, limits: Limits) -> None:

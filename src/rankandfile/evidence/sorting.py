@@ -19,6 +19,7 @@ from rankandfile.evidence.text.logs.assemble import LogPart
 from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.model.case import Case
+from rankandfile.model.errors import UserError
 from rankandfile.model.ledger import Note
 
 from .owners.known_processes import known_processes
@@ -75,6 +76,11 @@ def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
     """Set aside what does not belong to the hang that is asked about: another run's files, a rank's second file."""
     candidates = [part for part in parts if part.set_aside is None]
     found = attempts([part.facts for part in candidates], chosen)
+    count = max(1, len(found.attempts))
+    if chosen is not None and chosen > count:
+        raise UserError(
+            f"no attempt {chosen}: there {'is 1' if count == 1 else f'are {count}'} in this evidence"
+        )
     notes: list[Note] = []
     for part, why in zip(candidates, found.set_aside, strict=True):
         if why is not None:

@@ -183,7 +183,7 @@ def _names_them(scenario: Scenario, src: Path, control: Path) -> tuple[bool, str
     if missing:
         return False, f"ranks {sorted(missing)} are not named: {lines[0]}"
     if divergence := _divergence(_log(scenario, control)):
-        return False, f"failed after the ranks had parted: {divergence}"
+        return False, f"failed after the ranks had gone different ways: {divergence}"
     return True, lines[0]
 
 

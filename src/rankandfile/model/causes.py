@@ -53,6 +53,8 @@ class Cause:
     """What not to do: sentences that begin with 'Do not'."""
     probes: tuple[Probe, ...] = ()
     """What would confirm it."""
+    did: str = ""
+    """What its culprits did or are, behind their names in the headline: 'rank 2 DID'; for one as for several."""
     title: str
     """Of its page in the documentation."""
     page: str

@@ -17,6 +17,8 @@ from .ledger import Evidence, Note
 SCHEMA = "rankandfile.diagnosis/1"
 
 Confidence = Literal["established", "supported", "hypothesis"]
+#: As people say it: what every output for people has. The document keeps its words.
+SURE: dict[Confidence, str] = {"established": "certain", "supported": "likely", "hypothesis": "possible"}
 #: The surest first.
 ORDER_OF_CONFIDENCE: dict[Confidence, int] = {"established": 0, "supported": 1, "hypothesis": 2}
 
@@ -75,6 +77,8 @@ class Location(Struct):
     condition: str | None = None
     condition_line: int | None = None
     why_it_can_differ: str | None = None
+    because: str | None = None
+    """The same in a few words: 'it depends on this rank's own data, which is never reduced'."""
 
 
 class ExcerptLine(Struct):

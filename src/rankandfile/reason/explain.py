@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.model.diagnosis import SURE, Confidence, Diagnosis, Verdict
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.model.sentence import in_words
 from rankandfile.reason.claims.in_words import call_of, who_waits
@@ -44,7 +44,7 @@ class _Blame(NamedTuple):
 
     culprits: frozenset[int]
     victims: frozenset[int]
-    confidence: str
+    confidence: Confidence
     sentence: str
     doing: dict[int, str]
     overturned_by: str
@@ -155,7 +155,7 @@ def _evidence(facts: Facts, links: list[tuple[int, Pending]]) -> tuple[str, ...]
 
 
 def _culprit(facts: Facts, rank: int, best: _Blame, links: list[tuple[int, Pending]]) -> Explanation:
-    lines = [f"Rank {rank} is blamed ({best.confidence}): {best.sentence}"]
+    lines = [f"Rank {rank} is blamed ({SURE[best.confidence]}): {best.sentence}"]
     if rank in best.doing:
         lines.append(f"What it did instead: {best.doing[rank]}.")
     lines += [_link(facts, r, call) for r, call in links[:1]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePath
 
 import polars as pl
 
@@ -26,6 +27,7 @@ _WAITS = [
     "asks_for_different_things",
 ]
 _COHORTS = ["group", "cohort", "ranks", "first_kept", "last", "calls", "last_call"]
+DIVERGENCE_IN_BRIEF = ["group", "seq", "ranks", "call", "site", "place"]
 _DIVERGENCES = [
     "verdict",
     "kind",
@@ -34,6 +36,7 @@ _DIVERGENCES = [
     "exact",
     "ranks",
     "call",
+    "site",
     "file",
     "line",
     "function",
@@ -119,6 +122,7 @@ def divergence_table(diagnosis: Diagnosis) -> pl.DataFrame:
                     divergence.exact,
                     cohort.ranks,
                     "no call here" if call is None else " ".join(filter(None, (call.op, call.detail))),
+                    None if call is None or call.file is None else f"{PurePath(call.file).name}:{call.line}",
                     None if call is None else call.file,
                     None if call is None else call.line,
                     None if call is None else call.function,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.model.diagnosis import SURE, Diagnosis
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .flat import group_names, shape_texts, sites
@@ -192,11 +192,11 @@ def _moments(diagnosis: Diagnosis, slices: pl.DataFrame, cited: list[tuple[int, 
     if not diagnosis.verdicts or not slices.height:
         return []
     best = diagnosis.verdicts[0]
-    title = f"{headline(best)} ({best.confidence})"
+    title = f"{headline(best)} ({SURE[best.confidence]})"
     ids = [f"D{dump}#{record}" for dump, record in cited]
     rows = slices.filter(pl.col("evidence").is_in(ids))
     own = [
-        Moment(at, f"parted: {name}", plain(best.sentence), rank)
+        Moment(at, f"went different ways: {name}", plain(best.sentence), rank)
         for rank, at, name in rows.select("rank", "start_ns", "name").iter_rows()
     ]
     stuck = rows if rows.height else slices.filter("unfinished")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Verdict, Wait
 from rankandfile.model.ledger import Evidence
 from rankandfile.model.ranks import format_ranks, parse_ranks
@@ -76,22 +78,60 @@ def cause_words(cause: str) -> str:
     return cause.replace("_", " ")
 
 
-def headline(verdict: Verdict, signs: Signs = UNICODE) -> str:
-    """The answer in a few words, in capitals."""
+def headline(verdict: Verdict, signs: Signs = UNICODE, world: int | None = None) -> str:
+    """The answer in a few words: who did what."""
     if verdict.cause == "no_hang":
         return "NO HANG"
-    if verdict.culprits and verdict.cause == "undetermined":
-        # Who is settled, what it did instead is not: say what is known first.
-        who = short(culprit_ranks(verdict), signs)
-        return f"{'RANKS' if len(verdict.culprits) > 1 else 'RANK'} {who} DID NOT JOIN, cause open"
-    if verdict.cause == "undetermined" and verdict.suspects:
-        return f"UNDETERMINED, suspect {ranks_named(culprit_ranks(verdict), signs)}"
+    begin = "NO HANG" if verdict.hang is False else "HANG" if verdict.hang else "IF IT HUNG"
+    if not verdict.named:
+        perhaps = "perhaps " if verdict.confidence == "hypothesis" and verdict.cause != "undetermined" else ""
+        return f"{begin}: {perhaps}{'cause open' if verdict.cause == 'undetermined' else cause_words(verdict.cause)}"
+    who = said_ranks(culprit_ranks(verdict), world, signs)
+    if verdict.culprits:
+        return f"{begin}: {who} {_did(verdict.cause)}"
     if verdict.cause == "undetermined":
-        return "UNDETERMINED"
-    words = cause_words(verdict.cause).upper()
-    if verdict.suspects:
-        words = f"PERHAPS {words}"
-    return words if verdict.hang is not False else f"NO HANG, {words}"
+        return f"{begin}: cause open, suspect {who}"
+    return f"{begin}: perhaps {who} {_did(verdict.cause)}"
+
+
+def _did(cause: str) -> str:
+    found = CAUSES.get(cause)
+    return (found.did if found is not None else "") or f"({cause_words(cause)})"
+
+
+#: A list of ranks longer than this is told by its number, or by what is common to them.
+_LISTED = 24
+_FEW_OF = 16
+
+
+def said_ranks(ranks: str, world: int | None = None, signs: Signs = UNICODE) -> str:
+    """Ranks as people say them.
+
+    >>> said_ranks("3"), said_ranks("0,2", 4), said_ranks("0-2,4-31", 32), said_ranks("0-31", 32)
+    ('rank 3', 'ranks 0,2', 'all ranks but 3', 'all 32 ranks')
+    """
+    if ranks.isdigit():
+        return f"rank {ranks}"
+    if len(ranks) <= _LISTED and (world or 0) < _FEW_OF:
+        return f"ranks {ranks or 'none'}"
+    numbers = parse_ranks(ranks)
+    if world and numbers[-1] < world:
+        left = sorted(set(range(world)).difference(numbers)) if world - len(numbers) <= 2 else None
+        if left is not None:
+            return f"all ranks but {format_ranks(left)}" if left else f"all {world:,} ranks"
+    if len(ranks) <= _LISTED:
+        return f"ranks {ranks}"
+    steps = {after - before for before, after in pairwise(numbers)}
+    if steps == {2}:
+        return f"the {len(numbers):,} {'odd' if numbers[0] % 2 else 'even'} ranks {numbers[0]}-{numbers[-1]}"
+    if len(steps) == 1:
+        return f"{len(numbers):,} ranks, every {ordinal(steps.pop())} from {numbers[0]} to {numbers[-1]}"
+    return f"{len(numbers):,} ranks ({short(ranks, signs, _LISTED)})"
+
+
+def ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"
 
 
 #: Lists of ranks longer than this are not taken apart.

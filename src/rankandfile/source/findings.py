@@ -15,7 +15,7 @@ from .files.tree import SourceTree
 from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
-from .lines.sentence import sentence
+from .lines.sentence import because, sentence
 from .program.places import SourcePlaces
 
 
@@ -51,6 +51,7 @@ def _location(found: FoundLine) -> Location:
         condition=found.condition,
         condition_line=found.line if found.condition else None,
         why_it_can_differ=(found.reason.sentence or None) if found.reason else None,
+        because=because(found) or None,
     )
 
 

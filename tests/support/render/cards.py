@@ -15,7 +15,14 @@ SNAPSHOTS = TESTS / "render" / "snapshots"
 WIDTHS = (100, 60)
 
 
-def shown(diagnosis: Diagnosis, width: int, signs: Signs = UNICODE, color: bool = False) -> str:
+def shown(
+    diagnosis: Diagnosis,
+    width: int,
+    signs: Signs = UNICODE,
+    color: bool = False,
+    height: int | None = None,
+    verbose: bool = False,
+) -> str:
     file = io.StringIO()
     console = Console(
         file=file,
@@ -24,6 +31,6 @@ def shown(diagnosis: Diagnosis, width: int, signs: Signs = UNICODE, color: bool 
         color_system="standard" if color else None,
         force_terminal=color,
     )
-    console.print(card(diagnosis, signs, width))
+    console.print(card(diagnosis, signs, width, height, verbose))
     # Tables are filled up with blanks.
     return "\n".join(line.rstrip() for line in file.getvalue().rstrip().split("\n")) + "\n"

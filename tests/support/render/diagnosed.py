@@ -203,8 +203,8 @@ def _uneven_inputs() -> Diagnosis:
         "uneven_inputs",
         "paths",
         "absent",
-        "in evaluate, behind the loop over its batches",
-        "Rank 3 ran out of batches after step 270: it is behind the loop, where ranks 0-2 and 4-7 make the all_reduce "
+        "in evaluate, after the loop over its batches",
+        "Rank 3 ran out of batches after step 270: it is after the loop, where ranks 0-2 and 4-7 make the all_reduce "
         "at trainer.py:88.",
         ours,
         _call("barrier", 812, "trainer.py:104", "evaluate", 3),

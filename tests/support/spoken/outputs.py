@@ -18,7 +18,7 @@ from rankandfile.render.card import card
 from rankandfile.render.formats import markdown
 from rankandfile.render.report import page
 
-from .reading import header_of, of_cohort, of_sentence, of_wait, ranks_in
+from .reading import header_of, listed, of_branch, of_cohort, of_sentence, of_wait, ranks_in
 from .statement import Named, Spoken
 
 _WIDE = 4000
@@ -26,6 +26,39 @@ _LABELS = 8
 _RANKS = re.compile(r"^ranks? (?P<who>[\d,\-]+)(?: on \S+)?: (?P<doing>.*)$", re.IGNORECASE)
 _CITES = re.compile(r" \[(?:[A-Z]+\d[^\[\]]*|[\w./\-]+\.py:\d+)(?:, [^\[\]]*)?\]")
 _BLOCK = re.compile(r"</?(?:p|li|dd|dt|div|h\d|tr|td|th|pre|ul|figcaption|summary)\b[^>]*>")
+_ROW = re.compile(r"^(?P<who>[^▸]*?)(?: on \S+)? *▸ ?(?P<said>.*)$")
+#: Labels of the card and of its details.
+_KNOWN = {
+    *("calls", "branch", "stands", "why", "next", "fix", "not", "also", "against", "proof", "more"),
+    *(
+        "culprit",
+        "suspect",
+        "victims",
+        "waiting",
+        "where",
+        "code",
+        "do",
+        "do not",
+        "confirm",
+        "or else",
+        "missing",
+    ),
+    *("unknown", "unread"),
+}
+_UNHEARD = {
+    "proof",
+    "code",
+    "do",
+    "do not",
+    "confirm",
+    "missing",
+    "unread",
+    "why",
+    "fix",
+    "not",
+    "next",
+    "more",
+}
 _COHORT = re.compile(r"^(?P<who>\d[\d,\-]*) ?▸ ?(?P<said>.*)$")
 
 
@@ -97,21 +130,34 @@ def _doing(ranks: tuple[int, ...], words: str) -> Iterator[Spoken]:
 
 
 def _card(bench: Bench, everyone: tuple[int, ...]) -> Iterator[Spoken]:
+    """The card, and its details below: two tables of labels, the second with the wider ones."""
     file = io.StringIO()
     Console(file=file, width=_WIDE, color_system=None, legacy_windows=False).print(
-        card(bench.diagnosis, width=_WIDE, height=10_000)
+        card(bench.diagnosis, width=_WIDE, verbose=True)
     )
+    shown = file.getvalue().splitlines()
+    below = next((n for n, line in enumerate(shown) if line.startswith("more ")), len(shown))
+    yield from _lines(shown[2:below], _LABELS - 1, everyone)
+    yield from _lines(shown[below + 1 :], _LABELS, everyone)
+
+
+def _lines(shown: list[str], labels: int, everyone: tuple[int, ...]) -> Iterator[Spoken]:
     label, header = "", Named()
-    for number, line in enumerate(file.getvalue().splitlines()):
+    for line in shown:
         text = line.strip()
-        if line[:1].strip() and number > 3:
-            label, text = line[: _LABELS + 1].strip(), line[_LABELS + 1 :].strip()
-        if label in ("proof", "code", "do", "do not", "confirm", "missing", "unread", "why"):
+        words = line[:labels].strip()
+        if not text:
+            label = ""
+        elif words and line[labels : labels + 1] == " " and words in _KNOWN:
+            label, text = words, line[labels + 1 :].strip()
+        if label in _UNHEARD:
             continue
-        if label == "parted" and text.startswith("group "):
+        if label == "calls" and text.startswith("group "):
             header = header_of(text)
-        elif label in ("parted", "stands") and (match := _COHORT.match(text)):
-            yield from _line_of(label, match, header)
+        elif label in ("calls", "stands") and (match := _ROW.match(text)):
+            yield from _line_of(label, listed(match["who"], len(everyone)), match["said"].strip(), header)
+        elif label == "branch":
+            yield from of_branch(text)
         elif label == "waiting":
             yield from of_wait(text)
         elif label in ("culprit", "suspect") and (match := _RANKS.match(text)):
@@ -123,13 +169,15 @@ def _card(bench: Bench, everyone: tuple[int, ...]) -> Iterator[Spoken]:
             )
 
 
-def _line_of(label: str, match: re.Match[str], header: Named) -> Iterator[Spoken]:
-    who, said = match["who"].strip(), match["said"].strip()
-    if label == "parted":
-        yield from of_cohort(who, said, header)
-    else:
+def _line_of(label: str, who: str, said: str, header: Named) -> Iterator[Spoken]:
+    if label == "stands":
         state = "waits" if said.startswith("waits: ") else "stands"
         yield from _standing(who, state, said.removeprefix("waits: ").removeprefix("gone: "))
+        return
+    yield from of_cohort(who, re.sub(r"^waits? in ", "", said), header)
+    if re.fullmatch(r"\d[\d,\-]*", who):
+        yield from _doing(ranks_in(who), said)
+        yield from of_sentence(said, ranks_in(who))
 
 
 def _plain(text: str) -> str:
@@ -144,7 +192,7 @@ def _markdown(text: str, everyone: tuple[int, ...]) -> Iterator[Spoken]:
             section = plain.lstrip("# ")
         elif plain.startswith("|"):
             cells = [cell.strip() for cell in plain.strip("|").split("|")]
-            if cells[0] == "parted":
+            if cells[0] == "calls":
                 header = header_of(cells[1])
             elif len(cells) == 2 and re.fullmatch(r"\d[\d,\-]*", cells[0]):
                 yield from of_cohort(cells[0], cells[1], header)

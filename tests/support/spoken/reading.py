@@ -59,7 +59,9 @@ _TAKEN = re.compile(
 _WAY = re.compile(
     r"(?P<way>not taken|taken|true|false|exhausted|another round) on ranks? (?P<who>\d[\d,\-]*)"
 )
-_AT_TEST = re.compile(r"(?:parted|parted from ranks? [\d,\-]+) at (?P<file>[^\s:()]+\.py):(?P<line>\d+)")
+_AT_TEST = re.compile(
+    r"went (?:different ways|another way than (?:ranks? )?[\d,\-]+) at (?P<file>[^\s:()]+\.py):(?P<line>\d+)"
+)
 _LOGGED = re.compile(r"(?:last line is|says|last words are those of the others,) '(?P<quote>[^']*)'")
 _SUBJECT = re.compile(rf"\b[Rr]anks? (?P<who>{_SOME})")
 _CARD_WAIT = re.compile(
@@ -175,6 +177,30 @@ def _tests(clause: str) -> Iterator[Spoken]:
                 truth=way["way"] in ("taken", "true", "another round"),
                 words=clause,
             )
+
+
+_TAKEN_BY = re.compile(r"(?P<no>not )?taken by ranks? (?P<who>\d[\d,\-]*)")
+
+
+def of_branch(text: str) -> Iterator[Spoken]:
+    """`if rank == 0:  taken by rank 0, not taken by ranks 1-3`."""
+    condition, _, ways = text.partition("  ")
+    for way in _TAKEN_BY.finditer(ways):
+        words = f"`{condition}` {way[0]}"
+        yield Spoken(kind="took", ranks=ranks_in(way["who"].rstrip(",")), truth=not way["no"], words=words)
+
+
+def listed(who: str, world: int) -> str:
+    """`ranks 0,2`, `all ranks but 3`, `all 8 ranks`, `the 4 odd ranks 1-7`, as a list; as it is where it is none."""
+    if match := re.fullmatch(r"(?:ranks? )?(\d[\d,\-]*)", who):
+        return match[1]
+    if match := re.fullmatch(r"all ranks but (\d[\d,\-]*)", who):
+        return ",".join(str(rank) for rank in range(world) if rank not in ranks_in(match[1]))
+    if re.fullmatch(r"all [\d,]+ ranks", who):
+        return f"0-{world - 1}"
+    if match := re.fullmatch(r"the [\d,]+ (?:odd|even) ranks (\d+)-(\d+)", who):
+        return ",".join(map(str, range(int(match[1]), int(match[2]) + 1, 2)))
+    return who
 
 
 def of_wait(text: str) -> Iterator[Spoken]:

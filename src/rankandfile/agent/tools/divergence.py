@@ -17,13 +17,16 @@ def divergence(bench: Bench, _: Arguments) -> Iterator[Line]:
     where it went wrong, which is often long before where it got stuck."""
     found = [verdict.divergence for verdict in bench.diagnosis.verdicts if verdict.divergence is not None]
     if not found:
-        yield line("No group's ranks parted, as far as the dumps tell.")
+        yield line("No group's ranks went different ways, as far as the dumps tell.")
     for divergence in found:
         number = "" if divergence.seq is None else f" at #{divergence.seq}"
         exact = "" if divergence.exact else "; it began earlier than the rings go back"
         place = f", {divergence.place}" if divergence.place else ""
         ids = [i for cohort in divergence.cohorts if cohort.call for i in cohort.call.evidence]
-        yield line(f"Group {divergence.group} parted{number} ({divergence.kind}{exact}){place}.", *ids)
+        yield line(
+            f"The ranks of group {divergence.group} went different ways{number} ({divergence.kind}{exact}){place}.",
+            *ids,
+        )
         for cohort in divergence.cohorts:
             call = cohort.call
             words = "no call there" if call is None else call_words(call)

@@ -10,7 +10,7 @@ from rankandfile.agent.tool import Arguments, Tool
 
 
 def remedies(bench: Bench, _: Arguments) -> Iterator[Line]:
-    """The smallest change that mends what the rules found, as a diff where the source is at hand; what not to do; and
+    """The smallest change that fixes what the rules found, as a diff where the source is at hand; what not to do; and
     two or three probes that would confirm it."""
     found = False
     for verdict in bench.diagnosis.verdicts:

@@ -12,10 +12,12 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import Unicode, err, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
+from rankandfile.cli.panels import LIVE
 
 if TYPE_CHECKING:
     from rankandfile.capture.watch.rings import Seen
 
+PANEL = LIVE
 ORDER = 50
 EXAMPLES = (
     "raf attach 4711",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 from typer import Exit, Option
 
-from rankandfile.cli.console import Unicode, err, out, signs_for, write_utf8
+from rankandfile.cli.console import Unicode, card_size, err, out, signs_for, write_utf8
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
-from rankandfile.cli.formats import Format, formatted
+from rankandfile.cli.filters import there
+from rankandfile.cli.formats import SUFFIXES, Format, format_of, formatted
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.output import may_be_written, printed, write_text
+from rankandfile.cli.panels import DIAGNOSE
+from rankandfile.cli.progress import working
 from rankandfile.model.ledger import NOT_SAID
 from rankandfile.pipeline import Options
 
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from rankandfile.reason import Facts
     from rankandfile.reason.explain import Explanation
 
+PANEL = DIAGNOSE
 ORDER = 10
 EXAMPLES = (
     "raf diagnose dumps/",
@@ -42,46 +48,91 @@ def diagnose(
         int | None, Option("--explain", metavar="RANK", help="Why is this rank stuck, or not blamed?")
     ] = None,
     verbose: Annotated[
-        bool, Option("--verbose", "-v", help="Show the steps of the reasoning, with their numbers.")
+        bool, Option("--verbose", "-v", help="All of the card, and the steps of the reasoning.")
     ] = False,
     unicode: Unicode = True,
     output: Annotated[
-        Path | None, Option("--output", "-o", help="Write the diagnosis as JSON to this file too.")
+        Path | None,
+        Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            callback=may_be_written,
+            help=f"Write the answer to this file, beside the card. Its suffix tells the format: {SUFFIXES}.",
+        ),
     ] = None,
     report: Annotated[
-        Path | None, Option("--report", help="Write the whole diagnosis as one HTML page too.")
+        Path | None,
+        Option(
+            "--report",
+            metavar="FILE",
+            callback=may_be_written,
+            help="Write the whole diagnosis as one HTML page too.",
+        ),
     ] = None,
 ) -> None:
-    """Which rank, which call, why: the verdict on a job that hung.
+    """Which rank, which call, why: the verdict on a job that hung. `raf PATH...` is the same.
 
-    Takes any mix of flight recorder dumps, folders and archives, or a case directory. With --src it names the line
-    and the condition at which the ranks parted, and why that can differ between them.
+    Takes any mix of flight recorder dumps, stacks, logs, folders and archives, or a case directory. With --src it names
+    the line and the condition at which the ranks went different ways, and why that can differ between them.
     Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
     """
+    answer(paths, options, format, explain, verbose, unicode, output, report)
+
+
+def answer(
+    paths: list[Path],
+    options: Options,
+    format: Format = Format.text,
+    explain: int | None = None,
+    verbose: bool = False,
+    unicode: bool = True,
+    output: Path | None = None,
+    report: Path | None = None,
+) -> NoReturn:
+    """The answer on the terminal and in files, and its exit status."""
+    into = None if output is None else format_of(output, format)
     result = diagnosed(paths, options, _say_step if verbose else None)
     facts, diagnosis = result.facts, result.diagnosis
     for note in diagnosis.notes if verbose else ():
         if note.where == NOT_SAID:
             _say_step(f"Not said: {note.what}")
-    if output is not None:
-        from rankandfile.model.diagnosis import to_json
-
-        output.write_bytes(to_json(diagnosis) + b"\n")
     if explain is not None:
         from rankandfile.reason.explain import explain as explain_rank
 
+        there(result.case, [explain], str(explain))
         _print_explanation(facts, explain_rank(facts, explain, diagnosis), format)
-    elif format is Format.text:
-        print_card(diagnosis, unicode)
+    elif format is Format.text or output is not None:
+        print_card(diagnosis, unicode, verbose)
     else:
         write_utf8(formatted(diagnosis, format, Path.cwd(), options.sources) + "\n")
-    if report is not None:
-        from .report import write_report
-
-        # The answer does not wait for the page.
-        out.file.flush()
-        write_report(facts, diagnosis, report)
+    # The answer does not wait for the files.
+    out.file.flush()
+    if output is not None and into is not None:
+        write_text(_in_file(diagnosis, into, options.sources), output)
+    for page in {report, output if into is None else None} - {None}:
+        _write_page(facts, diagnosis, cast(Path, page))
     raise Exit(status(diagnosis))
+
+
+def _in_file(diagnosis: Diagnosis, format: Format, sources: Sequence[Path]) -> str:
+    if format is not Format.text:
+        return formatted(diagnosis, format, Path.cwd(), sources) + "\n"
+    from rankandfile.render.card import WIDTH, card
+
+    return printed(card(diagnosis, width=WIDTH), width=WIDTH)
+
+
+def _write_page(facts: Facts, diagnosis: Diagnosis, output: Path) -> None:
+    """Write the page, and say where it is."""
+    from rankandfile import __version__
+    from rankandfile.reason.pictures import pictures
+    from rankandfile.render.report import page
+
+    with working("drawing the report"):
+        text = page(diagnosis, pictures(facts, diagnosis), __version__)
+    write_text(text, output)
+    err.print(f"report  {output}  ({output.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
 
 
 def status(diagnosis: Diagnosis) -> int:
@@ -100,16 +151,12 @@ def _say_step(line: str) -> None:
     err.print(f"· {line}", style="dim")
 
 
-def print_card(diagnosis: Diagnosis, unicode: bool) -> None:
-    """The verdict on one screen, as this terminal can show it."""
+def print_card(diagnosis: Diagnosis, unicode: bool, verbose: bool = False) -> None:
+    """The verdict as this terminal can show it; where nobody looks at one, as the documentation has it."""
     from rankandfile.render.card import card
 
-    signs = signs_for(unicode)
-    width = min(out.width, 100)
-    with out.capture() as shown:
-        out.print(card(diagnosis, signs, width), width=width)
-    # Tables are filled up with blanks, which a log or a ticket need not carry.
-    out.file.write("".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines()))
+    width, height = card_size(out)
+    out.file.write(printed(card(diagnosis, signs_for(unicode), width, height, verbose), out, width))
 
 
 def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:

@@ -12,10 +12,13 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
+from rankandfile.cli.panels import FIX
+from rankandfile.cli.settings import settings
 
 if TYPE_CHECKING:
     from rankandfile.model.settings import Settings
 
+PANEL = FIX
 ORDER = 150
 EXAMPLES = (
     "raf doctor",
@@ -70,7 +73,7 @@ def doctor(
 ) -> None:
     """Is the next hang diagnosable, and is anything set that is useless or harmful?
 
-    Nothing is run: scripts and manifests are read. Exit status: 0 nothing to mend, 1 findings, 2 usage or
+    Nothing is run: scripts and manifests are read. Exit status: 0 nothing to change, 1 findings, 2 usage or
     unreadable input.
     """
     from rankandfile.doctor import Options, examine, lines
@@ -78,6 +81,7 @@ def doctor(
     from rankandfile.model.settings import to_json
     from rankandfile.render.examination import lines as as_text
 
+    torch = torch or settings().torch
     if torch is not None and parse(torch) is None:
         raise UserError(f"--torch {torch}: not a release; 2.9 or 2.9.1 is")
     if case is not None and calls_per_step is None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.formats import in_tree
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.panels import DIAGNOSE
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
     from rankandfile.render.explore.rows import ExplorerRows, ReadSource
     from rankandfile.source.files.tree import SourceTree
 
+PANEL = DIAGNOSE
 ORDER = 90
 EXAMPLES = (
     "raf explore incident/",
@@ -30,6 +33,8 @@ def explore(options: Options, paths: Paths) -> None:
 
     Needs Textual: pip install 'rankandfile[explore]'. Source is read from --src, or where one stands.
     """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError("raf explore needs a terminal; raf show and raf report work without one")
     try:
         from rankandfile.render.explore.app import Explorer
     except ModuleNotFoundError as error:

@@ -14,6 +14,7 @@ from typer import Exit, Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.panels import FIX
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rankandfile.source.files.tree import SourceTree
     from rankandfile.source.remedies import Patch, Refusal
 
+PANEL = FIX
 ORDER = 70
 EXAMPLES = (
     "raf fix incident/ --src .",
@@ -56,7 +58,7 @@ def fix(
         ),
     ] = 1,
 ) -> None:
-    """The smallest change that mends the hang, at the place where the ranks parted.
+    """The smallest change that fixes the hang, at the place where the ranks went different ways.
 
     Prints a unified diff, and on stderr why it helps and what is left to decide; nothing is changed without --apply.
     Exit status: 0 no hang found, 1 a verdict with its patch, 2 usage or unreadable input, 3 no verdict, or no patch
@@ -113,7 +115,7 @@ def _found(diagnosis: Diagnosis, tree: SourceTree, plain: bool, probe: bool) -> 
         problem = of_verdict(verdict, diagnosis.job.world_size)
         if problem is not None:
             return [*probes(problem, tree, plain)] if probe else patches(problem, tree, plain)
-    return [Refusal("", "the source does not show the line at which the ranks parted")]
+    return [Refusal("", "the source does not show the line at which the ranks went different ways")]
 
 
 def _say(line: str) -> None:
@@ -142,12 +144,12 @@ def _refused(refusals: list[Refusal]) -> None:
 
 def _nothing_to_mend(diagnosis: Diagnosis) -> str:
     if not diagnosis.verdicts:
-        return "no verdict: nothing to mend"
+        return "no verdict: nothing to fix"
     best = diagnosis.verdicts[0]
     if best.cause == "no_hang":
-        return "no hang found: nothing to mend"
+        return "no hang found: nothing to fix"
     if best.hang is None:
-        return f"whether it hung cannot be told, so nothing is mended: {best.sentence}"
+        return f"whether it hung cannot be told, so nothing is changed: {best.sentence}"
     return f"it did not hang, so no patch is made: {best.sentence}"
 
 

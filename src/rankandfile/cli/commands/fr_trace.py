@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -12,6 +12,7 @@ from rankandfile.cli.commands.diagnose import print_card, status
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.loading import diagnosed, load_case
+from rankandfile.cli.output import may_be_written
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -27,9 +28,14 @@ _EXAMPLES = """Examples:
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (raf fr-trace --help tells more)")
+
+
 def parser() -> argparse.ArgumentParser:
     """torch's options, spelled as torch spells them: several values after one option, too, which Typer cannot."""
-    found = argparse.ArgumentParser(
+    found = _Parser(
         prog="raf fr-trace",
         description="Analyse flight recorder dumps, called like torch's fr_trace. For new scripts: raf diagnose.",
         epilog=_EXAMPLES,
@@ -58,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
 def fr_trace(ctx: typer.Context) -> None:
     """torch's fr_trace, with its own arguments and correct answers."""
     arguments = parser().parse_args(ctx.args)
+    may_be_written(arguments.output)
     if arguments.transform_ft and not arguments.group_world_size:
         raise UserError("--transform-ft needs --group-world-size")
     if not arguments.just_print_entries and (arguments.selected_ranks or arguments.pg_filters):

@@ -24,7 +24,8 @@ from rankandfile.cli.model_options import (
     Redact,
     Resume,
 )
-from rankandfile.cli.output import TextOrJson
+from rankandfile.cli.output import TextOrJson, may_be_folder
+from rankandfile.cli.panels import DIAGNOSE
 from rankandfile.cli.progress import watching, working
 from rankandfile.cli.proving import Prove, ProveTimeout, ProveWhat, What, proved
 from rankandfile.pipeline import Options
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rankandfile.agent.llm.account import Account
     from rankandfile.agent.playbook import Investigation
 
+PANEL = DIAGNOSE
 ORDER = 30
 EXAMPLES = (
     "raf investigate incident/ --src train/",
@@ -48,7 +50,8 @@ def investigate(
     options: Options,
     paths: Paths,
     output: Annotated[
-        Path, Option("--output", "-o", metavar="DIR", help="Where to write the files.")
+        Path,
+        Option("--output", "-o", metavar="DIR", callback=may_be_folder, help="Where to write the files."),
     ] = Path(),
     format: Annotated[
         TextOrJson, Option("--format", "-f", help="How to print the answer.")

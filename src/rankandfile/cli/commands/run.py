@@ -14,10 +14,12 @@ from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
+from rankandfile.cli.panels import LIVE
 
 if TYPE_CHECKING:
     from rankandfile.capture.meet.where_to_meet import Meeting
 
+PANEL = LIVE
 ORDER = 20
 EXAMPLES = (
     "raf run -- torchrun --nproc-per-node 8 train.py",

@@ -38,7 +38,7 @@ _LONG_FIX = (
 def _long(span: Span) -> str:
     return (
         f"timeout of {_readable(span.seconds or 0)} ({span.detail}): right only for long single-rank work. Ranks that "
-        "have parted never meet again: the hang stands that long before anything is written"
+        "went different ways never meet again: the hang stands that long before anything is written"
     )
 
 

@@ -33,6 +33,7 @@ CAUSE = Cause(
     "and neither ends. Look for a branch with a collective in each arm.",
     remedies=(AGREE,),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    did="made another collective",
     title="Two calls where one was meant",
     page="""
 ## How it comes about
@@ -47,7 +48,7 @@ else:
 ```
 
 From logs this is all that can be said. With dumps and source the condition itself is known, and the verdict is more
-often [`rank_conditional`](rank_conditional.md), with this cause as the alternative. Both are mended in one place: the
+often [`rank_conditional`](rank_conditional.md), with this cause as the alternative. Both are fixed in one place: the
 branch.
 """,
     scenario="other_reduction_for_short_lists",
@@ -102,7 +103,7 @@ def _alternatives(p: DivergencePoint, by_condition: bool) -> tuple[Alternative, 
             "The call may be one more than its peers make, and not instead of theirs.",
             True,
         ),
-        ("early_exit", "The call may lie behind a loop that the others are still in.", p.how == "behind"),
+        ("early_exit", "The call may lie after a loop that the others are still in.", p.how == "behind"),
     )
     return tuple(
         perhaps(

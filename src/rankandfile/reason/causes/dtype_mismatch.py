@@ -24,6 +24,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(NEVER_MATCHES,),
+    did="asked for another dtype",
     title="Tensors of different types",
     page="""
 ## How it comes about

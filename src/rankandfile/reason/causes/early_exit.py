@@ -29,6 +29,7 @@ CAUSE = Cause(
     "stopping rules that each rank decides for itself.",
     remedies=(AGREE, FLAG),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    did="left early",
     title="A rank left the loop early",
     page="""
 ## How it comes about
@@ -55,7 +56,7 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     where = p.place
     sentence = (
         f"{upper(ranks_words(p.culprits))} left the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
-        f"{lookup.call_words(facts, p.came)} behind it, where {ranks_words(p.normal)} "
+        f"{lookup.call_words(facts, p.came)} after it, where {ranks_words(p.normal)} "
         f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
         f"{f', {where}' if where else ''}."
     )

@@ -16,6 +16,7 @@ CAUSE = Cause(
     "that it took.",
     remedies=(FLAG,),
     anti_advice=(FIRST_LOGGER,),
+    did="exited",
     title="A process ended by itself",
     page="""
 ## How it comes about

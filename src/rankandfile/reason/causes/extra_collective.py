@@ -39,6 +39,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    did="made a collective that the others did not make",
     title="A rank made a call too many",
     page="""
 ## How it comes about

@@ -25,6 +25,7 @@ CAUSE = Cause(
     anti_advice=(
         "Do not leave CUDA_LAUNCH_BLOCKING=1 set: it finds the line, and makes every later run slower.",
     ),
+    did="failed on the GPU",
     title="A device failed",
     page="""
 ## How it comes about

@@ -36,6 +36,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=("Do not raise the timeout: the members wait in different groups for each other.",),
+    did="made the call on another group",
     title="Ranks use different groups",
     page="""
 ## How it comes about

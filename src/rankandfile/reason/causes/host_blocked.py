@@ -36,6 +36,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=("Do not raise the timeout: whoever is stuck stays stuck.", FIRST_LOGGER),
+    did="never came: stuck on the host",
     title="A rank stands still before the call",
     page="""
 ## How it comes about

@@ -21,6 +21,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(MONITORING,),
+    did="not there yet, and still moving",
     title="A rank is late, not stuck",
     page="""
 ## How it comes about

@@ -33,11 +33,12 @@ CAUSE = Cause(
     remedies=(
         Remedy(
             title="Let every rank come to the setup",
-            text="What only some ranks do before it (downloads, locks, compiling) belongs behind it, under "
+            text="What only some ranks do before it (downloads, locks, compiling) belongs after it, under "
             "a barrier.",
         ),
     ),
     anti_advice=("Do not raise the timeout of the setup before it is known where the missing rank stands.",),
+    did="did not come to the setup",
     title="The job never began",
     page="""
 ## How it comes about

@@ -23,6 +23,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(FIRST_LOGGER,),
+    did="killed",
     title="A process was killed",
     page="""
 ## How it comes about

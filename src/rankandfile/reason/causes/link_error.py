@@ -35,6 +35,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(DISABLE,),
+    did="lost a network link",
     title="A link failed",
     page="""
 ## How it comes about

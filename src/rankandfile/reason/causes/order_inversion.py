@@ -50,6 +50,7 @@ CAUSE = Cause(
     ),
     anti_advice=(OUT_OF_STEP, "Do not add a barrier before one of the calls only: it joins the circle."),
     probes=(STACKS,),
+    did="made collectives in another order",
     title="The same calls in another order",
     page="""
 ## How it comes about

@@ -16,10 +16,12 @@ CAUSE = Cause(
     help="The other ranks wait for a process whose host is gone or cut off.",
     remedies=(
         Remedy(
-            title="Take the host out of the job", text="Drain it, and start again from the last checkpoint."
+            title="Take the host out of the job",
+            text="Drain it, and start again from the last checkpoint.",
         ),
     ),
     anti_advice=(DISABLE, FIRST_LOGGER),
+    did="cannot be reached",
     title="A host is gone",
     page="""
 ## How it comes about

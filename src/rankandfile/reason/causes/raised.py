@@ -37,6 +37,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(FIRST_LOGGER,),
+    did="raised an exception",
     title="A rank raised an exception",
     page="""
 ## How it comes about

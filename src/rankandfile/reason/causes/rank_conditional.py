@@ -14,6 +14,7 @@ CAUSE = Cause(
     "group. Move the call out of the branch.",
     remedies=(AGREE, FLAG),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    did="took a branch that depends on the rank",
     title="A call under a condition on the rank",
     page="""
 ## How it comes about

@@ -43,6 +43,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=("Do not raise the timeout: nobody sends what the others wait for.",),
+    did="took another rank for the root",
     title="Ranks name different roots",
     page="""
 ## How it comes about

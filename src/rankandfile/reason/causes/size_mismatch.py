@@ -24,6 +24,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(NEVER_MATCHES,),
+    did="asked for another size",
     title="Tensors of different sizes",
     page="""
 ## How it comes about

@@ -38,6 +38,7 @@ CAUSE = Cause(
     "the condition that leads around the call, and for what in it can differ between ranks.",
     remedies=(AGREE, FLAG),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    did="skipped a collective",
     title="A rank left out a call",
     page="""
 ## How it comes about
@@ -80,7 +81,7 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         sentence = (
             f"{upper(ranks_words(p.culprits))} went past {missed}{where}, which "
             f"{ranks_words(p.normal)} made at that point: {its} {verb(p.culprits, 'stack stands', 'stacks stand')} "
-            f"behind it, {stand.phrase}."
+            f"after it, {stand.phrase}."
         )
     waits = waiting_sentence(facts, wait_end, p.culprits)
     return Finding(

@@ -51,6 +51,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(NEVER_MATCHES,),
+    did="sent other amounts than expected",
     title="Splits that do not fit each other",
     page="""
 ## How it comes about

@@ -38,6 +38,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    did="caught an exception and went on",
     title="An exception was caught, and the call left out",
     page="""
 ## How it comes about

@@ -39,6 +39,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(MONITORING,),
+    did="came later than the timeout allows",
     title="The timeout is shorter than the work",
     page="""
 ## How it comes about

@@ -28,6 +28,7 @@ CAUSE = Cause(
     help="Blaming a rank without proof costs more than saying so. The verdict names what would decide.",
     anti_advice=(FIRST_LOGGER,),
     probes=(STACKS,),
+    did="did not join, cause open",
     title="The evidence does not decide",
     page="""
 ## How it comes about

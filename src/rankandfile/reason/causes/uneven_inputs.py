@@ -22,6 +22,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
+    did="ran out of data first",
     title="A rank ran out of data",
     page="""
 ## How it comes about

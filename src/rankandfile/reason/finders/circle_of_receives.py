@@ -44,7 +44,7 @@ def circle_of_receives(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
     behind = all(facts.waits.pending[index].busy for index in wait_end.pending)
     if behind:
-        sentence += " Each has its send behind its receive."
+        sentence += " Each makes its send after its receive."
     elif alike:
         sentence += " All of them wait at the same line: each may receive before it sends."
     if proved:

@@ -97,7 +97,7 @@ def waiting_sentence(
         here, elsewhere = left_of(calls, held), left_of(in_turn, held)
         rest = sorted(unclaimed | {rank for claim in elsewhere for rank in ranks_of(claim)})
         parts = [who_waits(here, whom, named)] if here else []
-        parts += [f"{ranks_words(rest)} {verb(rest, 'waits', 'wait')} in turn"] if rest else []
+        parts += [f"{ranks_words(rest)} {verb(rest, 'waits', 'wait')} too"] if rest else []
         return f"{upper('; '.join(parts))}."
 
     return Clause(claims=(*calls, *in_turn), words=words)

@@ -26,11 +26,11 @@ _ASCII = str.maketrans(
 class Room:
     """How much of each part is shown; the first that fits is taken."""
 
-    others: int = 3
+    others: int = 2
     culprits: int = 4
     cohorts: int = 5
     waits: int = 3
-    advice: int = 3
+    advice: int = 2
     probes: int = 2
     alternatives: int = 2
     missing: int = 2
@@ -39,14 +39,10 @@ class Room:
     excerpt: int = 14
 
 
-ROOMS = (
-    Room(),
-    Room(proofs=3, quote_lines=1, waits=2, alternatives=2, missing=1, probes=1, excerpt=12),
-    Room(others=2, proofs=2, quote_lines=1, waits=2, advice=2, alternatives=1, missing=1, probes=1, excerpt=10),
-    Room(others=1, proofs=1, quote_lines=1, waits=1, advice=2, alternatives=1, missing=1, probes=0, excerpt=8),
-    Room(others=1, culprits=2, cohorts=3, proofs=1, quote_lines=1, waits=1, advice=1, alternatives=0, missing=1,
-         probes=0, excerpt=6),
-)  # fmt: skip
+ROOMS = (Room(), Room(advice=1), Room(others=1, advice=1, cohorts=3))
+ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, alternatives=20, missing=10, proofs=20,
+           quote_lines=3, excerpt=24)  # fmt: skip
+"""Of the details, where nothing need fit."""
 
 
 @dataclass(frozen=True)

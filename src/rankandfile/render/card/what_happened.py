@@ -85,7 +85,7 @@ def _location(sheet: Sheet, where: Location) -> list[Text]:
 
 def _divergence(sheet: Sheet) -> Iterator[Part]:
     if sheet.verdict.divergence is not None:
-        yield "parted", _diverged(sheet, sheet.verdict.divergence)
+        yield "calls", _diverged(sheet, sheet.verdict.divergence)
     if sheet.verdict.waits and sheet.room.waits:
         yield "waiting", _waits(sheet)
 
@@ -117,5 +117,5 @@ def _wait(sheet: Sheet, wait: Wait) -> str:
     if not wait.waits_for:
         return f"{who} {call}"
     if not waiting:
-        return f"{who} behind earlier calls of their own, {call}"
+        return f"{who} for earlier calls of their own, {call}"
     return f"{who} for {sheet.ranks(wait.waits_for)}, {call}"

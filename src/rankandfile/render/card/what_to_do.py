@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Alternative
+from rankandfile.model.diagnosis import Alternative, Probe, Remedy
 from rankandfile.model.ledger import DISAGREE, NOT_SAID, UNKNOWN_OPERATION, Note
 from rankandfile.render.words import cited
 
@@ -21,19 +21,23 @@ def parts(sheet: Sheet) -> Iterator[Part]:
 def _advice(sheet: Sheet) -> Iterator[Part]:
     verdict, room, text = sheet.verdict, sheet.room, sheet.text
     if verdict.remedies:
-        lines = [text(f"{one.title}: {one.text}") for one in verdict.remedies[: room.advice]]
+        lines = [text(_titled(one)) for one in verdict.remedies[: room.advice]]
         if any(one.diff for one in verdict.remedies):
             lines.append(text("`raf fix` shows the change as a patch."))
         yield "do", lines
     if verdict.anti_advice:
         yield "do not", [text(_without_do_not(line)) for line in verdict.anti_advice[: room.advice]]
     if verdict.probes and room.probes:
-        yield "confirm", [text(f"{one.title}: {one.text}") for one in verdict.probes[: room.probes]]
+        yield "confirm", [text(_titled(one)) for one in verdict.probes[: room.probes]]
     if verdict.alternatives and room.alternatives:
         yield "or else", [text(_alternative(one)) for one in verdict.alternatives[: room.alternatives]]
     if verdict.missing_evidence and room.missing:
         shown = verdict.missing_evidence[: room.missing]
         yield "missing", [text(f"{one.what} ({one.how})") for one in shown]
+
+
+def _titled(one: Remedy | Probe) -> str:
+    return f"{one.title}{'' if one.title.endswith('?') else ':'} {one.text}"
 
 
 def _without_do_not(line: str) -> str:

@@ -157,7 +157,7 @@ class Explorer(App[None]):
     def action_divergence(self) -> None:
         self._jump(
             panes.diverged(self.calls),
-            "This rank has no call at which the ranks parted: `c` goes to a culprit.",
+            "This rank has no call where the ranks went different ways: `c` goes to a culprit.",
         )
 
     def action_unfinished(self) -> None:

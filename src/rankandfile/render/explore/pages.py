@@ -18,7 +18,7 @@ from .rows import ExplorerRows
 HELP = """\
 Tab, Shift+Tab   from pane to pane: ranks, calls, stack, source
 Up, Down         from row to row; Page Up and Down, Ctrl+Home and Ctrl+End too
-d                jump to the call at which the ranks parted
+d                jump to the call at which the ranks went different ways
 c                go to the next culprit
 u                go to the first call of this rank that did not end
 /                search: `rank 12`, `#812`, an operation, a file, a function, a group
@@ -46,5 +46,5 @@ class Words(ModalScreen[None]):
             if self._subject is None:
                 yield Static(Text(HELP))
             else:
-                yield Static(card(self._subject.diagnosis, width=100, height=200))
+                yield Static(card(self._subject.diagnosis, width=100, height=200, verbose=True))
         yield Footer()

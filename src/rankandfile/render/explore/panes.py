@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.model.diagnosis import SURE, Diagnosis
 from rankandfile.render.words import headline, plain
 
 from .rows import CallRow, RankRow
@@ -21,7 +21,7 @@ def verdict(diagnosis: Diagnosis) -> Text:
         return Text("no verdict")
     best = diagnosis.verdicts[0]
     sentence = plain(best.sentence)[:_MOST_OF_SENTENCE]
-    return Text.assemble((headline(best), "bold"), f"  {best.confidence}  ", sentence)
+    return Text.assemble((headline(best), "bold"), f"  {SURE[best.confidence]}  ", sentence)
 
 
 def state(call: CallRow) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
 from rankandfile.render.words import headline, plain
 
@@ -16,10 +16,12 @@ def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
         spot = main_spot(verdict)
         says = " ".join([verdict.sentence, *(f"Do: {remedy.title}." for remedy in verdict.remedies[:1])])
         lines.append(
-            _command(_level(verdict), spot, f"{headline(verdict)} ({verdict.confidence})", says, in_tree)
+            _command(
+                _level(verdict), spot, f"{headline(verdict)} ({SURE[verdict.confidence]})", says, in_tree
+            )
         )
         for cohort in cohort_spots(verdict, MAX_COHORTS):
-            lines.append(_command("notice", cohort, "where they parted", cohort.says, in_tree))  # noqa: PERF401
+            lines.append(_command("notice", cohort, "where they went different ways", cohort.says, in_tree))  # noqa: PERF401
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.render.markdown import cell, code, fenced, text
 from rankandfile.render.places import InTree, nowhere
 from rankandfile.render.words import came_to, cited, culprit_ranks, headline, job_size, place_text, short
@@ -30,7 +30,7 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
 
 
 def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
-    yield f"## {text(headline(verdict))} ({verdict.confidence})"
+    yield f"## {text(headline(verdict))} ({SURE[verdict.confidence]})"
     yield f"\n{text(verdict.sentence)}\n"
     yield f"| | |\n| --- | --- |\n| job | {job_size(diagnosis)} |"
     if verdict.named:
@@ -48,7 +48,7 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
     divergence = verdict.divergence
     if divergence is not None:
         number = "" if divergence.seq is None else f" #{divergence.seq}"
-        yield f"| parted | {cell(f'group {divergence.group}{number}')}{_tail(divergence.place)} |"
+        yield f"| calls | {cell(f'group {divergence.group}{number}')}{_tail(divergence.place)} |"
         yield "\n| ranks | call |\n| --- | --- |"
         for cohort in divergence.cohorts[:MAX_COHORTS]:
             yield f"| {cell(short(cohort.ranks))} | {cell(came_to(verdict, cohort))} |"

@@ -112,10 +112,12 @@ def _code_flow(verdict: Verdict, in_tree: InTree) -> Json:
     start = []
     where = verdict.location
     if where is not None and where.condition is not None:
-        spot = Spot(where.file, where.condition_line or where.line, f"parted at: {where.condition}")
+        spot = Spot(
+            where.file, where.condition_line or where.line, f"went different ways at: {where.condition}"
+        )
         start = [{"location": _told_place(spot, in_tree)}]
     return {
-        "message": {"text": "What each cohort did where they parted"},
+        "message": {"text": "What each cohort did where they went different ways"},
         "threadFlows": [
             {
                 "id": _message(spot.says.partition(":")[0]),

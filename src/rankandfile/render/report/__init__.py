@@ -13,7 +13,7 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup
 
-from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.model.diagnosis import SURE, Diagnosis
 from rankandfile.model.pictures import Pictures
 from rankandfile.render.source import stands_at
 from rankandfile.render.words import alike_culprits, came_to, counted, waiters
@@ -58,7 +58,7 @@ def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: 
     """A template of this room, given what its parts say of a verdict, and `more`."""
     return _environment().get_template(template).render(
         job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
-        came_to=came_to, headline=headline, confidence_words=CONFIDENCE, noun=counted, **more,
+        came_to=came_to, headline=headline, confidence_words=CONFIDENCE, sure=SURE, noun=counted, **more,
     )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ def _parted(guard: Guard, here: list[int], stuck: dict[int, Arrival]) -> Parted:
     size = len(guard.members.ranks)
     odd = [rank for _, ranks in ordered if len(ranks) * 2 <= size for rank in ranks]
     told = [f"{_ranks(ranks)} {'wait' if len(ranks) > 1 else 'waits'} at {place}" for place, ranks in ordered]
-    message = f"the ranks of {guard.at.group} have parted, and wait for each other: {'; '.join(told)}"
+    message = f"the ranks of {guard.at.group} took different ways, and wait for each other: {'; '.join(told)}"
     missing = set(guard.members.ranks) - {*here, *stuck}
     return Parted(message, guard.facts(missing=tuple(sorted(missing)), odd=tuple(sorted(odd))))
 

@@ -119,8 +119,8 @@ def _decided(found: FoundLine, ways: str | None = None) -> str:
         )
     paths = f" ({theirs} on {other}, {ours} on {one})" if ways is None else ways
     if not divergence.settled:
-        return f"{_upper(one)} and {other} parted {place}{paths}."
-    return f"{_upper(other)} parted from {one} {place}{paths}."
+        return f"{_upper(one)} and {other} went different ways {place}{paths}."
+    return f"{_upper(other)} went another way than {one} {place}{paths}."
 
 
 def _caught(found: FoundLine) -> str:
@@ -139,12 +139,19 @@ def _because(found: FoundLine) -> str:
     reason = found.reason
     if reason is not None and reason.level == "unknown" and found.kind == "decision":
         return "Why it came out differently, the source does not show."
+    why = because(found)
+    return f"It can differ between ranks: {why}." if why else ""
+
+
+def because(found: FoundLine) -> str:
+    """In a few words; empty where the analysis cannot show it."""
+    reason = found.reason
     if reason is None or reason.level not in ("varying", "axes") or not reason.sentence:
         return ""
     if reason.agreed:
         groups = " and ".join(f"`{group}`" for group in sorted(reason.agreed))
-        return f"It can differ between ranks: it is reduced over {groups} only."
-    return f"It can differ between ranks: it depends on {_SOURCES.get(reason.source, _ANY)}."
+        return f"it is reduced over {groups} only"
+    return f"it depends on {_SOURCES.get(reason.source, _ANY)}"
 
 
 def _unwritten(divergence: CodeDivergence, places: SourcePlaces) -> str:

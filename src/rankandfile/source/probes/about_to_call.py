@@ -39,7 +39,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             say.edits,
             "Who calls what, in which order?",
             f"Each rank says in its log that it is about to call {where}, with a hash of what it hands "
-            "over. Compare the logs of two ranks: the first line that differs is where they parted. "
+            "over. Compare the logs of two ranks: the first line that differs is where they went different ways. "
             "Nothing is sent, nobody waits.",
         )
     return None

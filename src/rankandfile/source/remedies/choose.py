@@ -40,7 +40,7 @@ def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[
 def patched(problem: Problem, files: Files | Code, plain: bool = False) -> Patch | Refusal:
     """The patch for a problem, or why there is none. Raises `LibCSTMissing`."""
     found = patches(problem, files, plain)
-    return found[0] if found else Refusal("", f"no pattern mends {problem.cause} at such a place")
+    return found[0] if found else Refusal("", f"no pattern fixes {problem.cause} at such a place")
 
 
 def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal | None:

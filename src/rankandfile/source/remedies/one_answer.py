@@ -102,7 +102,7 @@ def usual_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer:
             "Let the first rank draw for all",
             f"{said} draws a random number, and each rank draws its own. The first rank's draw now counts "
             "for all; how often the branch is taken stays the same.",
-            "Seeding the generators alike mends it without a message, if nothing else ever draws from them.",
+            "Seeding the generators alike fixes it without a message, if nothing else ever draws from them.",
         )
     if _is_counted(node.test):
         return OneAnswer(

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.output import may_be_folder
 
 ORDER = 20
 EXAMPLES = ("raf case open ticket.zip", "raf case open ticket.zip -o case/ && raf show waits case/")
@@ -19,7 +20,13 @@ def open_(
     archive: Annotated[Path, Argument(help="An archive made by raf case pack.")],
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="Directory to write to. Default: the archive's name without .zip."),
+        Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            callback=may_be_folder,
+            help="Directory to write to. Default: the archive's name without .zip.",
+        ),
     ] = None,
 ) -> None:
     """Unpack an archive of `raf case pack` into a case directory, with care: it may be a stranger's.

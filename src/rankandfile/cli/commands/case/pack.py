@@ -11,6 +11,7 @@ from typer import Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Paths, load_case, loading
+from rankandfile.cli.output import may_be_written
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -51,7 +52,12 @@ _SHOWN = 3
 def pack(
     options: Options,
     paths: Paths,
-    output: Annotated[Path | None, Option("--output", "-o", help="The archive to write (a .zip).")] = None,
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output", "-o", metavar="FILE", callback=may_be_written, help="The archive to write (a .zip)."
+        ),
+    ] = None,
     redact: Annotated[
         bool,
         Option(
@@ -127,8 +133,6 @@ def _check(
         raise UserError("--dry-run shows what --redact would replace: add --redact")
     if output is not None and output.exists() and not force and not dry_run:
         raise UserError(f"{output}: exists; use --force to replace it")
-    if output is not None and not output.parent.is_dir():
-        raise UserError(f"{output.parent}: no such directory")
 
 
 def _names(hide: list[str]) -> Names:

@@ -10,6 +10,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
+from rankandfile.cli.output import may_be_folder
 
 ORDER = 70
 
@@ -21,7 +22,9 @@ EXAMPLES = (
 
 
 def answers(
-    output: Annotated[Path, Option("--output", "-o", help="Folder of the answers.")],
+    output: Annotated[
+        Path, Option("--output", "-o", metavar="DIR", callback=may_be_folder, help="Folder of the answers.")
+    ],
     sets: Annotated[
         list[Path] | None,
         Argument(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from rankandfile.cli.errors import UserError
+from rankandfile.cli.names import cause_names
 from rankandfile.cli.output import Format, FormatOption, OutputOption, emit
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ EXAMPLES = ("raf lab list", "raf lab list --cause order_inversion", "raf lab lis
 
 
 def list_(
-    cause: Annotated[str | None, Option("--cause", help="Only scenarios of this cause.")] = None,
+    cause: Annotated[
+        str | None, Option("--cause", help="Only scenarios of this cause.", autocompletion=cause_names)
+    ] = None,
     format: FormatOption = Format.text,
     output: OutputOption = None,
 ) -> None:

@@ -13,6 +13,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, kind_of, say
+from rankandfile.cli.output import may_be_written
 
 if TYPE_CHECKING:
     from rankandfile.lab.prove import Origin, Proof, What
@@ -32,7 +33,7 @@ def prove(
         bool, Option("--all", help="Every scenario in which ranks take different paths.")
     ] = False,
     remedies: Annotated[
-        bool, Option("--remedies", help="Only the patches that mend: the job must finish.")
+        bool, Option("--remedies", help="Only the patches that fix it: the job must finish.")
     ] = False,
     probes: Annotated[
         bool,
@@ -50,7 +51,10 @@ def prove(
     ] = True,
     jobs: ScenariosAtATime = 2,
     show: Annotated[bool, Option("--show", help="Print each patch too.")] = False,
-    output: Annotated[Path | None, Option("--output", "-o", help="Write the results as JSON.")] = None,
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", metavar="FILE", callback=may_be_written, help="Write the results as JSON."),
+    ] = None,
     markdown: Annotated[
         Path | None, Option("--markdown", help="Write the table into this page, between its markers.")
     ] = None,

@@ -13,6 +13,7 @@ from typer import Argument, Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import kind_of, make, say
+from rankandfile.cli.names import scenario_names
 
 ORDER = 20
 EXAMPLES = (
@@ -23,11 +24,11 @@ EXAMPLES = (
 
 
 def run(
-    name: Annotated[str, Argument(help="A scenario of `raf lab list`.")],
+    name: Annotated[str, Argument(help="A scenario of `raf lab list`.", autocompletion=scenario_names)],
     keep: Annotated[
         Path | None, Option("--keep", help="Folder for what it leaves. Default: a new temporary one.")
     ] = None,
-    twin: Annotated[bool, Option("--twin", help="Run the healthy twin: the same program, mended.")] = False,
+    twin: Annotated[bool, Option("--twin", help="Run the healthy twin: the same program, fixed.")] = False,
     ranks: Annotated[int | None, Option("--ranks", min=2, help="Ranks of a simulated job.")] = None,
     at: Annotated[
         Path | None,

@@ -47,7 +47,7 @@ def calls(
     chosen = select_calls(case, rank, group, op, seq, state)
     if side_by_side:
         ranks = chosen["rank"].n_unique()
-        if format is Format.text and ranks > MAX_COLUMNS:
+        if format is Format.text and output is None and ranks > MAX_COLUMNS:
             raise UserError(
                 f"{ranks} ranks do not fit side by side: choose some with --rank, such as --rank 0-7"
             )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument, Option
 
-from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
+from rankandfile.cli.console import Unicode, out, signs_for
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.loading import diagnosed, diagnosing, load_case
-from rankandfile.cli.output import TextOrJson, TextOrJsonOption
+from rankandfile.cli.output import TextFile, TextOrJson, TextOrJsonOption, as_json, show, write_text
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def evidence(
         int, Option("--context", "-C", min=0, help="Lines of a log or stack file to show around it.")
     ] = 2,
     format: TextOrJsonOption = TextOrJson.text,
+    output: TextFile = None,
     unicode: Unicode = True,
 ) -> None:
     """The facts behind a verdict: which file, where in it, and what stands there, with the lines around it."""
@@ -63,15 +64,15 @@ def evidence(
         raise UserError("name the dumps, folders or archives that the ids are of")
     found = _named(load_case(paths, options), ids) if ids else diagnosed(paths, options).diagnosis.evidence
     shown = [(one, _context(one, around)) for one in found]
-    if format is TextOrJson.json:
-        write_utf8(_json(shown))
+    if as_json(format, output):
+        write_text(_json(shown), output)
         return
     from rankandfile.render.evidence import facts
 
     if not shown:
         out.print("The verdict cites nothing.")
         return
-    out.print(facts(shown, signs_for(unicode)))
+    show(facts(shown, signs_for(unicode)), output)
 
 
 def _named(case: Case, ids: list[str]) -> list[Evidence]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.cli.filters import GroupOption, RankOption, groups_called, numbers
+from rankandfile.cli.filters import GroupOption, RankOption, groups_called, ranks_called
 from rankandfile.cli.loading import Paths, load_case, loading
 from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
 from rankandfile.pipeline import Options
@@ -29,7 +29,7 @@ def progress(
     case = load_case(paths, options)
     frame = flat_progress(case)
     if rank is not None:
-        frame = frame.filter(pl.col("rank").is_in(numbers(rank, "--rank")))
+        frame = frame.filter(pl.col("rank").is_in(ranks_called(case, rank)))
     if group is not None:
         frame = frame.filter(pl.col("group").is_in(groups_called(case, group).implode()))
     frame = frame.drop("group").rename({"group_label": "group"})

@@ -40,6 +40,9 @@ def ring(
     from rankandfile.evidence.files.links import Links
     from rankandfile.evidence.ring.journal import history_divergences, read
 
+    for path in paths:
+        if not path.exists():
+            raise UserError(f"{path}: no such file or directory")
     links = Links(paths)
     files = [
         file
@@ -59,7 +62,7 @@ def ring(
         else:
             journals.append(found)
     if not journals:
-        raise UserError("no ring of the recorder there")
+        raise UserError(f"no ring of the recorder in {', '.join(map(str, paths))}")
     # The newest records are what one looks for.
     emit(_table(journals, notes), format, output, brief=BRIEF, limit=limit, what="records")
     if format is Format.text and output is None:

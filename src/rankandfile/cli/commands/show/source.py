@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rankandfile.cli.console import Unicode, out, signs_for
-from rankandfile.cli.errors import UserError
+from rankandfile.cli.console import Unicode, signs_for
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import Format, FormatOption
+from rankandfile.cli.output import TextFile, TextOrJson, TextOrJsonOption, as_json, show, write_text
 from rankandfile.pipeline import Options
 
 ORDER = 100
@@ -21,22 +20,24 @@ EXAMPLES = (
 
 @diagnosing
 def source(
-    options: Options, paths: Paths, format: FormatOption = Format.text, unicode: Unicode = True
+    options: Options,
+    paths: Paths,
+    format: TextOrJsonOption = TextOrJson.text,
+    output: TextFile = None,
+    unicode: Unicode = True,
 ) -> None:
-    """The code at which the ranks parted: the condition, and which cohort went which way."""
+    """The code at which the ranks went different ways: the condition, and which cohort went which way."""
     diagnosis = diagnosed(paths, replace(options, fallback=(Path(),))).diagnosis
     from rankandfile.model.document import pretty
     from rankandfile.render.source import drawn
 
-    if format is Format.json:
+    if as_json(format, output):
         found = [excerpt for verdict in diagnosis.verdicts for excerpt in verdict.excerpts]
-        out.file.write(pretty(found).decode() + "\n")
+        write_text(pretty(found).decode() + "\n", output)
         return
-    if format is not Format.text:
-        raise UserError("the source is shown as text or as JSON")
-    for number, verdict in enumerate(diagnosis.verdicts):
-        if number:
-            out.print()
-        out.print(verdict.sentence)
-        out.print()
-        out.print(drawn(verdict, signs_for(unicode)))
+    from rich.console import Group
+
+    parts = [
+        part for one in diagnosis.verdicts for part in (one.sentence, "", drawn(one, signs_for(unicode)), "")
+    ]
+    show(Group(*parts[:-1]), output)

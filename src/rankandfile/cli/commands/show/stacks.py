@@ -6,9 +6,9 @@ from typing import Annotated
 
 from typer import Option
 
-from rankandfile.cli.console import Unicode, out, signs_for, write_utf8
+from rankandfile.cli.console import Unicode, signs_for
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import TextOrJson, TextOrJsonOption
+from rankandfile.cli.output import TextFile, TextOrJson, TextOrJsonOption, as_json, show, write_text
 from rankandfile.pipeline import Options
 
 ORDER = 70
@@ -25,6 +25,7 @@ def stacks(
     paths: Paths,
     library: Annotated[bool, Option("--library", help="Also frames of torch and other libraries.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
+    output: TextFile = None,
     unicode: Unicode = True,
 ) -> None:
     """Where every rank stands: the stacks merged into one tree, each frame with its ranks.
@@ -37,7 +38,7 @@ def stacks(
     from rankandfile.render.stacks import stacks as drawn
 
     tree = stack_tree(result.facts, result.diagnosis)
-    if format is TextOrJson.json:
-        write_utf8(pretty(tree).decode() + "\n")
+    if as_json(format, output):
+        write_text(pretty(tree).decode() + "\n", output)
     else:
-        out.print(drawn(tree, signs_for(unicode), library))
+        show(drawn(tree, signs_for(unicode), library), output)

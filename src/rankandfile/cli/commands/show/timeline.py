@@ -11,9 +11,9 @@ from typer import Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.filters import RankOption, numbers
+from rankandfile.cli.filters import RankOption, ranks_called
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import Format, FormatOption, LimitOption, emit
+from rankandfile.cli.output import Format, FormatOption, LimitOption, emit, may_be_written
 from rankandfile.cli.progress import working
 from rankandfile.pipeline import Options
 
@@ -49,7 +49,12 @@ def timeline(
     everything: Annotated[bool, Option("--all", help="All calls of all ranks.")] = False,
     limit: LimitOption = 100,
     format: FormatOption = Format.text,
-    output: Annotated[Path | None, Option("--output", "-o", help=f"Write a trace: {_SUFFIXES}.")] = None,
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output", "-o", metavar="FILE", callback=may_be_written, help=f"Write a trace: {_SUFFIXES}."
+        ),
+    ] = None,
 ) -> None:
     """What happened when: calls around the parting, ranks that did the same in one row, or a trace to zoom into.
 
@@ -64,7 +69,7 @@ def timeline(
     from rankandfile.render.timeline import AROUND, cohort_table
     from rankandfile.render.timeline import timeline as make
 
-    chosen = numbers(rank, "--rank") if rank is not None else None
+    chosen = ranks_called(case, rank) if rank is not None else None
     if everything and chosen is None:
         chosen = case.calls["rank"].unique().to_list()
     usual = _AROUND_IN_TEXT if output is None else AROUND

@@ -7,9 +7,8 @@ from typing import Annotated
 
 from typer import Option
 
-from rankandfile.cli.console import write_utf8
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import Format, LimitOption, OutputOption, emit
+from rankandfile.cli.output import Format, LimitOption, OutputOption, emit, write_text
 from rankandfile.pipeline import Options, Result
 
 ORDER = 50
@@ -30,6 +29,9 @@ class WaitsFormat(str, Enum):
     mermaid = "mermaid"
 
 
+_GRAPHS = {".dot": WaitsFormat.dot, ".gv": WaitsFormat.dot, ".mmd": WaitsFormat.mermaid}
+
+
 @diagnosing
 def waits(
     options: Options,
@@ -42,12 +44,10 @@ def waits(
 ) -> None:
     """Who waits for whom: one row per call that somebody cannot get past."""
     result = diagnosed(paths, options)
+    if output is not None and format is WaitsFormat.text:
+        format = _GRAPHS.get(output.suffix.lower(), format)
     if format in (WaitsFormat.dot, WaitsFormat.mermaid):
-        text = _graph(result, format)
-        if output is not None:
-            output.write_text(text, encoding="utf-8")
-        else:
-            write_utf8(text)
+        write_text(_graph(result, format), output)
         return
     from rankandfile.reason.views import waits_table
 

@@ -77,6 +77,6 @@ def answered(one: FoundCase, truth: FoundTruth) -> tuple[Diagnosis | str, str, F
 
 def _printed(said: Diagnosis) -> str:
     console = Console(file=io.StringIO(), width=_WIDE, color_system=None, legacy_windows=False)
-    console.print(card(said, width=_WIDE, height=_TALL))
+    console.print(card(said, width=_WIDE, height=_TALL, verbose=True))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()

@@ -49,7 +49,7 @@ def raised(ranks: Ranks, site: str, nth: int, place: str, error: str) -> Fault:
     return Fault(
         "raised", ranks, place, "absent",
         ahead_of(site, nth, Say(_traceback(place, error)), Leave("raised", "exit", 1, error)),
-        fix="mend the error; start ranks so that one failure ends all", accepted=("exited",), ranks_from_dumps=(),
+        fix="fix the error; start ranks so that one failure ends all", accepted=("exited",), ranks_from_dumps=(),
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def went_on(facts: Facts, _: WaitEnd) -> Finding | None:
         cause="no_hang",
         confidence="supported",
         sentence=(
-            f'A warning told of a wait ("{first[:120]}"), and it was over: behind it the log goes on with work, up to '
+            f'A warning told of a wait ("{first[:120]}"), and it was over: after it the log goes on with work, up to '
             f'"{last["text"][:120]}". No line tells that anything waits since.'
         ),
         evidence=(

@@ -100,7 +100,7 @@ def _take_out(
             "agree_on_exceptions",
             f"what `except` at line {handler.lineno} catches on one rank, the others never hear of. Decide "
             "what all ranks do when one fails there: let each put down whether it failed, reduce that flag "
-            "behind the block (MAX), and act on the result; or let the exception end the job.",
+            "after the block (MAX), and act on the result; or let the exception end the job.",
         )
     edits = spelling(place, plain).edits
     for statement in tail:
@@ -110,7 +110,7 @@ def _take_out(
         edits,
         "Keep calls that others wait for out of the try block",
         f"When a statement before it fails on one rank, {quoted(place.module, tail[0])} is skipped there, "
-        "and the others wait in it. It now comes behind the block, on every rank.",
+        "and the others wait in it. It now comes after the block, on every rank.",
         "A rank that failed goes on with what it has. If that is not good enough, let all ranks decide "
         "together.",
     )

@@ -42,7 +42,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | None:
         "Dump before tear-down",
         f"{quoted(module, attempt.finalbody[0])} also runs on a rank that has failed, and with its groups goes "
         "the record of what it did. It is written before, so that the next failure leaves a dump of every rank.",
-        "This mends no hang: it keeps the evidence of the next one.",
+        "This fixes no hang: it keeps the evidence of the next one.",
     )
 
 

@@ -25,8 +25,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if isinstance(node, ast.For) and place.holds_all(node, place.problem.sites):
         return Refusal(
             "even_loops",
-            f"all ranks were in a round of the loop over {quoted(place.module, items)} when they parted: it "
-            "is not the number of rounds that differs, but what they do in one. Look for the decision "
+            f"all ranks were in a round of the loop over {quoted(place.module, items)} when they went different "
+            "ways: it is not the number of rounds that differs, but what they do in one. Look for the decision "
             "inside.",
         )
     group = place.group(body)

@@ -58,7 +58,7 @@ def _last(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt
         edits,
         "Call it outside of the branch",
         f"{quoted(place.module, last)} waits for all ranks of its group, and only those for which "
-        f"{quoted(place.module, node.test)} holds come to it. It now stands behind the branch.",
+        f"{quoted(place.module, node.test)} holds come to it. It now stands after the branch.",
     )
 
 

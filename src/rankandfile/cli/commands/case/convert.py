@@ -1,4 +1,4 @@
-"""``raf convert``: dumps in any form to a case directory."""
+"""``raf case convert``: dumps in any form to a case directory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typer import Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Paths, load_case, loading
+from rankandfile.cli.output import may_be_folder
 from rankandfile.pipeline import Options
 
-ORDER = 140
+ORDER = 30
 EXAMPLES = (
-    "raf convert dumps/ -o case/",
-    "raf convert ticket.zip -o case/ && raf show groups case/",
+    "raf case convert dumps/ -o case/",
+    "raf case convert ticket.zip -o case/ && raf show groups case/",
     "duckdb -c \"select op, count(*) from 'case/calls.parquet' group by op\"",
 )
 
@@ -24,7 +25,12 @@ EXAMPLES = (
 def convert(
     options: Options,
     paths: Paths,
-    output: Annotated[Path, Option("--output", "-o", help="Directory to write the case to.")],
+    output: Annotated[
+        Path,
+        Option(
+            "--output", "-o", metavar="DIR", callback=may_be_folder, help="Directory to write the case to."
+        ),
+    ],
     force: Annotated[bool, Option("--force", help="Write into a directory that holds something.")] = False,
 ) -> None:
     """Write a case directory: Parquet tables and notes, readable by every command, DuckDB and pandas."""

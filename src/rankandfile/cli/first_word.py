@@ -1,0 +1,26 @@
+"""What somebody means who does not begin with a command: `raf dumps/` is `raf diagnose dumps/`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from rankandfile.evidence.files.elsewhere import is_address
+
+_ITS_OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
+STDIN = "-"
+
+
+def understood(words: Sequence[str], modules: Collection[str]) -> list[str]:
+    """`words` with the command that they leave out; `modules`: the commands, as their files are called.
+
+    A command comes before a file of its name: `./show` is the file.
+    """
+    if not words or words[0] in _ITS_OWN or words[0].replace("-", "_") in modules:
+        return list(words)
+    first = words[0]
+    if first == "help":
+        return [*words[1:], "--help"]
+    if first.startswith("-") or is_address(first) or "/" in first or Path(first).exists():
+        return ["diagnose", *words]
+    return list(words)

@@ -1,0 +1,18 @@
+"""Names that Tab completes: causes, and scenarios of the lab. By the names of files, so that nothing is loaded."""
+
+from __future__ import annotations
+
+from rankandfile import listing
+
+
+def cause_names(incomplete: str) -> list[str]:
+    """``early_exit`` for ``ear``."""
+    return [one for one in listing.names("rankandfile.reason.causes") if one.startswith(incomplete)]
+
+
+def scenario_names(incomplete: str) -> list[str]:
+    """Real ones are modules; those that are simulated have to be asked for."""
+    from rankandfile.lab.sim import catalog
+
+    real = listing.names("rankandfile.lab.scenarios")
+    return [one for one in (*real, *catalog.scenarios()) if one.startswith(incomplete)]

@@ -1,0 +1,39 @@
+"""Evidence that is not on this machine: raf reads no network, and says what to do instead."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.\-]+):/{1,2}(?P<rest>[^/].*)", re.IGNORECASE)
+_COPY = {
+    "s3": "aws s3 cp --recursive {0} dumps/",
+    "gs": "gcloud storage cp -r {0} dumps/",
+    "az": "azcopy copy {0} dumps/ --recursive",
+    "http": "curl -fLO {0}",
+    "https": "curl -fLO {0}",
+    "ssh": "scp -r HOST:PATH dumps/",
+    "hdfs": "hdfs dfs -get {0} dumps/",
+}
+_SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "sftp": "ssh", "scp": "ssh"}
+
+
+def is_address(word: str) -> bool:
+    return _ADDRESS.fullmatch(word) is not None
+
+
+def how_to_copy(word: str) -> str | None:
+    """A word that somebody took for a path -> what to do, if it is an address elsewhere.
+
+    >>> how_to_copy("s3:/bucket/job")
+    's3://bucket/job is not on this machine; copy it first: aws s3 cp --recursive s3://bucket/job dumps/'
+    """
+    found = _ADDRESS.fullmatch(word)
+    if found is None:
+        return None
+    scheme = found["scheme"].lower()
+    # A path has lost one of the two slashes.
+    address = f"{found['scheme']}://{found['rest']}"
+    copy = _COPY.get(_SAME.get(scheme, scheme))
+    how = f": {copy.format(shlex.quote(address))}" if copy else ""
+    return f"{address} is not on this machine; copy it first{how}"

@@ -1,0 +1,154 @@
+"""Who did what where the ranks went different ways: a line for each cohort, the odd one first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rankandfile.model.claims import LeftOut, NeverIssued, TookBranch
+from rankandfile.model.diagnosis import Cohort, Location, Verdict
+from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.render.words import (
+    alike_culprits,
+    base_name,
+    call_text,
+    came_to,
+    place_text,
+    plain,
+    ranks_named,
+)
+
+_TESTS = ("if ", "elif ", "while ")
+
+
+class Line(NamedTuple):
+    ranks: str
+    did: str
+    host: str = ""
+    odd: bool = False
+    """It is about those who are to blame."""
+
+
+def tells(verdict: Verdict) -> bool:
+    """Whether the lines say what happened, as where somebody is to blame for another way; else the sentence does."""
+    divergence, named = verdict.divergence, _named(verdict)
+    return bool(
+        divergence is not None
+        and any(
+            one.call is not None and not named & set(parse_ranks(one.ranks)) for one in divergence.cohorts
+        )
+        and verdict.culprits
+        and verdict.hang
+        and verdict.confidence != "hypothesis"
+        and divergence.kind != "cycle"
+        and verdict.family not in ("not_a_fault", "start_and_end", "fabric")
+    )
+
+
+def lines(verdict: Verdict) -> Iterator[Line]:
+    assert verdict.divergence is not None
+    named = _named(verdict)
+    cohorts = [(set(parse_ranks(one.ranks)), one) for one in verdict.divergence.cohorts]
+    told = set(named)
+    for ranks, host, doing in alike_culprits(verdict):
+        first = parse_ranks(ranks)[0]
+        own = next((one for members, one in cohorts if first in members), None)
+        yield Line(ranks, _odd(verdict, own, doing), f" on {host}" if host else "", odd=True)
+    for members, one in cohorts:
+        if left := sorted(members - named):
+            told |= members
+            yield Line(format_ranks(left), _came(verdict, one, set(left)))
+    if rest := sorted(set(parse_ranks(verdict.victims)) - told):
+        yield Line(format_ranks(rest), f"{'waits' if len(rest) == 1 else 'wait'} as well")
+
+
+def _came(verdict: Verdict, cohort: Cohort, ranks: set[int]) -> str:
+    """Its call, and whether all of them wait in it."""
+    came, call = came_to(verdict, cohort), cohort.call
+    divergence = verdict.divergence
+    if call is None or divergence is None:
+        return came
+    waits = any(
+        (one.group, one.seq, one.op) == (call.group or divergence.group, call.seq, call.op)
+        and ranks <= set(parse_ranks(one.ranks))
+        for one in verdict.waits
+    )
+    return f"{'waits' if len(ranks) == 1 else 'wait'} in {came}" if waits else came
+
+
+def _odd(verdict: Verdict, cohort: Cohort | None, doing: str) -> str:
+    if cohort is None or not doing:
+        return doing if cohort is None else came_to(verdict, cohort)
+    call = cohort.call
+    if call is None:
+        return doing
+    if call.file is not None and place_text(base_name(call.file), call.line) in doing:
+        return doing
+    said = call_text(call, verdict.divergence.group if verdict.divergence else None)
+    return said if call.detail and call.detail in doing else f"{said}: {doing}"
+
+
+def _others(verdict: Verdict, cohort: Cohort) -> str:
+    return came_to(verdict, cohort)
+
+
+def branch(verdict: Verdict) -> str:
+    """The condition, and who went which way at it, as far as that was seen."""
+    where = verdict.location
+    if where is None or not where.condition:
+        return ""
+    condition = " ".join(plain(where.condition).split())
+    seen = [one for one in verdict.claims if isinstance(one, TookBranch) and one.line == where.condition_line]
+    if not seen or not condition.startswith(_TESTS):
+        return condition
+    ways = {one.truth: one.who for one in seen}
+    if len(ways) == 1 and not {rank for one in seen for rank in parse_ranks(one.ranks)} & _named(verdict):
+        # Those who are named went the other way: that is what is said of them.
+        ways[not seen[0].truth] = ranks_named(format_ranks(_named(verdict)))
+    told = [f"{'' if truth else 'not '}taken by {ways[truth]}" for truth in sorted(ways, reverse=True)]
+    return f"{condition}  {', '.join(told)}"
+
+
+def _named(verdict: Verdict) -> set[int]:
+    return {one.rank for one in verdict.named}
+
+
+def headline_place(verdict: Verdict) -> str:
+    """Where to look: never the place of a call that was not made by those whom the headline names."""
+    where = verdict.location
+    if where is None or not verdict.hang:
+        return ""
+    if not (verdict.named or where.condition) and verdict.cause == "undetermined":
+        return ""
+    if where.condition or not _not_made(verdict, where):
+        inside = f" in {where.function}" if where.function else ""
+        return plain(f"{place_text(base_name(where.file), where.condition_line or where.line)}{inside}")
+    named = _named(verdict)
+    for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
+        call = cohort.call
+        if call is not None and call.file is not None and named & set(parse_ranks(cohort.ranks)):
+            return plain(f"at {place_text(base_name(call.file), call.line)}")
+    return ""
+
+
+def _not_made(verdict: Verdict, where: Location) -> bool:
+    """Whether the verdict's place is that of a call which the culprits never made."""
+    named = _named(verdict)
+    if not named:
+        return False
+    spot = (base_name(where.file), where.line)
+    missed = [
+        one
+        for one in verdict.claims
+        if isinstance(one, NeverIssued | LeftOut) and one.file and (base_name(one.file), one.line) == spot
+    ]
+    skipped = verdict.divergence is not None and verdict.divergence.kind == "skipped"
+    if skipped or any(named & set(parse_ranks(one.ranks)) for one in missed):
+        return True
+    theirs = others = False
+    for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
+        call = cohort.call
+        if call is not None and call.file is not None and (base_name(call.file), call.line) == spot:
+            mine = bool(named & set(parse_ranks(cohort.ranks)))
+            theirs, others = theirs or mine, others or not mine
+    return others and not theirs

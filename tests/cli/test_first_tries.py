@@ -1,0 +1,131 @@
+"""What somebody types first, who has read nothing: it works, or says what would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP, ROOT
+
+from rankandfile import __version__, listing
+from rankandfile.cli.first_word import understood
+
+pytestmark = pytest.mark.slow
+
+EVIDENCE = EARLY_STOP / "evidence"
+MODULES = set(listing.names("rankandfile.cli.commands"))
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("dumps/", "diagnose dumps/"),
+        ("dumps/ logs/ --src .", "diagnose dumps/ logs/ --src ."),
+        ("-v dumps/", "diagnose -v dumps/"),
+        ("- --hung", "diagnose - --hung"),
+        ("gs://bucket/job", "diagnose gs://bucket/job"),
+        ("help", "--help"),
+        ("help show calls", "show calls --help"),
+        ("fr-trace dumps", "fr-trace dumps"),
+        ("--version", "--version"),
+        ("dignose dumps", "dignose dumps"),
+    ],
+)
+def test_a_command_that_is_left_out(words: str, meant: str) -> None:
+    assert understood(words.split(), MODULES) == meant.split()
+
+
+def test_paths_alone_are_diagnosed(raf: Raf) -> None:
+    assert raf(EVIDENCE) == raf("diagnose", EVIDENCE)
+
+
+@pytest.mark.parametrize("program", [[sys.executable, "-m", "rankandfile"]])
+def test_standard_input_is_read(program: list[str], tmp_path: Path) -> None:
+    """A log of all ranks, as `kubectl logs` gives it; and an archive."""
+    archive = subprocess.run(["tar", "c", "-C", EVIDENCE, "dumps"], capture_output=True, check=True).stdout
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [*program, "-", "-f", "json"], input=archive, capture_output=True, env=env, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert [one["rank"] for one in json.loads(done.stdout)["verdicts"][0]["culprits"]] == [2]
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_every_name_of_the_program_is_the_program() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for name in ("raf", "rankandfile"):
+        assert f'{name} = "rankandfile.cli.main:main"' in text
+    done = subprocess.run(
+        [sys.executable, "-m", "rankandfile", "-V"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"raf {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("raf explain early", "early_exit"),
+        ("raf lab run early_stop", "early_stop_local"),
+        ("raf lab run early-stop-3", "early-stop-3d"),
+        ("raf diag", "diagnose"),
+    ],
+)
+def test_tab_completes(line: str, offered: str) -> None:
+    words = {"_RAF_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "rankandfile"],
+        env={**os.environ, **words},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert offered in done.stdout.splitlines()
+
+
+def test_a_cause_is_explained(raf: Raf) -> None:
+    for said in ("early_exit", "EARLY EXIT", "early-exit"):
+        done = raf("explain", said)
+        assert done.status == 0
+        assert "What to do" in done.out and "guard.agree" in done.out
+    assert "order_inversion" in raf("explain").out
+
+
+def test_a_project_says_it_once(raf: Raf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    text = f'[project]\nname = "x"\n[tool.raf]\nsrc = ["{EARLY_STOP / "src"}"]\ndumps = "{EVIDENCE}"\n'
+    (tmp_path / "pyproject.toml").write_text(text)
+    monkeypatch.chdir(tmp_path / "below")
+    done = raf("diagnose")
+    assert done.status == 1
+    assert "trainer.py:40" in done.out, "its source, too"
+
+
+def test_a_file_gets_all_of_it_in_the_format_of_its_name(raf: Raf, tmp_path: Path) -> None:
+    for name, begins in {"a.json": "{", "a.sarif": "{", "a.md": "## ", "a.html": "<!doctype"}.items():
+        done = raf(EVIDENCE, "-o", tmp_path / name)
+        assert (done.status, "rank 2" in done.out.splitlines()[0]) == (1, True)
+        assert (tmp_path / name).read_text().startswith(begins)
+    for name in ("calls.csv", "calls.txt"):
+        assert raf("show", "calls", EVIDENCE, "-o", tmp_path / name).status == 0
+        lines = (tmp_path / name).read_text().splitlines()
+        assert len(lines) == 343
+        assert not any("─" in line or "…" in line for line in lines)
+
+
+@pytest.mark.parametrize("words", ["--help", "diagnose --help", "nonsense", "diagnose --nonsense"])
+def test_help_and_mistakes_load_nothing_heavy(words: str) -> None:
+    code = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print('LOADED', sorted({'polars', 'numpy', 'jinja2', 'torch'} & set(sys.modules))))\n"
+        "from rankandfile.cli.main import main\nmain()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words.split()], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "LOADED []"
