@@ -28,7 +28,8 @@ class Finding:
     """What, if it were found, would overturn the finding."""
     alternatives: tuple[Alternative, ...] = ()
     missing: tuple[Missing, ...] = ()
-    hang: bool = True
+    hang: bool | None = True
+    """None: the job ended of this, or had not waited for longer than may be; whether it hung before, nothing tells."""
     instead_of: str = ""
     """The cause whose finding this one contains: that one alone would say less."""
     explains: int = -1

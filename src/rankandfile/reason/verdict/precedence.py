@@ -82,7 +82,7 @@ class Precedence(NamedTuple):
 
 
 def _hangs(finding: Finding) -> bool:
-    return finding.hang
+    return bool(finding.hang)
 
 
 def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
@@ -179,7 +179,7 @@ def _over(facts: Facts, finding: Finding) -> Finding:
     """A check that refuses a call ends it at once: with all processes gone, nothing hangs."""
     if not over_at_once(facts):
         return finding
-    return replace(finding, hang=False, sentence=told(finding.sentence, IT_BROKE_OFF))
+    return replace(finding, hang=None, sentence=told(finding.sentence, IT_BROKE_OFF))
 
 
 def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:

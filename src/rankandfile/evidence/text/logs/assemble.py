@@ -12,6 +12,7 @@ from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProc
 from rankandfile.evidence.text.logs import clock, identity, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.local_devices import by_device
+from rankandfile.evidence.text.logs.past_attempts import without_past_attempts
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.model.events import log_schema
 from rankandfile.model.ledger import Note
@@ -48,7 +49,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
     _compare(parts, processes)
-    events = _events(parts)
+    events = identity.without_tags_of_agents(without_past_attempts(_events(parts)))
     events = by_device(identity.tie_pods(identity.tie(identity.own(events, logs), processes)))
     events = left_out.completed(events, max(logs["world_size"].drop_nulls().to_list(), default=None))
     events = with_years(events, parts)

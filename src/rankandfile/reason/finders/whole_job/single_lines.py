@@ -145,7 +145,7 @@ def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     if at_once:
         open_ += f" {BROKE_OFF}"
     return Finding(
-        hang=not at_once,
+        hang=None if at_once else True,
         cause=cause,
         confidence="supported" if meaning.sure else "hypothesis",
         sentence=f"{'. '.join(upper(words).rstrip('.') for words in said[:_MOST])}{more}.{open_}",
