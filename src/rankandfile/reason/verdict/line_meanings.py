@@ -64,6 +64,10 @@ MEANINGS: tuple[Meaning, ...] = (
         words="{who} was evicted, as its node ran low on {resource}", next_step="which ranks ran in it: " + _EXIT,
     ),
     Meaning(
+        kinds=("pod_unscheduled",), cause="init_stuck", where="writer", sure=True,
+        words="{who} was never started: {reason}", next_step="what it asks for, and what the nodes have: kubectl describe pod",
+    ),
+    Meaning(
         kinds=("pod_ended",), cause="killed", where="writer", sure=True,
         words="{who} was ended by its cluster: {reason}", next_step="which ranks ran in it: " + _EXIT,
     ),
@@ -100,6 +104,10 @@ MEANINGS: tuple[Meaning, ...] = (
         words="JAX's coordination service has had no heartbeat of {abouts}",
         next_step="the last lines of those tasks' own logs; the service's timer can also run out while its own process is "
         "held up (heartbeat_timeout_seconds of jax.distributed.initialize)",
+    ),
+    Meaning(
+        kinds=("node_taken",), cause="killed", where="writer", words="the cluster took a node away: {reason}",
+        next_step="which ranks ran on it: kubectl get pods -o wide, or the scheduler's list",
     ),
     Meaning(
         kinds=("ras_dead",), cause="peer_unreachable", where="writer",

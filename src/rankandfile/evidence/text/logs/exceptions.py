@@ -56,7 +56,8 @@ def read(event: Event, context: Context) -> None:
     raised = None
     lines = context.following()
     for offset, bare in lines:
-        body = bare.body
+        # A carrier's prefix may have taken the indentation with it.
+        body = bare.body if bare.body[:1].isspace() else bare.indented
         if body[:1].isspace():
             # Source code quoted in a traceback says nothing: it may well name every error there is.
             context.consumed.add(offset)
@@ -76,6 +77,9 @@ def read(event: Event, context: Context) -> None:
         asked = [source, *(str(frame[0]) for frame in frames[-_INNERMOST:])]
         if _RAN_OUT.search(raised[0]) and any(_FOR_OTHERS.search(one) for one in asked):
             event.role = "messenger"
+    if raised is None and not frames:
+        # Cut off right here: what was raised, and by whom, nothing tells.
+        event.role = "fact"
     if told.startswith("traceback"):
         event.role = "echo"
     if told == "Original":
