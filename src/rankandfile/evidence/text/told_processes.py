@@ -46,7 +46,7 @@ _NOT_ITS_OWN = re.compile(
 )
 _SIZE = re.compile(
     r"(?<![\w-])(?:(?:WORLD_SIZE|OMPI_COMM_WORLD_SIZE|world_size|SLURM_NTASKS|process_count|num_processes)\s*[=:]\s*"
-    r"|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? |\bprocess \d{1,6} of |process_count\(\)\s*=\s*|\brank \d{1,6}/)(\d{1,6})\b"
+    r"|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? |\bprocess \d{1,6} of |process_count\(\)\s*=\s*|\brank \d{1,6}/|\brankSize\[)(\d{1,6})\b"
 )
 
 

@@ -46,7 +46,7 @@ MEANINGS: tuple[Meaning, ...] = (
         next_step="which rank used that device; the host needs a reset before it is used again",
     ),
     Meaning(
-        kinds=("gpu_hang", "device_assert", "cuda_failure", "watchdog_device_error"), cause="gpu_error", where="writer",
+        kinds=("gpu_hang", "npu_fault", "device_assert", "cuda_failure", "watchdog_device_error"), cause="gpu_error", where="writer",
         sure=True, words="{who}: {text}",
         next_step="the first kernel that failed: run again with CUDA_LAUNCH_BLOCKING=1 (AMD_SERIALIZE_KERNEL=3 on ROCm)",
     ),

@@ -12,6 +12,7 @@ from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProc
 from rankandfile.evidence.text.logs import clock, identity, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.local_devices import by_device
+from rankandfile.evidence.text.logs.npu_places import with_places
 from rankandfile.evidence.text.logs.past_attempts import without_past_attempts
 from rankandfile.evidence.text.logs.pods import tie_pods
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
@@ -54,7 +55,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
     world = max(logs["world_size"].drop_nulls().to_list(), default=None)
     pods = [pod for part in parts for pod in part.raw.told.pods]
     events = by_device(tie_pods(identity.tie(identity.own(events, logs), processes), pods, world))
-    events = left_out.completed(events, world)
+    events = with_places(left_out.completed(events, world), world)
     events = with_years(events, parts)
     notes = [
         Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes

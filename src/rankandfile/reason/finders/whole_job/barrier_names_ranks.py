@@ -18,6 +18,7 @@ from rankandfile.reason.ranks.did_instead import AskedRank, world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.ranks.from_logs.watches import over
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_logs.told_of_absent import by_elimination
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -32,25 +33,30 @@ class _Roll:
     said_by: str
     evidence: str
     others: str = "failed"
+    came: str = "came, and "
+    cause: str = "undetermined"
+    """If nothing tells what it did instead."""
+    sure: bool = True
 
 
 @finder(precedence=30, of="job")
 def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
-    roll = _monitored(facts) or _counted(facts)
+    roll = _monitored(facts) or _counted(facts) or _heartbeats(facts)
     if roll is None:
         return None
     named = roll.named
     stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
+    stories = stories or by_elimination(facts, named)
     first = next(iter(stories.values()), None)
     doing = {rank: stories[rank].doing if rank in stories else _seen(facts, rank) for rank in named}
     doing = {rank: words for rank, words in doing.items() if words}
     told = "; ".join(dict.fromkeys(doing.values()))
     instead = f": {told}" if told else "; what it did instead, its stack or its log would tell"
     return Finding(
-        cause=first.cause if first else _cause(facts, named),
-        confidence="supported",
+        cause=first.cause if first else _cause(facts, named, roll.cause),
+        confidence="supported" if first or roll.sure else "hypothesis",
         sentence=(
-            f"{upper(ranks_words(named))} did not {roll.what}, says {roll.said_by}{instead}. The others came, and "
+            f"{upper(ranks_words(named))} did not {roll.what}, says {roll.said_by}{instead}. The others {roll.came}"
             f"{roll.others} for want of {verb(named, 'it', 'them')}."
         ),
         culprits=named,
@@ -79,13 +85,39 @@ def _seen(facts: Facts, rank: int) -> str:
     return f'the last line of its log is "{line[:120]}"' if line else ""
 
 
-def _cause(facts: Facts, named: tuple[int, ...]) -> str:
+def _cause(facts: Facts, named: tuple[int, ...], otherwise: str) -> str:
     """Who waits for other ranks elsewhere went another way."""
     stands = [facts.hosts.get(rank) for rank in named]
     return (
         "different_collective"
         if all(s is not None and s.activity == "collective" for s in stands)
-        else "undetermined"
+        else otherwise
+    )
+
+
+def _heartbeats(facts: Facts) -> _Roll | None:
+    """Who has sent none any more, by HCCL or by JAX's coordination service: few, and the same each time."""
+    rows = facts.case.events.filter(
+        pl.col("kind").cast(pl.String).is_in(["hccl_lost", "jax_unhealthy_tasks"])
+        & pl.col("about").is_not_null()
+        & (pl.col("about_in").cast(pl.String) == "global")
+    ).sort("log", "line")
+    told = {tuple(sorted(set(about))) for about in rows["about"].to_list()}
+    if len(told) != 1 or facts.accounts.gave_up:
+        return None
+    named, row = told.pop(), rows.row(0, named=True)
+    if len(named) * 2 >= max(world_of(facts), max(named) + 1) or row["rank"] in named:
+        return None
+    hccl = row["kind"] == "hccl_lost"
+    return _Roll(
+        named=named,
+        what="send heartbeats any more",
+        said_by=f"HCCL of {row['peer']}" if hccl else "JAX's coordination service",
+        evidence=event_id(row["log"], row["line"]),
+        cause="peer_unreachable",
+        sure=False,
+        came="waited, and ",
+        others="ended",
     )
 
 

@@ -49,6 +49,7 @@ _DEVICE = (
     "nccl_unhandled_cuda",
     "device_assert",
     "gpu_hang",
+    "npu_fault",
 )
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
