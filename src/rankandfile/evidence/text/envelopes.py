@@ -17,6 +17,7 @@ import msgspec
 _TEXT = ("log", "message", "msg", "line", "textPayload", "MESSAGE", "@message", "body")
 _TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
 _POD = ("podName", "pod_name", "pod", "container_name", "logStreamName", "logStream", "instance", "_HOSTNAME")
+_HOST = ("host", "hostname", "node_name", "nodeName", "_HOSTNAME", "node")
 _RANK = ("rank", "RANK", "global_rank")
 _INSIDE = ("kubernetes", "labels", "stream", "resource", "jsonPayload", "metadata")
 
@@ -34,6 +35,8 @@ class Envelope(NamedTuple):
     time: str | None
     carrier: str
     rank: int | None
+    host: str | None = None
+    """On which machine it was written."""
 
 
 def opened(line: str) -> Envelope | None:
@@ -56,7 +59,8 @@ def _opened(document: dict[str, Any]) -> Envelope | None:
     # What a carriage return has wiped away is no line of anybody's.
     text = COLOURS.sub("", text).rstrip("\r\n").rpartition("\r")[2]
     return Envelope(
-        text, _first(inner, _TIME), " ".join(told[:2]), int(rank) if rank and _RANK_TEXT.match(rank) else None
+        text, _first(inner, _TIME), " ".join(told[:2]), int(rank) if rank and _RANK_TEXT.match(rank) else None,
+        _first(inner, _HOST),
     )
 
 

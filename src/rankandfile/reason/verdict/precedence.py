@@ -33,6 +33,7 @@ from rankandfile.reason.waits.from_stacks.findings import by_stacks
 from rankandfile.reason.waits.graph import NO_WAIT
 from rankandfile.reason.waits.patience import Patience, patience
 
+from .also_read import with_what_else_was_read
 from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
 from .named_by_checks import checked
@@ -131,7 +132,7 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
             chosen = [
-                _with_tellings(facts, _so_far(facts, fit(facts, one)))
+                with_what_else_was_read(facts, _with_tellings(facts, _so_far(facts, fit(facts, one))))
                 for one in (believed if row.several else believed[:1])
             ]
             said = [may_be_said(raw, finding) for finding in chosen]

@@ -51,6 +51,8 @@ _DEVICE = (
     "gpu_hang",
     "npu_fault",
 )
+#: How the error of an end begins that a cluster brought about, by preempting or draining a node.
+_TAKEN = "taken away by its cluster"
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
@@ -165,6 +167,8 @@ def _how(row: Row) -> str:
 
 def _words(kind: EndKind, row: Row) -> str:
     if kind == "killed":
+        if str(row["error"] or "").startswith(_TAKEN):
+            return str(row["error"])
         how = f"killed by {row['signal']}" if row["signal"] else "killed"
         return f"{how}, out of memory" if row["error"] == "out of memory" else how
     if kind in ("exited", "finished"):
