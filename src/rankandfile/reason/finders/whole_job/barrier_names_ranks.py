@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Missing
+from rankandfile.model.diagnosis import Alternative, Location, Missing
 from rankandfile.model.events import event_id
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
-from rankandfile.reason.ranks.did_instead import AskedRank, world_of
+from rankandfile.reason.ranks.did_instead import AskedRank, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.counters import counters
 from rankandfile.reason.ranks.from_logs.watches import over
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.from_logs.told_of_absent import by_elimination
@@ -32,6 +34,8 @@ class _Roll:
     """`come to the monitored barrier within 30 s`: behind "did not"."""
     said_by: str
     evidence: str
+    at_ns: int | None = None
+    """When they gave up."""
     others: str = "failed"
     came: str = "came, and "
     cause: str = "undetermined"
@@ -47,6 +51,8 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
     named = roll.named
     stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
     stories = stories or by_elimination(facts, named)
+    if not stories and (late := _at_work(facts, roll)) is not None:
+        return late
     first = next(iter(stories.values()), None)
     doing = {rank: stories[rank].doing if rank in stories else _seen(facts, rank) for rank in named}
     doing = {rank: words for rank, words in doing.items() if words}
@@ -62,10 +68,10 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
         culprits=named,
         doing=doing,
         victims=tuple(sorted(({*facts.accounts.waited_in_vain} | set(range(world_of(facts)))) - set(named))),
-        location=first.location if first else None,
+        location=(first.location if first else None) or _where_others_waited(facts, named),
         evidence=(roll.evidence, *(i for s in stories.values() for i in s.evidence)),
         contradicted_by="a line of the named rank that it came there",
-        alternatives=first.alternatives if first else (),
+        alternatives=first.alternatives if first else _instead_of_away(roll),
         missing=()
         if first
         else (
@@ -73,6 +79,42 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
                 what=f"what {ranks_words(named)} did instead",
                 how="py-spy dump --pid PID, twice, or the end of its log",
             ),
+        ),
+    )
+
+
+def _where_others_waited(facts: Facts, named: tuple[int, ...]) -> Location | None:
+    waited = facts.accounts.waited_in_vain
+    return next((found for rank in sorted(waited) if (found := location_of(waited[rank].place))), None)
+
+
+def _at_work(facts: Facts, roll: _Roll) -> Finding | None:
+    """One of them counted on when the others gave up: it would have come, and their patience was shorter."""
+    working = [
+        one
+        for one in counters(facts.case)
+        if one.rank in roll.named and one.at_ns is not None and roll.at_ns is not None and one.at_ns > roll.at_ns
+    ]
+    if not working:
+        return None
+    one = working[-1]
+    every = f" every {one.every_ms / 1000:.3g} s" if one.every_ms else ""
+    doing = f"was at work all the time: its log counts on{every} after the others gave up, at last \"{one.words}\""
+    return Finding(
+        cause="too_short_timeout",
+        confidence="hypothesis",
+        hang=None,
+        sentence=(
+            f"{upper(ranks_words(roll.named))} did not {roll.what}, says {roll.said_by}. {upper(ranks_words([one.rank]))} "
+            f"{doing}: it may be that nothing hung, and that the limit is shorter than that work."
+        ),
+        culprits=roll.named,
+        doing={one.rank: doing} if one.rank is not None else {},
+        location=_where_others_waited(facts, roll.named),
+        evidence=(roll.evidence, one.evidence),
+        contradicted_by="a line of the named rank that it came there in time",
+        alternatives=(
+            perhaps("host_slow", "That work may be slower there than usual.", roll.named, decided_by="how long it took elsewhere"),
         ),
     )
 
@@ -143,7 +185,21 @@ def _monitored(facts: Facts) -> _Roll | None:
         what=f"come to the monitored barrier{limit}",
         said_by=ranks_words(sorted(writers)),
         evidence=event_id(row["log"], row["line"]),
+        at_ns=row["time_ns"],
+        cause="peer_unreachable" if _a_host_is_away(facts) else "undetermined",
     )
+
+
+def _instead_of_away(roll: _Roll) -> tuple[Alternative, ...]:
+    """That some host does not answer is told; that it is theirs is only likely."""
+    if roll.cause != "peer_unreachable":
+        return ()
+    words = f"{upper(ranks_words(roll.named))} may be held up on a host that answers."
+    return (perhaps("host_blocked", words, roll.named, decided_by="on which host they ran, and whether it answers"),)
+
+
+def _a_host_is_away(facts: Facts) -> bool:
+    return bool((facts.case.events["kind"].cast(pl.String) == "host_unreachable").any())
 
 
 def _counted(facts: Facts) -> _Roll | None:

@@ -74,9 +74,10 @@ def read_accounts(case: Case) -> Accounts:
         hosts,
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
+    raised = _with_chained_places(_errors(mine, _RAISES, "origin"), mine)
     return Accounts(
         ends=own_aborts(ends, events, frozenset(echoes)),
-        raised=_errors(mine, _RAISES, "origin"),
+        raised=raised,
         caught=caught(case, ends),
         in_flight=in_flight(case),
         echoes=echoes,
@@ -194,6 +195,17 @@ def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[i
                 known, place=error.place or known.place, evidence=(*known.evidence, *error.evidence)
             )
     return out
+
+
+def _with_chained_places(raised: dict[int, Error], mine: pl.DataFrame) -> dict[int, Error]:
+    """An exception that a library raised and another followed: the program's own frames stand in the one behind it."""
+    lacking = [rank for rank, error in raised.items() if error.place is None]
+    rows = mine.filter(pl.col("rank").is_in(lacking) & (pl.col("kind") == "traceback")) if lacking else mine.clear()
+    for row in rows.sort("log", "line").iter_rows(named=True):
+        known = raised[row["rank"]]
+        if known.place is None and fields_of(row).get("chained") and (place := _error(row).place) is not None:
+            raised[row["rank"]] = replace(known, place=place)
+    return raised
 
 
 def _error(row: Row) -> Error:
