@@ -104,6 +104,11 @@ def _surely_names(finding: Finding) -> bool:
     return bool(finding.culprits) and finding.confidence != "hypothesis"
 
 
+def _asked_differently(finding: Finding) -> bool:
+    """A log of calls shows who asked for something else: more than that all wait in one call."""
+    return bool(finding.culprits) and CAUSES[finding.cause].family == "arguments"
+
+
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
     Precedence(BROKE_OFF),
@@ -113,6 +118,7 @@ PRECEDENCE = (
     Precedence(CHECKS),
     Precedence(STACKS, only=_says_what),
     Precedence(SINGLE_LINES, only=_surely_names),
+    Precedence(SINGLE_LINES, only=_asked_differently),
     Precedence(WATCHDOGS),
     Precedence(STACKS),
     Precedence(SINGLE_LINES),

@@ -17,7 +17,7 @@ from rankandfile.reason.ranks.from_logs.silence import silence
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 
-from .before_it import with_what_came_before
+from .before_it import suspected, with_what_came_before
 from .behind import behind
 from .circle import circle
 from .disagreement import disagreement
@@ -78,7 +78,8 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
         return circle(logged, wait_end)
     if wait_end.kind in ("absent", "missing"):
         return behind(facts, logged, wait_end, call)
-    return with_what_came_before(facts, _all_came(logged, wait_end, call))
+    found = with_what_came_before(facts, _all_came(logged, wait_end, call))
+    return found if found.culprits else suspected(facts, found, call.waiting)
 
 
 def _first(logged: LoggedWaits, wait_end: WaitEnd) -> Pending:
