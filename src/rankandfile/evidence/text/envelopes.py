@@ -59,7 +59,10 @@ def _opened(document: dict[str, Any]) -> Envelope | None:
     # What a carriage return has wiped away is no line of anybody's.
     text = COLOURS.sub("", text).rstrip("\r\n").rpartition("\r")[2]
     return Envelope(
-        text, _first(inner, _TIME), " ".join(told[:2]), int(rank) if rank and _RANK_TEXT.match(rank) else None,
+        text,
+        _first(inner, _TIME),
+        " ".join(told[:2]),
+        int(rank) if rank and _RANK_TEXT.match(rank) else None,
         _first(inner, _HOST),
     )
 
@@ -125,7 +128,8 @@ def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(document, dict) and isinstance(items := document.get("items"), list):
         for one in _dicts(items):
             about, when = one.get("involvedObject") or {}, one.get("lastTimestamp") or one.get("eventTime")
-            said = f"{one.get('type')} {one.get('reason')} {about.get('kind', '')}/{about.get('name', '')} {one.get('message')}"
+            whom = f"{about.get('kind', '')}/{about.get('name', '')}"
+            said = f"{one.get('type')} {one.get('reason')} {whom} {one.get('message')}"
             yield str(when or ""), {"time": when, "message": said}
         return
     entries = document.get("events") if isinstance(document, dict) else document

@@ -46,7 +46,8 @@ _NOT_ITS_OWN = re.compile(
 )
 _SIZE = re.compile(
     r"(?<![\w-])(?:(?:WORLD_SIZE|OMPI_COMM_WORLD_SIZE|world_size|SLURM_NTASKS|process_count|num_processes)\s*[=:]\s*"
-    r"|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? |\bprocess \d{1,6} of |process_count\(\)\s*=\s*|\brank \d{1,6}/|\brankSize\[)(\d{1,6})\b"
+    r"|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? "
+    r"|\bprocess \d{1,6} of |process_count\(\)\s*=\s*|\brank \d{1,6}/|\brankSize\[)(\d{1,6})\b"
 )
 
 
@@ -118,7 +119,9 @@ class Listener:
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
-        pods = tuple(ToldPod(name, ranks.copy().pop()) for name, ranks in self._pods.items() if len(ranks) == 1)
+        pods = tuple(
+            ToldPod(name, ranks.copy().pop()) for name, ranks in self._pods.items() if len(ranks) == 1
+        )
         return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)), pods)
 
 

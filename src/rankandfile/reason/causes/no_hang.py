@@ -19,13 +19,13 @@ from rankandfile.reason.toolbox import (
     call_phrase,
     cited,
     counters,
-    survived,
     event_id,
     fields_of,
     first_pending,
     pending_row,
     perhaps,
     pl,
+    survived,
 )
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, verb

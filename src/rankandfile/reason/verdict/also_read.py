@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.events import event_id
-from rankandfile.model.sentence import told
+from rankandfile.model.sentence import in_words, told
 from rankandfile.reason.facts import Facts
 
 from .finding import Finding
@@ -17,9 +17,9 @@ Row = dict[str, Any]
 
 #: The surest first. None of them is said of a job that only moved.
 _KINDS = (
-    "xid", "gpu_lost", "npu_fault", "kernel_oom", "slurm_oom", "pod_oom", "ray_oom", "pod_evicted", "pod_ended", "node_taken",
-    "pod_unscheduled", "slurm_node_failure", "segfault", "disk_full", "host_unreachable", "name_unresolved", "memory_fault",
-    "machine_check", "nfs_stalled", "hung_task", "link_down",
+    "xid", "gpu_lost", "npu_fault", "kernel_oom", "slurm_oom", "pod_oom", "ray_oom", "pod_evicted", "pod_ended",
+    "node_taken", "pod_unscheduled", "slurm_node_failure", "segfault", "disk_full", "host_unreachable",
+    "name_unresolved", "memory_fault", "machine_check", "nfs_stalled", "hung_task", "link_down",
 )  # fmt: skip
 _MOST, _LONGEST = 3, 150
 
@@ -30,9 +30,11 @@ def with_what_else_was_read(facts: Facts, finding: Finding) -> Finding:
         return finding
     order = {kind: place for place, kind in enumerate(_KINDS)}
     rows = facts.case.events.filter(pl.col("kind").cast(pl.String).is_in(list(_KINDS)))
-    named = str(finding.sentence)
+    named = in_words(finding.sentence)
     found: dict[str, Row] = {}
-    for row in sorted(rows.iter_rows(named=True), key=lambda row: (order[str(row["kind"])], row["log"], row["line"])):
+    for row in sorted(
+        rows.iter_rows(named=True), key=lambda row: (order[str(row["kind"])], row["log"], row["line"])
+    ):
         words = _words(row)
         if event_id(row["log"], row["line"]) not in finding.evidence and words[:60] not in named:
             found.setdefault(str(row["kind"]), row)

@@ -48,12 +48,18 @@ def without_tags_of_agents(events: pl.DataFrame) -> pl.DataFrame:
     """Where MPI started an agent on each host, and that the ranks, its tag is no rank: some line there says so."""
     tag = pl.col("fields").str.json_path_match("$.task").cast(pl.Int32, strict=False)
     how = pl.col("rank_from").cast(pl.String)
-    lies = events.filter(tag.is_not_null() & (tag != pl.col("rank")) & how.is_in(["prefix", "line", "default_group"]))
+    lies = events.filter(
+        tag.is_not_null() & (tag != pl.col("rank")) & how.is_in(["prefix", "line", "default_group"])
+    )
     wrong = (how == "mpirun") & pl.col("log").is_in(lies["log"].unique().implode())
-    return events.with_columns(
-        pl.when(wrong).then(None).otherwise("rank").alias("rank"),
-        pl.when(wrong).then(None).otherwise("rank_from").alias("rank_from"),
-    ) if lies.height else events
+    return (
+        events.with_columns(
+            pl.when(wrong).then(None).otherwise("rank").alias("rank"),
+            pl.when(wrong).then(None).otherwise("rank_from").alias("rank_from"),
+        )
+        if lies.height
+        else events
+    )
 
 
 def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:

@@ -23,7 +23,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _NO_WORK = re.compile(
     r"(?i)\b(?:retr(?:y|ies|ying)|attempt\w*|wait\w*|still|heartbeat\w*|watchdog|poll\w*|sleep\w*|monitor\w*|ping|uptime|"
     r"idle|stuck|timeout|timed out|back.?off|util\w*|temp\w*|pid|signal\w*|clos\w+|kill\w*|terminat\w*)\b"
-    r"|#/# (?:Running|Error|Pending|Completed|Terminating|Evicted|Unknown|Init|[A-Z]\w*(?:Killed|BackOff|Creating|Error))\b"
+    r"|#/# (?:Running|Error|Pending|Completed|Terminating|Evicted|Unknown|Init|[A-Z]\w*(?:Killed|BackOff"
+    r"|Creating|Error))\b"
 )
 _OF_TORCH = frozenset(("c10", "kernel", "syslog", "journal"))
 

@@ -19,7 +19,11 @@ def with_places(events: pl.DataFrame, world: int | None) -> pl.DataFrame:
     tags = events.filter(kind == "hccl_notify")["fields"].to_list()
     roots = {_root(fields) for fields in tags} - {None}
     writers = sorted(set(events.filter(pl.col("rank_from").cast(pl.String) == "prefix")["rank"].drop_nulls()))
-    half = len(writers) if writers and writers == list(range(len(writers))) and world == 2 * len(writers) else None
+    half = (
+        len(writers)
+        if writers and writers == list(range(len(writers))) and world == 2 * len(writers)
+        else None
+    )
     about, about_in = events["about"].to_list(), events["about_in"].cast(pl.String).to_list()
     for row in lost.iter_rows(named=True):
         host, _, device = str(row["peer"]).partition("/")

@@ -9,7 +9,15 @@ from __future__ import annotations
 import polars as pl
 
 _FAILS = ("origin", "messenger", "echo")
-_ENDS = ("agent_failure", "child_failed", "process_ended", "agent_unkillable", "ray_worker_exit", "ray_oom", "pod_oom")
+_ENDS = (
+    "agent_failure",
+    "child_failed",
+    "process_ended",
+    "agent_unkillable",
+    "ray_worker_exit",
+    "ray_oom",
+    "pod_oom",
+)
 _GOES_ON = ("progress", "work_goes_on")
 EARLIER = "earlier_attempt"
 
@@ -25,9 +33,9 @@ def without_past_attempts(events: pl.DataFrame) -> pl.DataFrame:
         pl.col("line").filter(tells | kind.is_in(list(_GOES_ON))).max().alias("latest"),
     )
     joined = events.join(last, on="log", how="left", maintain_order="left")
-    over = (
-        tells & (pl.col("line") < pl.col("restart")) & (pl.col("restart") < pl.col("latest"))
-    ).fill_null(False)
+    over = (tells & (pl.col("line") < pl.col("restart")) & (pl.col("restart") < pl.col("latest"))).fill_null(
+        False
+    )
     return joined.with_columns(
         pl.when(over).then(pl.lit(EARLIER)).otherwise(kind).cast(events.schema["kind"]).alias("kind"),
         pl.when(over).then(pl.lit("fact")).otherwise(role).cast(events.schema["role"]).alias("role"),

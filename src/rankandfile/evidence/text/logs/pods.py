@@ -34,9 +34,14 @@ def tie_pods(events: pl.DataFrame, told: Iterable[ToldPod], world: int | None) -
     )
     if not rows.height:
         return events
-    said = rows.filter(pl.col("said").is_not_null() & (how.is_in(list(_SURE)) | (kind == "last_said")) & ~theirs)
+    said = rows.filter(
+        pl.col("said").is_not_null() & (how.is_in(list(_SURE)) | (kind == "last_said")) & ~theirs
+    )
     pairs = [*said.select("pod", "said").iter_rows(), *((one.name, one.rank) for one in told)]
-    whole, parts = _unambiguous(pairs), _unambiguous((part, rank) for name, rank in pairs for part in _parts(name))
+    whole, parts = (
+        _unambiguous(pairs),
+        _unambiguous((part, rank) for name, rank in pairs for part in _parts(name)),
+    )
     clusters = rows.filter(kind.is_in(list(_OF_CLUSTERS)))
     if len(set(parts.values())) >= _FEWEST:
         parts |= _left_over(parts, set(clusters["pod"].to_list()), world)

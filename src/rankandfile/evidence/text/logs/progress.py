@@ -19,7 +19,8 @@ _WORK = re.compile(
 )
 _NOTHING = re.compile(
     r"(?i)(?:throughput[^,]{0,24}|\(token/s\)): 0(?:\.0+)?(?![\d.])|\b0(?:\.0+)? ?(?:tokens?|tok|samples?|img)/s"
-    r"|\b(?:wait\w*\b(?!: \d+ reqs)|stuck|retry\w*|timed? ?out|timeout|still|heartbeat|alive|health|ping|elapsed|hang\w*|fail\w*|error"
+    r"|\b(?:wait\w*\b(?!: \d+ reqs)|stuck|retry\w*|timed? ?out|timeout|still|heartbeat|alive|health|ping"
+    r"|elapsed|hang\w*|fail\w*|error"
     r"|skip\w*|loading|resum\w*)\b"
 )
 #: A server says so once, when all its workers have answered.

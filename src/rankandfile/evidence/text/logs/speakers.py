@@ -1,4 +1,4 @@
-"""The rank that a program names at the beginning of its own lines: `INFO rank=3 it=40`, `[rank 0/4]`, `trainer r6 |`."""
+"""The rank that a program names where its own lines begin: `INFO rank=3 it=40`, `[rank 0/4]`, `trainer r6 |`."""
 
 from __future__ import annotations
 

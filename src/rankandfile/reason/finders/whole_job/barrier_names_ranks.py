@@ -68,7 +68,7 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
         culprits=named,
         doing=doing,
         victims=tuple(sorted(({*facts.accounts.waited_in_vain} | set(range(world_of(facts)))) - set(named))),
-        location=(first.location if first else None) or _where_others_waited(facts, named),
+        location=(first.location if first else None) or _where_others_waited(facts),
         evidence=(roll.evidence, *(i for s in stories.values() for i in s.evidence)),
         contradicted_by="a line of the named rank that it came there",
         alternatives=first.alternatives if first else _instead_of_away(roll),
@@ -83,7 +83,7 @@ def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
     )
 
 
-def _where_others_waited(facts: Facts, named: tuple[int, ...]) -> Location | None:
+def _where_others_waited(facts: Facts) -> Location | None:
     waited = facts.accounts.waited_in_vain
     return next((found for rank in sorted(waited) if (found := location_of(waited[rank].place))), None)
 
@@ -93,28 +93,39 @@ def _at_work(facts: Facts, roll: _Roll) -> Finding | None:
     working = [
         one
         for one in counters(facts.case)
-        if one.rank in roll.named and one.at_ns is not None and roll.at_ns is not None and one.at_ns > roll.at_ns
+        if one.rank in roll.named
+        and one.at_ns is not None
+        and roll.at_ns is not None
+        and one.at_ns > roll.at_ns
     ]
     if not working:
         return None
     one = working[-1]
+    who = one.rank if one.rank is not None else roll.named[0]
     every = f" every {one.every_ms / 1000:.3g} s" if one.every_ms else ""
-    doing = f"was at work all the time: its log counts on{every} after the others gave up, at last \"{one.words}\""
+    doing = (
+        f'was at work all the time: its log counts on{every} after the others gave up, at last "{one.words}"'
+    )
     return Finding(
         cause="too_short_timeout",
         confidence="hypothesis",
         hang=None,
         sentence=(
-            f"{upper(ranks_words(roll.named))} did not {roll.what}, says {roll.said_by}. {upper(ranks_words([one.rank]))} "
+            f"{upper(ranks_words(roll.named))} did not {roll.what}, says {roll.said_by}. {upper(ranks_words([who]))} "
             f"{doing}: it may be that nothing hung, and that the limit is shorter than that work."
         ),
         culprits=roll.named,
-        doing={one.rank: doing} if one.rank is not None else {},
-        location=_where_others_waited(facts, roll.named),
+        doing={who: doing},
+        location=_where_others_waited(facts),
         evidence=(roll.evidence, one.evidence),
         contradicted_by="a line of the named rank that it came there in time",
         alternatives=(
-            perhaps("host_slow", "That work may be slower there than usual.", roll.named, decided_by="how long it took elsewhere"),
+            perhaps(
+                "host_slow",
+                "That work may be slower there than usual.",
+                roll.named,
+                decided_by="how long it took elsewhere",
+            ),
         ),
     )
 
@@ -195,7 +206,11 @@ def _instead_of_away(roll: _Roll) -> tuple[Alternative, ...]:
     if roll.cause != "peer_unreachable":
         return ()
     words = f"{upper(ranks_words(roll.named))} may be held up on a host that answers."
-    return (perhaps("host_blocked", words, roll.named, decided_by="on which host they ran, and whether it answers"),)
+    return (
+        perhaps(
+            "host_blocked", words, roll.named, decided_by="on which host they ran, and whether it answers"
+        ),
+    )
 
 
 def _a_host_is_away(facts: Facts) -> bool:

@@ -77,7 +77,8 @@ def _communicators(facts: Facts) -> list[list[_Stream]]:
     for row in calls.iter_rows(named=True):
         fields = fields_of(row)
         name, place, size = ids.get(
-            (row["host"], row["pid"] or row["log"], fields.get("comm")), (f"of {fields.get('nranks')} ranks", None, 0)
+            (row["host"], row["pid"] or row["log"], fields.get("comm")),
+            (f"of {fields.get('nranks')} ranks", None, 0),
         )
         # A place in a smaller communicator is no rank of the job.
         rank = row["rank"] if row["rank"] is not None else place if size == largest else None

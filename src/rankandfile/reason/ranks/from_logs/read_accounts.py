@@ -200,7 +200,11 @@ def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[i
 def _with_chained_places(raised: dict[int, Error], mine: pl.DataFrame) -> dict[int, Error]:
     """An exception that a library raised and another followed: the program's own frames stand in the one behind it."""
     lacking = [rank for rank, error in raised.items() if error.place is None]
-    rows = mine.filter(pl.col("rank").is_in(lacking) & (pl.col("kind") == "traceback")) if lacking else mine.clear()
+    rows = (
+        mine.filter(pl.col("rank").is_in(lacking) & (pl.col("kind") == "traceback"))
+        if lacking
+        else mine.clear()
+    )
     for row in rows.sort("log", "line").iter_rows(named=True):
         known = raised[row["rank"]]
         if known.place is None and fields_of(row).get("chained") and (place := _error(row).place) is not None:

@@ -42,7 +42,9 @@ def _survived(facts: Facts, found: Finding) -> Finding | None:
     told = "; ".join(f"{ranks_words([rank])} raised {error.words}" for rank, error in errors.items())
     return replace(
         _led_by(found, "swallowed_exception", "the source between the exception and the call"),
-        sentence=f"{found.sentence} Before that, {told}, and went on to that call: the exception was caught.",
+        sentence=told_sentence(
+            found.sentence, f"Before that, {told}, and went on to that call: the exception was caught."
+        ),
         doing={
             r: f"raised {e.words}, went on, and {found.doing.get(r, 'made another call')}"
             for r, e in errors.items()
@@ -103,7 +105,7 @@ def _said_so(facts: Facts, found: Finding) -> Finding | None:
     told = "; ".join(f"{ranks_words([one.rank])} {one.words}" for one in lines)
     return replace(
         _led_by(found, lines[0].cause, "the code that prints that line"),
-        sentence=f"{found.sentence} {upper(told)}.",
+        sentence=told_sentence(found.sentence, f"{upper(told)}."),
         doing={one.rank: f"{one.words}; {found.doing.get(one.rank, '')}".rstrip("; ") for one in lines},
         evidence=(*found.evidence, *(one.evidence for one in lines)),
     )

@@ -28,7 +28,8 @@ SHAPES = (
         r"failed \(exitcode: (?P<exit_code>-?\d+)\) local_rank: (?P<local_rank>\d+) \(pid: (?P<pid>\d+)\)",
     ),
     Shape(
-        "restarted", "P3", "fact", ("will restart worker group", "Restarting worker group", "estarting the worker group"),
+        "restarted", "P3", "fact",
+        ("will restart worker group", "Restarting worker group", "estarting the worker group"),
         r"(?:will restart worker group|Restarting worker group|[Rr]estarting the worker group)",
     ),
     Shape(
