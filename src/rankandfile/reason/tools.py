@@ -24,6 +24,7 @@ from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, o
 from rankandfile.reason.ranks.at_work import works
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
+from rankandfile.reason.ranks.from_logs.caught import survived
 from rankandfile.reason.ranks.from_logs.counters import Counter, counters
 from rankandfile.reason.ranks.from_logs.nccl_setups import Setup, setups
 from rankandfile.reason.ranks.from_logs.over import anybody_waited

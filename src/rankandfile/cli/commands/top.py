@@ -18,6 +18,7 @@ from typer import Argument, Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.live_table import SORTS, live_table
+from rankandfile.cli.panels import LIVE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rankandfile.capture.live.jobs import Job
     from rankandfile.capture.live.standing import Stands
 
+PANEL = LIVE
 ORDER = 55
 EXAMPLES = (
     "raf top",

@@ -23,12 +23,16 @@ _KINDS = {
     "slurm_task_end": "slurm",
     "slurm_oom": "slurm",
     "pod_oom": "kubernetes",
+    "pod_ended": "kubernetes",
+    "pod_evicted": "kubernetes",
     "ray_worker_exit": "ray",
     "ray_oom": "ray",
 }
 _SIGNAL_OF = {"kernel_oom": "SIGKILL", "pod_oom": "SIGKILL", "ray_oom": "SIGKILL", "segfault": "SIGSEGV"}
 
 
+#: How the error of an end begins that a cluster brought about.
+TAKEN = "taken away by its cluster"
 #: The launcher says whom it ends. -9 after that is a victim that did not listen, not a killed process.
 _ENDED_BY_LAUNCHER = ("agent_closing", "agent_unkillable", "launcher_killing")
 
@@ -55,6 +59,9 @@ def from_events(events: pl.DataFrame, logs: pl.DataFrame) -> list[End]:
             signal, end.error = "SIGKILL", "did not end on SIGTERM"
         if event["kind"] in ("kernel_oom", "slurm_oom", "pod_oom", "ray_oom"):
             end.error, end.role = "out of memory", "origin"
+        if event["kind"] in ("pod_ended", "pod_evicted"):
+            why = fields.get("reason") or f"its node ran low on {fields.get('resource')}"
+            signal, end.error, end.role = "SIGTERM", f"{TAKEN}: {why}", "origin"
         end.by(event["exit_code"], signal)
         if (event["log"], event["pid"]) in survivors and end.signal in ("SIGKILL", "SIGTERM"):
             end.role = "echo"

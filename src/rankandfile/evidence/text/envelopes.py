@@ -17,6 +17,7 @@ import msgspec
 _TEXT = ("log", "message", "msg", "line", "textPayload", "MESSAGE", "@message", "body")
 _TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
 _POD = ("podName", "pod_name", "pod", "container_name", "logStreamName", "logStream", "instance", "_HOSTNAME")
+_HOST = ("host", "hostname", "node_name", "nodeName", "_HOSTNAME", "node")
 _RANK = ("rank", "RANK", "global_rank")
 _INSIDE = ("kubernetes", "labels", "stream", "resource", "jsonPayload", "metadata")
 
@@ -34,6 +35,8 @@ class Envelope(NamedTuple):
     time: str | None
     carrier: str
     rank: int | None
+    host: str | None = None
+    """On which machine it was written."""
 
 
 def opened(line: str) -> Envelope | None:
@@ -56,7 +59,11 @@ def _opened(document: dict[str, Any]) -> Envelope | None:
     # What a carriage return has wiped away is no line of anybody's.
     text = COLOURS.sub("", text).rstrip("\r\n").rpartition("\r")[2]
     return Envelope(
-        text, _first(inner, _TIME), " ".join(told[:2]), int(rank) if rank and _RANK_TEXT.match(rank) else None
+        text,
+        _first(inner, _TIME),
+        " ".join(told[:2]),
+        int(rank) if rank and _RANK_TEXT.match(rank) else None,
+        _first(inner, _HOST),
     )
 
 
@@ -79,6 +86,7 @@ def is_document(head: bytes) -> bool:
     return (
         (b'"resultType"' in head and b'"streams"' in head)
         or (b'"events"' in head and b'"message"' in head)
+        or (b'"items"' in head and b'"involvedObject"' in head)
         or (start == b"[" and (b'"textPayload"' in head or b'"jsonPayload"' in head or b'"@message"' in head))
     )
 
@@ -94,7 +102,18 @@ def lines_of(data: bytes) -> bytes | None:
         return None
     if all(one[0] for one in found):
         found.sort(key=lambda one: (len(one[0]), one[0]) if one[0].isdigit() else (0, one[0]))
-    return b"\n".join(msgspec.json.encode(entry) for _, entry in found) + b"\n"
+    return b"\n".join(msgspec.json.encode(one) for _, entry in found for one in _each_line(entry)) + b"\n"
+
+
+def _each_line(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message of several lines, a traceback mostly, as the lines that were written."""
+    name = next((name for name in _TEXT if isinstance(entry.get(name), str)), None)
+    lines = entry[name].splitlines() if name is not None else []
+    if name is None or len(lines) < 2:
+        yield entry
+        return
+    for line in lines:
+        yield {**entry, name: line}
 
 
 def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -105,6 +124,13 @@ def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
                 match value:
                     case [str(time), str(text), *_]:
                         yield time, {"log": text, "labels": labels}
+        return
+    if isinstance(document, dict) and isinstance(items := document.get("items"), list):
+        for one in _dicts(items):
+            about, when = one.get("involvedObject") or {}, one.get("lastTimestamp") or one.get("eventTime")
+            whom = f"{about.get('kind', '')}/{about.get('name', '')}"
+            said = f"{one.get('type')} {one.get('reason')} {whom} {one.get('message')}"
+            yield str(when or ""), {"time": when, "message": said}
         return
     entries = document.get("events") if isinstance(document, dict) else document
     for one in _dicts(entries):

@@ -84,6 +84,13 @@ def _task(p: BareLine, m: Match) -> None:
     p.carrier += f"{m[1]}:"
 
 
+def _mpi(p: BareLine, m: Match) -> None:
+    """The tag is the rank in MPI's world: of the job, unless each of these processes starts others."""
+    _task(p, m)
+    if p.rank is None:
+        p.rank, p.rank_from = p.task, "mpirun"
+
+
 def _ray(p: BareLine, m: Match) -> None:
     p.pid = int(m[1])
     if m[2]:
@@ -157,7 +164,7 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "c10", r"\[([IWEF]) ([\w./+-]+:\d+)\] ?", _c10_old),
     ("[", "torchrun", r"\[([A-Za-z_]\w*?)(\d{1,6})(?:\|\d+)?\]:", _role),
     ("[", "kubectl", r"\[(pod/[^\]\s]{1,300})\] ", _carried),
-    ("[", "mpirun", r"\[\d+,(\d{1,7})\]<std\w+>: ?", _task),
+    ("[", "mpirun", r"\[\d+,(?:mpirank:)?(\d{1,7})(?:,[\w.-]{1,80})?\]<std\w+>: ?", _mpi),
     ("[", "python", r"\[(torch\.\w[\w.]*)[^\]]*\] ", _nothing),
     ("[", "time", rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?\] ?", dated),
     ("[", "kernel", r"\[ *(\d{1,12})\.(\d{6})\](?:\[ *[TC]\d+\])? ?", _boot),
@@ -217,6 +224,7 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
         rf"(\w{{3}}) +(\d{{1,2}}) {CLOCK} ([\w.-]+) ([\w.-]+)(?:\[(\d{{1,10}})\])?: ",
         _syslog,
     ),
+    ("^", "terminal", r"\^C", _nothing),
     ("k", "kernel", r"kernel: ", _kernel_level),
     ("ukdaLs<", "kernel", r"(?:<\d{1,3}>|(?:kern|user|daemon) *:\w+ *: )", _kernel_level),
 )

@@ -50,6 +50,7 @@ _BY_FIRST = _choices()
 
 #: More layers than any stack of carriers has; a line of nothing but prefixes stays bounded.
 _DEEPEST = 24
+_LONGEST_HOST = 200
 
 
 _ISO = re.compile(rf"{DATE}[T ]{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
@@ -91,6 +92,8 @@ def _unwrapped(line: str) -> BareLine | None:
         bare.at(since_1970(envelope.time))
     if bare.rank is None and envelope.rank is not None:
         bare.rank, bare.rank_from = envelope.rank, "prefix"
+    if bare.host is None and envelope.host is not None and len(envelope.host) <= _LONGEST_HOST:
+        bare.host = envelope.host
     bare.carrier = f"{envelope.carrier}:{bare.carrier}" if envelope.carrier else bare.carrier
     bare.layers.insert(0, "docker")
     return bare

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.logs.event import clean
 from rankandfile.evidence.text.stacks.titles import rank_in
 
 #: A line may begin with anything; what it tells stands near its beginning.
@@ -50,6 +51,8 @@ _LISTED = re.compile(
     r"^\s*(?:[a-z_][\w.-]{0,31}\+?\s+)?(\d{2,10})\s(?=.*\s(?:[A-Z0-9]+_)*(?:RANK|PROCID)=\d)"
 )
 _TITLE = re.compile(r"\((\w{1,80}) pid=(\d{2,10})[,)]")
+#: `ps` and `docker top`, which show the title that a server of models gives its worker.
+_WORKER = re.compile(r"^\s*(?:[a-z_][\w.-]{0,31}\+?\s+)?(\d{2,10})\s.*?((?:VLLM|sglang|ray)::\S{1,200})")
 _HOST = re.compile(r"(?<![\w-])(?:host(?:name)?|node|ip)\s*[=:]\s*([\w.-]{1,200})")
 #: What a process says of another one, or of its end, tells nothing of itself.
 _NOT_ITS_OWN = re.compile(
@@ -57,7 +60,8 @@ _NOT_ITS_OWN = re.compile(
 )
 _SIZE = re.compile(
     r"(?<![\w-])(?:(?:WORLD_SIZE|OMPI_COMM_WORLD_SIZE|world_size|SLURM_NTASKS|process_count|num_processes)\s*[=:]\s*"
-    r"|\bdist_world_size=|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? )(\d{1,6})\b"
+    r"|\bdist_world_size=|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? "
+    r"|\bprocess \d{1,6} of |process_count\(\)\s*=\s*|\brank \d{1,6}/|\brankSize\[)(\d{1,6})\b"
 )
 
 
@@ -73,6 +77,14 @@ _PROGRAMS = (
 )
 
 
+#: What a process says of itself where it begins: `RANK=3`, `rank 3/8`, `process 3 of 8`, `process_index()=3`.
+_OWN = re.compile(
+    r"\bRANK=(\d{1,6})\b|(?:^|[\s\[(:|])(?:global_)?[Rr]ank[ =:#]{0,2}(\d{1,6})(?![\w.%])"
+    r"|\bprocess (\d{1,6}) of \d|\bprocess_(?:index|id)(?:\(\))?\s*[=:]\s*(\d{1,6})\b"
+)
+_BEGINNING = 160
+
+
 class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
     """A process, and the rank that it is. Without a rank, it is the one whose log says so."""
 
@@ -83,6 +95,13 @@ class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
     """Its number among the processes of its machine, where that is all that is told."""
 
 
+class ToldPod(msgspec.Struct, array_like=True, frozen=True):
+    """A pod or a stream of one container, as a carrier names it before its lines, and the rank that these tell."""
+
+    name: str
+    rank: int
+
+
 class Told(msgspec.Struct, array_like=True, frozen=True):
     """What the lines of one file tell of processes."""
 
@@ -90,6 +109,7 @@ class Told(msgspec.Struct, array_like=True, frozen=True):
     world_size: int | None = None
     programs: tuple[str, ...] = ()
     """Other frameworks than torch that they speak of."""
+    pods: tuple[ToldPod, ...] = ()
 
 
 class Listener:
@@ -99,6 +119,7 @@ class Listener:
         self._processes: dict[ToldProcess, None] = {}
         self._sizes: set[int] = set()
         self._programs: set[str] = set()
+        self._pods: dict[str, set[int]] = {}
 
     def hear(self, lines: Iterable[BareLine]) -> None:
         for bare in lines:
@@ -106,12 +127,18 @@ class Listener:
             for found in processes_in(bare, body):
                 if len(self._processes) < _MOST:
                     self._processes.setdefault(found)
+            if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
+                name = clean(bare.carrier.strip(":"), 200)
+                self._pods.setdefault(name, set()).add(int(next(filter(None, own.groups()))))
             self._sizes.update(int(size) for size in _SIZE.findall(body))
             self._programs.update(name for name, words in _PROGRAMS if words.search(body))
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
-        return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)))
+        pods = tuple(
+            ToldPod(name, ranks.copy().pop()) for name, ranks in self._pods.items() if len(ranks) == 1
+        )
+        return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)), pods)
 
 
 def processes_in(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
@@ -138,6 +165,8 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
         rank = rank_in(f"VLLM::{title[1]}")
         if rank is not None:
             return ToldProcess(int(title[2]), rank, bare.host)
+    if (worker := _WORKER.match(body)) and (rank := rank_in(worker[2])) is not None:
+        return ToldProcess(int(worker[1]), rank, bare.host)
     ranks = {int(m["rank"]) for m in _RANK.finditer(body) if (m["of"] or "").lower() not in _OF_OTHERS}
     pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)}
     if not pids and (listed := _LISTED.match(body)):

@@ -25,6 +25,7 @@ from rankandfile.reason.toolbox import (
     pending_row,
     perhaps,
     pl,
+    survived,
 )
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, verb
@@ -107,17 +108,19 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     reason = next((r for row in rows if (r := fields_of(row).get("reason"))), None)
     if reason is not None and "NODE" in str(reason):
         return None
-    at = min((t for row in rows if (t := _at(row)) is not None), default=None)
+    told = [*rows, *_rows(facts, ("agent_closing",))]
+    at = min((t for row in told if (t := _at(row)) is not None), default=None)
     moved = [one for one in counters(facts.case) if one.moved_until(at)]
     if not moved and str(reason) != "PREEMPTION":
         return None
+    earlier = _rows(facts, ("earlier_attempt",))
     by = f"its scheduler ended it ({str(reason).lower()})" if reason else "it was ended from outside"
     return Finding(
         hang=False,
         cause="no_hang",
         confidence="supported" if moved else "hypothesis",
-        sentence=f"The job did not hang: {by}{_until(moved[-1]) if moved else ''}.",
-        evidence=(_id(rows[0]), *(one.evidence for one in moved[-1:])),
+        sentence=f"The job did not hang: {by}{_until(moved[-1]) if moved else ''}.{_earlier(earlier)}",
+        evidence=(_id(rows[0]), *(one.evidence for one in moved[-1:]), *(_id(row) for row in earlier[-1:])),
         contradicted_by="the log of another rank, which stood still before",
         alternatives=(
             ()
@@ -127,6 +130,12 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
             )
         ),
     )
+
+
+def _earlier(rows: list[Row]) -> str:
+    if not rows:
+        return ""
+    return f' An earlier attempt had failed ("{_short(rows[0])}"), and the ranks were started anew.'
 
 
 def _until(counter: Counter) -> str:
@@ -145,6 +154,7 @@ def _failures(facts: Facts, *, beside: bool) -> bool:
     kind, role = pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String)
     found = facts.case.events.filter((role == "origin") & ~(kind.is_in(list(_BESIDE)) & pl.lit(beside)))
     uncaught = found.filter(~(pl.col("rank").is_in(list(facts.accounts.caught)).fill_null(False)))
+    uncaught = uncaught.filter(~survived(facts.case, uncaught))
     badly = facts.case.exits.filter((pl.col("exit_code").fill_null(0) != 0) | pl.col("signal").is_not_null())
     return bool(uncaught.height) or (beside and bool(badly.height))
 

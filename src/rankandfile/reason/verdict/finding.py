@@ -29,7 +29,8 @@ class Finding:
     alternatives: tuple[Alternative, ...] = ()
     missing: tuple[Missing, ...] = ()
     hang: bool | None = True
-    """None: it is the story if the job hung, which nothing shows."""
+    """None: it is the story if the job hung, which nothing shows, or the job ended of this: whether it hung before,
+    nothing tells."""
     instead_of: str = ""
     """The cause whose finding this one contains: that one alone would say less."""
     explains: int = -1

@@ -46,7 +46,7 @@ MEANINGS: tuple[Meaning, ...] = (
         next_step="which rank used that device; the host needs a reset before it is used again",
     ),
     Meaning(
-        kinds=("gpu_hang", "device_assert", "cuda_failure", "watchdog_device_error"), cause="gpu_error", where="writer",
+        kinds=("gpu_hang", "npu_fault", "device_assert", "cuda_failure", "watchdog_device_error"), cause="gpu_error", where="writer",
         sure=True, words="{who}: {text}",
         next_step="the first kernel that failed: run again with CUDA_LAUNCH_BLOCKING=1 (AMD_SERIALIZE_KERNEL=3 on ROCm)",
     ),
@@ -62,6 +62,10 @@ MEANINGS: tuple[Meaning, ...] = (
     Meaning(
         kinds=("pod_evicted",), cause="killed", where="writer", sure=True,
         words="{who} was evicted, as its node ran low on {resource}", next_step="which ranks ran in it: " + _EXIT,
+    ),
+    Meaning(
+        kinds=("pod_unscheduled",), cause="init_stuck", where="writer", sure=True,
+        words="{who} was never started: {reason}", next_step="what it asks for, and what the nodes have: kubectl describe pod",
     ),
     Meaning(
         kinds=("pod_ended",), cause="killed", where="writer", sure=True,
@@ -100,6 +104,10 @@ MEANINGS: tuple[Meaning, ...] = (
         words="JAX's coordination service has had no heartbeat of {abouts}",
         next_step="the last lines of those tasks' own logs; the service's timer can also run out while its own process is "
         "held up (heartbeat_timeout_seconds of jax.distributed.initialize)",
+    ),
+    Meaning(
+        kinds=("node_taken",), cause="killed", where="writer", words="the cluster took a node away: {reason}",
+        next_step="which ranks ran on it: kubectl get pods -o wide, or the scheduler's list",
     ),
     Meaning(
         kinds=("ras_dead",), cause="peer_unreachable", where="writer",

@@ -13,11 +13,12 @@ from typing import Any
 
 import polars as pl
 
+from rankandfile.model.diagnosis import Location
 from rankandfile.model.events import event_id
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
-from rankandfile.reason.ranks.did_instead import AskedRank, world_of
+from rankandfile.reason.ranks.did_instead import AskedRank, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.ranks.from_logs.ras_counts import Launches, instead, launches
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -105,10 +106,18 @@ def _fingerprints(facts: Facts) -> Finding | None:
         hang=None,
         culprits=few,
         doing=doing,
+        location=_raised_at(facts, few),
         evidence=tuple(dict.fromkeys(where[rank] for rank in (*few, *sorted(set(said) - set(few)))))[:4],
         contradicted_by="dumps in which these ranks made the same call as the others",
         explains=most,
     )
+
+
+def _raised_at(facts: Facts, few: tuple[int, ...]) -> Location | None:
+    """The check raises in the call: where the program made it, by those out of line or else by any other."""
+    waited = facts.accounts.waited_in_vain
+    ranks = [*(rank for rank in few if rank in waited), *sorted(waited)]
+    return next((place for rank in ranks if (place := location_of(waited[rank].place))), None)
 
 
 def _kind_of(usual: _Print, other: _Print) -> str:

@@ -33,6 +33,7 @@ from rankandfile.reason.waits.from_stacks.findings import by_stacks
 from rankandfile.reason.waits.graph import NO_WAIT
 from rankandfile.reason.waits.patience import Patience, patience
 
+from .also_read import with_what_else_was_read
 from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
 from .named_by_checks import checked
@@ -104,6 +105,11 @@ def _surely_names(finding: Finding) -> bool:
     return bool(finding.culprits) and finding.confidence != "hypothesis"
 
 
+def _asked_differently(finding: Finding) -> bool:
+    """A log of calls shows who asked for something else: more than that all wait in one call."""
+    return bool(finding.culprits) and CAUSES[finding.cause].family == "arguments"
+
+
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
     Precedence(BROKE_OFF),
@@ -113,6 +119,7 @@ PRECEDENCE = (
     Precedence(CHECKS),
     Precedence(STACKS, only=_says_what),
     Precedence(SINGLE_LINES, only=_surely_names),
+    Precedence(SINGLE_LINES, only=_asked_differently),
     Precedence(WATCHDOGS),
     Precedence(STACKS),
     Precedence(SINGLE_LINES),
@@ -132,7 +139,9 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
             chosen = [
-                _with_tellings(facts, with_own_place(facts, _so_far(facts, fit(facts, one))))
+                with_what_else_was_read(
+                    facts, _with_tellings(facts, with_own_place(facts, _so_far(facts, fit(facts, one))))
+                )
                 for one in (believed if row.several else believed[:1])
             ]
             said = [may_be_said(raw, finding) for finding in chosen]
@@ -180,7 +189,7 @@ def _over(facts: Facts, finding: Finding) -> Finding:
     """A check that refuses a call ends it at once: with all processes gone, nothing hangs."""
     if finding.hang is None or not over_at_once(facts):
         return finding
-    return replace(finding, hang=False, sentence=told(finding.sentence, IT_BROKE_OFF))
+    return replace(finding, hang=None, sentence=told(finding.sentence, IT_BROKE_OFF))
 
 
 def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:

@@ -8,7 +8,7 @@ from rankandfile.evidence.text.reading import read_log
 
 
 def _is_lines_of_json(head: Head) -> bool:
-    return head.json is not None and ("\n{" in head.json.strip() or head.json.startswith("["))
+    return head.json is not None and ("\n{" in head.json.strip() or head.json.lstrip().startswith("["))
 
 
 KIND = FileKind(

@@ -12,6 +12,9 @@ from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProc
 from rankandfile.evidence.text.logs import clock, identity, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.local_devices import by_device
+from rankandfile.evidence.text.logs.npu_places import with_places
+from rankandfile.evidence.text.logs.past_attempts import without_past_attempts
+from rankandfile.evidence.text.logs.pods import tie_pods
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
 from rankandfile.model.events import log_schema
 from rankandfile.model.ledger import Note
@@ -48,9 +51,11 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
         [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
     )
     _compare(parts, processes)
-    events = _events(parts)
-    events = by_device(identity.tie_pods(identity.tie(identity.own(events, logs), processes)))
-    events = left_out.completed(events, max(logs["world_size"].drop_nulls().to_list(), default=None))
+    events = identity.without_tags_of_agents(without_past_attempts(_events(parts)))
+    world = max(logs["world_size"].drop_nulls().to_list(), default=None)
+    pods = [pod for part in parts for pod in part.raw.told.pods]
+    events = by_device(tie_pods(identity.tie(identity.own(events, logs), processes), pods, world))
+    events = with_places(left_out.completed(events, world), world)
     events = with_years(events, parts)
     notes = [
         Note(file=part.source, where=note.where, what=note.what) for part in parts for note in part.raw.notes

@@ -38,6 +38,11 @@ _TELLS = re.compile(
     r"no more|leaving|cannot|could not|unable|giving up)\b"
 )
 
+_TELLS_OR_ENDS = re.compile(
+    _TELLS.pattern
+    + r"|(?i:\b(?:epoch|loader|data\w*|batch\w*)\b.{0,40}\b(?:finished|ended|done|over|complete\w*)\b)"
+)
+
 
 def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whole: bool) -> list[Said]:
     """Distinct lines at a file's beginning and end, of a shape that repeats the last. `whole`: the head is the file."""
@@ -88,9 +93,15 @@ def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[
                 ranks.add(rank)
                 by_shape[shape_of(said.text)][rank] = (number, said)
     out: dict[int, list[Event]] = defaultdict(list)
+    # Where each rank counts for itself, who alone says that it is through tells of itself, and not of the job.
+    each = any(
+        set(spoken) == ranks and all(said.times > 1 for _, said in spoken.values())
+        for spoken in by_shape.values()
+    )
+    tells = _TELLS_OR_ENDS if each else _TELLS
     found = 0
     for shape, spoken in by_shape.items() if len(ranks) > 1 else ():
-        for log, event in _of_shape(shape, spoken, ranks):
+        for log, event in _of_shape(shape, spoken, ranks, tells):
             if found < _MOST_FOUND:
                 out[log].append(event)
                 found += 1
@@ -98,9 +109,9 @@ def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[
 
 
 def _of_shape(
-    shape: str, spoken: dict[int, tuple[int, Said]], ranks: set[int]
+    shape: str, spoken: dict[int, tuple[int, Said]], ranks: set[int], tells: re.Pattern[str]
 ) -> Iterable[tuple[int, Event]]:
-    if len(spoken) == 1 and _TELLS.search(shape):
+    if len(spoken) == 1 and tells.search(shape):
         ((rank, (log, said)),) = spoken.items()
         yield log, _event("line_alone", rank, said, others=len(ranks) - 1)
         return

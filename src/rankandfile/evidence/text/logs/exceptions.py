@@ -56,7 +56,8 @@ def read(event: Event, context: Context) -> None:
     raised = None
     lines = context.following()
     for offset, bare in lines:
-        body = bare.body
+        # A carrier's prefix may have taken the indentation with it.
+        body = bare.body if bare.body[:1].isspace() else bare.indented
         if body[:1].isspace():
             # Source code quoted in a traceback says nothing: it may well name every error there is.
             context.consumed.add(offset)
@@ -76,6 +77,11 @@ def read(event: Event, context: Context) -> None:
         asked = [source, *(str(frame[0]) for frame in frames[-_INNERMOST:])]
         if _RAN_OUT.search(raised[0]) and any(_FOR_OTHERS.search(one) for one in asked):
             event.role = "messenger"
+        if _waited_for_a_device(context, raised[2] or ""):
+            event.role = "messenger"
+    if raised is None and not frames:
+        # Cut off right here: what was raised, and by whom, nothing tells.
+        event.role = "fact"
     if told.startswith("traceback"):
         event.role = "echo"
     if told == "Original":
@@ -90,6 +96,23 @@ def read(event: Event, context: Context) -> None:
             context.chained.add(writer)
         if count >= 3 or bare.body.startswith("Traceback (most"):
             break
+
+
+#: Below an exception of an Ascend device its own words: this one waited for a notification of another.
+_HCCL_WAITED = re.compile(r"EI0002:|Notify (?:register|record)|EI0006:")
+_HCCL_BEGAN = re.compile(r"ACL stream|[Nn]pu\w*|NPU|aclrt|HCCL")
+_ELSE = re.compile(r"Traceback \(most recent|^\[W |Warning: NPU warning|ECC|MEM ERROR")
+_BELOW = 12
+
+
+def _waited_for_a_device(context: Context, message: str) -> bool:
+    if not _HCCL_BEGAN.search(message):
+        return False
+    below = [bare.body for _, bare in context.following(_BELOW * 8)]
+    start = next((number for number, body in enumerate(below) if message[:80] in body), len(below))
+    block = below[start : start + _BELOW]
+    end = next((number for number, body in enumerate(block) if number and _ELSE.search(body)), len(block))
+    return any(_HCCL_WAITED.search(body) for body in block[:end])
 
 
 def weigh(exception: str, message: str) -> str:

@@ -20,7 +20,9 @@ _FROM = pl.Categorical()
 
 def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
     """Whether a file whose path seems to tell a rank holds other ranks' output: `node-3.log` has that of a whole host,
-    and what a launcher writes before its lines says so."""
+    and what a launcher writes before its lines says so, or the names by which several ranks speak in it."""
+    if sum(kind == "last_said" for kind in columns.get("kind", ())) > 1:
+        return True
     pairs = zip(columns.get("rank", ()), columns.get("rank_from", ()), strict=True)
     said = Counter(other for other, how in pairs if how == "prefix")
     return bool(said) and 2 * said[rank] <= said.total()
@@ -40,6 +42,24 @@ def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
         pl.when(lacks).then(pl.lit("file", _FROM)).otherwise("rank_from").alias("rank_from"),
         pl.when(~theirs | kernels).then(pl.coalesce("host", "owner_host")).otherwise("host").alias("host"),
     ).select(events.columns)
+
+
+def without_tags_of_agents(events: pl.DataFrame) -> pl.DataFrame:
+    """Where MPI started an agent on each host, and that the ranks, its tag is no rank: some line there says so."""
+    tag = pl.col("fields").str.json_path_match("$.task").cast(pl.Int32, strict=False)
+    how = pl.col("rank_from").cast(pl.String)
+    lies = events.filter(
+        tag.is_not_null() & (tag != pl.col("rank")) & how.is_in(["prefix", "line", "default_group"])
+    )
+    wrong = (how == "mpirun") & pl.col("log").is_in(lies["log"].unique().implode())
+    return (
+        events.with_columns(
+            pl.when(wrong).then(None).otherwise("rank").alias("rank"),
+            pl.when(wrong).then(None).otherwise("rank_from").alias("rank_from"),
+        )
+        if lies.height
+        else events
+    )
 
 
 def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:
@@ -71,28 +91,6 @@ def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:
     return joined.with_columns(
         pl.when(lacks).then(found).otherwise("rank").alias("rank"),
         pl.when(lacks).then(pl.lit("process", _FROM)).otherwise("rank_from").alias("rank_from"),
-    ).select(events.columns)
-
-
-def tie_pods(events: pl.DataFrame) -> pl.DataFrame:
-    """A pod whose lines name one rank, and no other, is that rank's: its tracebacks are too, which name none."""
-    pod = pl.col("fields").str.json_path_match("$.pod")
-    theirs = pl.col("shape").cast(pl.String).str.contains("^(K|R|P3|P4|P6|P7)").fill_null(False)
-    sure = pl.col("rank_from").cast(pl.String).is_in(["prefix", "line", "app", "default_group"])
-    ranks = (
-        events.filter(pl.col("rank").is_not_null() & sure & ~theirs)
-        .group_by(pod.alias("pod"))
-        .agg(pl.col("rank").unique().alias("ranks"))
-        .filter((pl.col("ranks").list.len() == 1) & pl.col("pod").is_not_null())
-        .select("pod", pl.col("ranks").list.first().alias("of_pod"))
-    )
-    if not ranks.height:
-        return events
-    joined = events.with_columns(pod.alias("pod")).join(ranks, on="pod", how="left", maintain_order="left")
-    lacks = pl.col("rank").is_null() & ~theirs & pl.col("of_pod").is_not_null()
-    return joined.with_columns(
-        pl.when(lacks).then("of_pod").otherwise("rank").alias("rank"),
-        pl.when(lacks).then(pl.lit("pod", _FROM)).otherwise("rank_from").alias("rank_from"),
     ).select(events.columns)
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.compared import shape_of
 from rankandfile.evidence.text.logs.event import Event, begin
+from rankandfile.evidence.text.logs.speakers import speaker
 
 #: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
 _FEWEST, _COUNTERS, _SPEAKERS, _LOOKED = 4, 2, 64, 160
@@ -21,12 +22,10 @@ _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _NO_WORK = re.compile(
     r"(?i)\b(?:retr(?:y|ies|ying)|attempt\w*|wait\w*|still|heartbeat\w*|watchdog|poll\w*|sleep\w*|monitor\w*|ping|uptime|"
-    r"idle|stuck|timeout|timed out|back.?off|util\w*|temp\w*)\b"
+    r"idle|stuck|timeout|timed out|back.?off|util\w*|temp\w*|pid|signal\w*|clos\w+|kill\w*|terminat\w*)\b"
+    r"|#/# (?:Running|Error|Pending|Completed|Terminating|Evicted|Unknown|Init|[A-Z]\w*(?:Killed|BackOff"
+    r"|Creating|Error))\b"
 )
-#: A rank that a program names at the beginning of its own lines: `INFO rank=3 it=40`, `| rank 5 |`, `[rank 0/4]`.
-_SPEAKER = re.compile(r"(?<![\w.-])(?i:rank)[ =:#]{0,2}(\d{1,6})(?:/\d{1,6})?(?![\w.%])")
-_BEGINNING, _WORDS_BEFORE = 48, 3
-_WORD = re.compile(r"[A-Za-z]{2,}")
 _OF_TORCH = frozenset(("c10", "kernel", "syslog", "journal"))
 
 
@@ -45,7 +44,7 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         text = bare.body.strip()
         if not text or bare.nccl or _OF_TORCH.intersection(bare.layers):
             continue
-        said = bare.rank if bare.rank is not None else _speaker(text)
+        said = bare.rank if bare.rank is not None else speaker(text)
         if said is not None and not bare.body[:1].isspace():
             spoke.pop(said, None)
             spoke[said] = bare, number
@@ -61,13 +60,6 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     # Of one that speaks alone its file's last line tells the same.
     last = list(spoke.items())[-_SPEAKERS:] if len(spoke) > 1 else ()
     return [*moved, *(_event("last_said", bare, number, said) for said, (bare, number) in last)]
-
-
-def _speaker(text: str) -> int | None:
-    head = text[:_BEGINNING]
-    match = _SPEAKER.search(head) if "ank" in head or "ANK" in head else None
-    # Behind more than a level and a name it is rather spoken of.
-    return int(match[1]) if match and len(_WORD.findall(text[: match.start()])) < _WORDS_BEFORE else None
 
 
 def _event(kind: str, bare: BareLine, number: int, said: object) -> Event:

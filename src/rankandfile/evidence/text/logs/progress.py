@@ -19,9 +19,12 @@ _WORK = re.compile(
 )
 _NOTHING = re.compile(
     r"(?i)(?:throughput[^,]{0,24}|\(token/s\)): 0(?:\.0+)?(?![\d.])|\b0(?:\.0+)? ?(?:tokens?|tok|samples?|img)/s"
-    r"|\b(?:wait\w*|stuck|retry\w*|timed? ?out|timeout|still|heartbeat|alive|health|ping|elapsed|hang\w*|fail\w*|error"
+    r"|\b(?:wait\w*\b(?!: \d+ reqs)|stuck|retry\w*|timed? ?out|timeout|still|heartbeat|alive|health|ping"
+    r"|elapsed|hang\w*|fail\w*|error"
     r"|skip\w*|loading|resum\w*)\b"
 )
+#: A server says so once, when all its workers have answered.
+_CAME_UP = re.compile(r"\bApplication startup complete|\bserver is fired up and ready\b")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 #: So many lines of one shape, with other numbers each, are work; one or two may have been printed late.
 _FEWEST = 3
@@ -33,11 +36,12 @@ def progress_in(tail: Sequence[BareLine], lines: int, after: int) -> list[Event]
     alike: dict[str, list[tuple[int, BareLine]]] = defaultdict(list)
     for number, bare in enumerate(tail, start=first):
         text = bare.body.strip()[:400]
-        if number > after and _WORK.search(text) and not _NOTHING.search(text):
+        if number > after and (_WORK.search(text) or _CAME_UP.search(text)) and not _NOTHING.search(text):
             alike[shape_of(text)].append((number, bare))
     moving = [
         told for told in alike.values() if len({tuple(_NUMBER.findall(b.body)) for _, b in told}) >= _FEWEST
     ]
+    moving += [told for told in alike.values() if _CAME_UP.search(told[-1][1].body)]
     if not moving:
         return []
     number, bare = max((told[-1] for told in moving), key=lambda one: one[0])

@@ -13,6 +13,7 @@ from rankandfile.evidence.text.logs.event import Event, begin, integer
 from rankandfile.evidence.text.logs.shape import Shape, put
 from rankandfile.evidence.text.logs.shapes import SHAPES, by_needle
 from rankandfile.evidence.text.logs.signals import by_words, of_exit
+from rankandfile.evidence.text.logs.speakers import speaker
 from rankandfile.evidence.text.scan import Line
 
 _GROUP = re.compile(
@@ -55,6 +56,8 @@ def recognise(bare: BareLine, line: Line, memory: Memory) -> list[Event]:
         event = begin(shape.kind, shape.id, shape.role, bare, line.number, line.offset)
         _group(event, body[: match.start()], bare)
         shape.fill(event, match)
+        if event.rank is None and shape.id in _OF_PROGRAMS and (said := speaker(body[:start])) is not None:
+            event.rank, event.rank_from = said, "app"
         timeless = event.time_ns is None
         if shape.then is not None or timeless:
             context = Context(bare, body[:start], line, memory.chained, memory.consumed)
@@ -67,6 +70,8 @@ def recognise(bare: BareLine, line: Line, memory: Memory) -> list[Event]:
     return events
 
 
+#: What a program says in its own words, behind a rank that it may name there.
+_OF_PROGRAMS = frozenset(("P1", "P2"))
 _WARNS = re.compile(r"\b(?:WARN|WARNING|ERROR|EXCEPTION|CRITICAL|FATAL)\b|Warning:")
 _NEARBY = 200
 

@@ -73,8 +73,8 @@ class Reader:
                 return
         if not self._interesting.search(text):
             return
-        if bare.rank_from == "prefix":
-            stream.rank, stream.rank_from = bare.rank, "prefix"
+        if bare.rank_from in ("prefix", "mpirun"):
+            stream.rank, stream.rank_from = bare.rank, bare.rank_from
         elif stream.rank_from == "prefix":
             # A bare line may be anybody's.
             stream.rank, stream.rank_from = None, ""

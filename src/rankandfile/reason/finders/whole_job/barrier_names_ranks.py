@@ -9,15 +9,18 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Missing
+from rankandfile.model.diagnosis import Alternative, Location, Missing
 from rankandfile.model.events import event_id
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
-from rankandfile.reason.ranks.did_instead import AskedRank, world_of
+from rankandfile.reason.ranks.did_instead import AskedRank, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.counters import counters
 from rankandfile.reason.ranks.from_logs.watches import over
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_logs.told_of_absent import by_elimination
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -31,41 +34,97 @@ class _Roll:
     """`come to the monitored barrier within 30 s`: behind "did not"."""
     said_by: str
     evidence: str
+    at_ns: int | None = None
+    """When they gave up."""
     others: str = "failed"
+    came: str = "came, and "
+    cause: str = "undetermined"
+    """If nothing tells what it did instead."""
+    sure: bool = True
 
 
 @finder(precedence=30, of="job")
 def barrier_names_ranks(facts: Facts, _: WaitEnd) -> Finding | None:
-    roll = _monitored(facts) or _counted(facts)
+    roll = _monitored(facts) or _counted(facts) or _heartbeats(facts)
     if roll is None:
         return None
     named = roll.named
     stories = {rank: story for rank in named if (story := story_of(facts, AskedRank(rank, True)))}
+    stories = stories or by_elimination(facts, named)
+    if not stories and (late := _at_work(facts, roll)) is not None:
+        return late
     first = next(iter(stories.values()), None)
     doing = {rank: stories[rank].doing if rank in stories else _seen(facts, rank) for rank in named}
     doing = {rank: words for rank, words in doing.items() if words}
     told = "; ".join(dict.fromkeys(doing.values()))
     instead = f": {told}" if told else "; what it did instead, its stack or its log would tell"
     return Finding(
-        cause=first.cause if first else _cause(facts, named),
-        confidence="supported",
+        cause=first.cause if first else _cause(facts, named, roll.cause),
+        confidence="supported" if first or roll.sure else "hypothesis",
         sentence=(
-            f"{upper(ranks_words(named))} did not {roll.what}, says {roll.said_by}{instead}. The others came, and "
+            f"{upper(ranks_words(named))} did not {roll.what}, says {roll.said_by}{instead}. The others {roll.came}"
             f"{roll.others} for want of {verb(named, 'it', 'them')}."
         ),
         culprits=named,
         doing=doing,
         victims=tuple(sorted(({*facts.accounts.waited_in_vain} | set(range(world_of(facts)))) - set(named))),
-        location=first.location if first else None,
+        location=(first.location if first else None) or _where_others_waited(facts),
         evidence=(roll.evidence, *(i for s in stories.values() for i in s.evidence)),
         contradicted_by="a line of the named rank that it came there",
-        alternatives=first.alternatives if first else (),
+        alternatives=first.alternatives if first else _instead_of_away(roll),
         missing=()
         if first
         else (
             Missing(
                 what=f"what {ranks_words(named)} did instead",
                 how="py-spy dump --pid PID, twice, or the end of its log",
+            ),
+        ),
+    )
+
+
+def _where_others_waited(facts: Facts) -> Location | None:
+    waited = facts.accounts.waited_in_vain
+    return next((found for rank in sorted(waited) if (found := location_of(waited[rank].place))), None)
+
+
+def _at_work(facts: Facts, roll: _Roll) -> Finding | None:
+    """One of them counted on when the others gave up: it would have come, and their patience was shorter."""
+    working = [
+        one
+        for one in counters(facts.case)
+        if one.rank in roll.named
+        and one.at_ns is not None
+        and roll.at_ns is not None
+        and one.at_ns > roll.at_ns
+    ]
+    if not working:
+        return None
+    one = working[-1]
+    who = one.rank if one.rank is not None else roll.named[0]
+    every = f" every {one.every_ms / 1000:.3g} s" if one.every_ms else ""
+    doing = (
+        f'was at work all the time: its log counts on{every} after the others gave up, at last "{one.words}"'
+    )
+    return Finding(
+        cause="too_short_timeout",
+        confidence="hypothesis",
+        hang=None,
+        sentence=(
+            f"{upper(ranks_words(roll.named))} did not {roll.what}, says {roll.said_by}. {upper(ranks_words([who]))} "
+            f"{doing}: it may be that nothing hung, and that the limit is shorter than that work."
+        ),
+        culprits=roll.named,
+        doing={who: doing},
+        location=_where_others_waited(facts),
+        evidence=(roll.evidence, one.evidence),
+        contradicted_by="a line of the named rank that it came there in time",
+        alternatives=(
+            perhaps(
+                "host_slow",
+                "That work may be slower there than usual.",
+                roll.named,
+                decided_by="how long it took elsewhere",
             ),
         ),
     )
@@ -79,13 +138,39 @@ def _seen(facts: Facts, rank: int) -> str:
     return f'the last line of its log is "{line[:120]}"' if line else ""
 
 
-def _cause(facts: Facts, named: tuple[int, ...]) -> str:
+def _cause(facts: Facts, named: tuple[int, ...], otherwise: str) -> str:
     """Who waits for other ranks elsewhere went another way."""
     stands = [facts.hosts.get(rank) for rank in named]
     return (
         "different_collective"
         if all(s is not None and s.activity == "collective" for s in stands)
-        else "undetermined"
+        else otherwise
+    )
+
+
+def _heartbeats(facts: Facts) -> _Roll | None:
+    """Who has sent none any more, by HCCL or by JAX's coordination service: few, and the same each time."""
+    rows = facts.case.events.filter(
+        pl.col("kind").cast(pl.String).is_in(["hccl_lost", "jax_unhealthy_tasks"])
+        & pl.col("about").is_not_null()
+        & (pl.col("about_in").cast(pl.String) == "global")
+    ).sort("log", "line")
+    told = {tuple(sorted(set(about))) for about in rows["about"].to_list()}
+    if len(told) != 1 or facts.accounts.gave_up:
+        return None
+    named, row = told.pop(), rows.row(0, named=True)
+    if len(named) * 2 >= max(world_of(facts), max(named) + 1) or row["rank"] in named:
+        return None
+    hccl = row["kind"] == "hccl_lost"
+    return _Roll(
+        named=named,
+        what="send heartbeats any more",
+        said_by=f"HCCL of {row['peer']}" if hccl else "JAX's coordination service",
+        evidence=event_id(row["log"], row["line"]),
+        cause="peer_unreachable",
+        sure=False,
+        came="waited, and ",
+        others="ended",
     )
 
 
@@ -111,7 +196,25 @@ def _monitored(facts: Facts) -> _Roll | None:
         what=f"come to the monitored barrier{limit}",
         said_by=ranks_words(sorted(writers)),
         evidence=event_id(row["log"], row["line"]),
+        at_ns=row["time_ns"],
+        cause="peer_unreachable" if _a_host_is_away(facts) else "undetermined",
     )
+
+
+def _instead_of_away(roll: _Roll) -> tuple[Alternative, ...]:
+    """That some host does not answer is told; that it is theirs is only likely."""
+    if roll.cause != "peer_unreachable":
+        return ()
+    words = f"{upper(ranks_words(roll.named))} may be held up on a host that answers."
+    return (
+        perhaps(
+            "host_blocked", words, roll.named, decided_by="on which host they ran, and whether it answers"
+        ),
+    )
+
+
+def _a_host_is_away(facts: Facts) -> bool:
+    return bool((facts.case.events["kind"].cast(pl.String) == "host_unreachable").any())
 
 
 def _counted(facts: Facts) -> _Roll | None:

@@ -30,6 +30,13 @@ _Asked = tuple[str, int | None, object, object]
 """Operation, count, datatype, root: what all ranks must agree on."""
 
 
+#: As NCCL counts them.
+_DTYPES = {
+    0: "int8", 1: "uint8", 2: "int32", 3: "uint32", 4: "int64", 5: "uint64", 6: "float16", 7: "float32", 8: "float64",
+    9: "bfloat16",
+}  # fmt: skip
+
+
 @dataclass
 class _Stream:
     """One rank's calls in one communicator."""
@@ -54,12 +61,12 @@ def call_logs(facts: Facts, _: WaitEnd) -> Finding | None:
 def _communicators(facts: Facts) -> list[list[_Stream]]:
     """Streams of one communicator together: by its id, which its setup printed, else by its size if all ranks fit."""
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String))
-    ids: dict[tuple[object, object], tuple[str, int, int]] = {}
+    ids: dict[tuple[object, ...], tuple[str, int, int]] = {}
     for row in events.filter(pl.col("kind") == "nccl_init").iter_rows(named=True):
         fields = fields_of(row)
         if fields.get("comm_id"):
             size = int(fields.get("nranks") or 0)
-            ids[row["pid"] or row["log"], fields.get("comm")] = (
+            ids[row["host"], row["pid"] or row["log"], fields.get("comm")] = (
                 str(fields["comm_id"]),
                 row["group_rank"],
                 size,
@@ -70,7 +77,8 @@ def _communicators(facts: Facts) -> list[list[_Stream]]:
     for row in calls.iter_rows(named=True):
         fields = fields_of(row)
         name, place, size = ids.get(
-            (row["pid"] or row["log"], fields.get("comm")), (f"of {fields.get('nranks')} ranks", None, 0)
+            (row["host"], row["pid"] or row["log"], fields.get("comm")),
+            (f"of {fields.get('nranks')} ranks", None, 0),
         )
         # A place in a smaller communicator is no rank of the job.
         rank = row["rank"] if row["rank"] is not None else place if size == largest else None
@@ -109,6 +117,7 @@ def _comparable(asked: _Asked) -> _Asked:
 def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[list[int]]) -> Finding:
     few = sorted(rank for side in sides[1:] for rank in side)
     clear = len(sides[0]) >= max(_FEWEST, _TIMES * len(few))
+    likely = len(sides[0]) >= max(_FEWEST, 2 * len(few))
     one, other = here[sides[0][0]][0], here[sides[1][0]][0]
     cause = (
         "different_collective"
@@ -122,11 +131,11 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
     told = "; ".join(f"{ranks_words(sorted(side))}: {_words(here[side[0]][0])}" for side in sides[:4])
     return Finding(
         cause=cause,
-        confidence="supported",
+        confidence="supported" if clear or not likely else "hypothesis",
         sentence=f"NCCL's log of calls: at opCount {number:x} of one communicator not all asked for the same: {told}."
         + ("" if clear else " Who of them is out of line, this call alone does not tell."),
-        culprits=tuple(few) if clear else (),
-        doing={rank: f"asked for {_words(here[rank][0])}" for rank in few} if clear else {},
+        culprits=tuple(few) if likely else (),
+        doing={rank: f"asked for {_words(here[rank][0])}" for rank in few} if likely else {},
         evidence=tuple(here[side[0]][1] for side in sides[:4]),
         contradicted_by="calls in between that a rank's log has lost",
         alternatives=()
@@ -138,7 +147,7 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
                 side,
                 decided_by="the source: which of these calls belongs there",
             )
-            for side in sides[:2]
+            for side in (sides[:0] if likely else sides[:2])
         ),
     )
 
@@ -150,7 +159,8 @@ def _words(asked: _Asked) -> str:
         if op.startswith(("Broadcast", "Reduce")) and "Scatter" not in op and root is not None
         else ""
     )
-    return f"{op} of {count:,} (datatype {datatype}{root_words})" if count is not None else op
+    named = f"datatype {datatype}" + (f", {_DTYPES[datatype]}" if datatype in _DTYPES else "")
+    return f"{op} of {count:,} ({named}{root_words})" if count is not None else op
 
 
 def _behind(facts: Facts, streams: list[_Stream]) -> Finding | None:

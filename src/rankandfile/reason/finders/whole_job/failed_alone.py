@@ -61,7 +61,7 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     return Finding(
         cause=first.cause,
         confidence="supported",
-        hang=not everyone and not at_once,
+        hang=None if at_once or everyone else True,
         sentence=f"{said}: {told}{more}.{after} No call of the job is recorded: this is by logs and exits alone.",
         culprits=ranks,
         doing={rank: story.doing for rank, story in stories.items()},

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import polars as pl
+
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
@@ -22,7 +24,13 @@ _MOST = 4
 #: What a line that one rank alone wrote says that it did.
 _CAUSES = (
     ("skipped_collective", re.compile(r"(?i)\b(?:skip\w*|drop\w*|ignor\w*)\b")),
-    ("uneven_inputs", re.compile(r"(?i)\b(?:exhaust\w*|no more (?:data|batch\w*|samples)|empty)\b")),
+    (
+        "uneven_inputs",
+        re.compile(
+            r"(?i)\bbatch\w*\b.{0,40}\b(?:finished|ended|done)|\b(?:finished|ended|done)\b.{0,40}\bbatch\w*"
+            r"|\b(?:exhaust\w*|no more (?:data|batch\w*|samples)|empty)\b"
+        ),
+    ),
     (
         "early_exit",
         re.compile(
@@ -37,6 +45,9 @@ _INPUTS = re.compile(
     r"(?i)batch|sampl|shard|example|row|record|item|file|sequence|document|utterance|image|chunk|part|token|step|iter"
     r"|length|data"
 )
+
+
+_SHAPE = re.compile(r"\d+(?:\.\d+)?")
 
 
 class _Said(NamedTuple):
@@ -73,6 +84,8 @@ def _said(row: dict[str, object]) -> _Said:
 
 @finder(precedence=90, of="logs")
 def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
+    if (left := _left_out_and_elsewhere(facts)) is not None:
+        return left
     said = said_differently(facts.case)[:_MOST]
     if not said:
         return None
@@ -92,6 +105,60 @@ def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
                 decided_by="its stack (py-spy dump --pid PID), or the code that prints that line",
             )
             for one in {one.rank: one for one in reversed(said)}.values()
+        ),
+        missing=(
+            Missing(what="where each rank stands", how="stacks of all ranks: py-spy dump --pid PID, twice"),
+        ),
+        unadvised=("probes",),
+    )
+
+
+#: Ranks that must agree on their last line, for one that has another to be out of line.
+_FEWEST_ALIKE = 3
+_SKIPS = re.compile(r"(?i)skip|non-finite|\bnan\b|drop|ignor")
+
+
+def _left_out_and_elsewhere(facts: Facts) -> Finding | None:
+    """One rank alone said that it left something out, and its last line is another than that of all others."""
+    events = facts.case.events
+    rows = events.filter(
+        pl.col("kind").cast(pl.String).is_in(["left_out", "nan"])
+        & pl.col("text").str.contains(_SKIPS.pattern)
+    ).sort("log", "line")
+    ranks = set(rows["rank"].to_list())
+    last = {rank: _SHAPE.sub("#", line) for rank, line in facts.accounts.last_lines.items()}
+    if len(ranks) != 1 or None in ranks or not ranks <= last.keys() or facts.call_table.calls.height:
+        return None
+    rank = ranks.pop()
+    others = {shape for other, shape in last.items() if other != rank}
+    if len(others) != 1 or last[rank] in others or len(last) - 1 < _FEWEST_ALIKE:
+        return None
+    row, example = (
+        rows.row(-1, named=True),
+        next(line for r, line in facts.accounts.last_lines.items() if r != rank),
+    )
+    those = tuple(sorted(last.keys() - {rank}))
+    doing = f'wrote, alone of {len(last)} ranks: "{row["text"]}"'
+    return Finding(
+        cause="skipped_collective",
+        confidence="hypothesis",
+        hang=facts.hung or None,
+        sentence=(
+            f'The last line of {ranks_words(those)} is "{example}", and that of {ranks_words([rank])} '
+            f'"{facts.accounts.last_lines[rank]}": it is elsewhere. Before that, it {doing}: it may have '
+            "left out calls that the others made."
+        ),
+        culprits=(rank,),
+        doing={rank: doing},
+        victims=those,
+        evidence=(event_id(row["log"], row["line"]),),
+        alternatives=(
+            perhaps(
+                "different_collective",
+                "It may have come there in another way.",
+                [rank],
+                decided_by="the code that prints that line",
+            ),
         ),
         missing=(
             Missing(what="where each rank stands", how="stacks of all ranks: py-spy dump --pid PID, twice"),

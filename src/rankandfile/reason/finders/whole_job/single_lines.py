@@ -73,6 +73,12 @@ class Unclaimed(NamedTuple):
     """What failed: a pod, a process or a host, and its name; None where nothing tells."""
     kind: str
     host: str | None
+    place: Location | None = None
+    log: int = 0
+    uncaught: bool = False
+    """Of an exception: it went up to where the program begins."""
+    original: bool = False
+    """It is the one that a worker raised, printed below that of its process."""
 
 
 def unclaimed(facts: Facts) -> list[Unclaimed]:
@@ -90,11 +96,20 @@ def unclaimed(facts: Facts) -> list[Unclaimed]:
                 unit=_unit(row),
                 kind=row["kind"],
                 host=row["host"],
+                place=_place(row),
+                log=row["log"],
+                uncaught=_went_up(row),
+                original=bool(fields_of(row).get("original")),
             )
             for row in rows
             if meaning.cause != "exited" or row["signal"] in _BY_SYSTEM
         ]
     return []
+
+
+def _went_up(row: Row) -> bool:
+    outermost = frames(fields_of(row))[-1:]
+    return bool(outermost) and outermost[0].function.startswith("<module>")
 
 
 def _unit(row: Row) -> tuple[str, str] | None:
@@ -145,7 +160,7 @@ def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     if at_once:
         open_ += f" {BROKE_OFF}"
     return Finding(
-        hang=not at_once,
+        hang=None if at_once else True,
         cause=cause,
         confidence="supported" if meaning.sure else "hypothesis",
         sentence=f"{'. '.join(upper(words).rstrip('.') for words in said[:_MOST])}{more}.{open_}",

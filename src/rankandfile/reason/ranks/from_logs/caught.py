@@ -68,6 +68,19 @@ def dealt_with(case: Case, row: dict[str, object]) -> bool:
     return after >= _MANY_AFTER or (after >= _FEWEST_AFTER and not _AFTERWARDS.search(last or "error"))
 
 
+def survived(case: Case, rows: pl.DataFrame) -> pl.Series:
+    """Of each row whether it is an exception that was caught, behind which the same log counted on for long."""
+    counted = case.events.filter(pl.col("kind").cast(pl.String).is_in(["progress", "work_goes_on"]))
+    last = dict(counted.group_by("log").agg(pl.col("line").max()).iter_rows())
+    return pl.Series(
+        [
+            dealt_with(case, row) and last.get(row["log"], -1) - row["line"] >= _MANY_AFTER
+            for row in rows.iter_rows(named=True)
+        ],
+        dtype=pl.Boolean,
+    )
+
+
 def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:
     """Logs of one rank each that end with a line of the program's own, not with the exception."""
     own = case.logs.filter(pl.col("rank").is_not_null() & pl.col("last_line").is_not_null())

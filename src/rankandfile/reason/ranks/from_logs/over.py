@@ -48,7 +48,7 @@ def over_at_once(facts: Facts) -> bool:
     return told and kinds.isdisjoint(_FROM_OUTSIDE) and not _long_after(facts)
 
 
-BROKE_OFF = "Nobody had waited for long: the job did not hang, it broke off."
+BROKE_OFF = "No line tells that anybody had waited for long before: the job ended of this."
 
 
 def _long_after(facts: Facts) -> bool:

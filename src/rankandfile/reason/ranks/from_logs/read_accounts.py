@@ -49,7 +49,10 @@ _DEVICE = (
     "nccl_unhandled_cuda",
     "device_assert",
     "gpu_hang",
+    "npu_fault",
 )
+#: How the error of an end begins that a cluster brought about, by preempting or draining a node.
+_TAKEN = "taken away by its cluster"
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
@@ -71,9 +74,10 @@ def read_accounts(case: Case) -> Accounts:
         hosts,
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
+    raised = _with_chained_places(_errors(mine, _RAISES, "origin"), mine)
     return Accounts(
         ends=own_aborts(ends, events, frozenset(echoes)),
-        raised=_errors(mine, _RAISES, "origin"),
+        raised=raised,
         caught=caught(case, ends),
         in_flight=in_flight(case),
         echoes=echoes,
@@ -173,6 +177,8 @@ def _how(row: Row) -> str:
 
 def _words(kind: EndKind, row: Row) -> str:
     if kind == "killed":
+        if str(row["error"] or "").startswith(_TAKEN):
+            return str(row["error"])
         how = f"killed by {row['signal']}" if row["signal"] else "killed"
         return f"{how}, out of memory" if row["error"] == "out of memory" else how
     if kind in ("exited", "finished"):
@@ -198,6 +204,21 @@ def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[i
                 known, place=error.place or known.place, evidence=(*known.evidence, *error.evidence)
             )
     return out
+
+
+def _with_chained_places(raised: dict[int, Error], mine: pl.DataFrame) -> dict[int, Error]:
+    """An exception that a library raised and another followed: the program's own frames stand in the one behind it."""
+    lacking = [rank for rank, error in raised.items() if error.place is None]
+    rows = (
+        mine.filter(pl.col("rank").is_in(lacking) & (pl.col("kind") == "traceback"))
+        if lacking
+        else mine.clear()
+    )
+    for row in rows.sort("log", "line").iter_rows(named=True):
+        known = raised[row["rank"]]
+        if known.place is None and fields_of(row).get("chained") and (place := _error(row).place) is not None:
+            raised[row["rank"]] = replace(known, place=place)
+    return raised
 
 
 def _error(row: Row) -> Error:

@@ -6,12 +6,17 @@ from dataclasses import replace
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told as told_sentence
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.whole_job.odd_in_logs import said_differently
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import Error
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper
+
+#: Of so many that wait, one at most is suspected for an exception before.
+_TIMES = 3
+_LONGEST = 140
 
 
 def with_what_came_before(facts: Facts, found: Finding) -> Finding:
@@ -37,7 +42,9 @@ def _survived(facts: Facts, found: Finding) -> Finding | None:
     told = "; ".join(f"{ranks_words([rank])} raised {error.words}" for rank, error in errors.items())
     return replace(
         _led_by(found, "swallowed_exception", "the source between the exception and the call"),
-        sentence=f"{found.sentence} Before that, {told}, and went on to that call: the exception was caught.",
+        sentence=told_sentence(
+            found.sentence, f"Before that, {told}, and went on to that call: the exception was caught."
+        ),
         doing={
             r: f"raised {e.words}, went on, and {found.doing.get(r, 'made another call')}"
             for r, e in errors.items()
@@ -47,6 +54,34 @@ def _survived(facts: Facts, found: Finding) -> Finding | None:
     )
 
 
+def suspected(facts: Facts, found: Finding, waiting: tuple[int, ...]) -> Finding:
+    """Where all wait in one call: few that raised before it, and went on, may have left a call out."""
+    raised = facts.accounts.raised
+    errors = {rank: raised[rank] for rank in waiting if rank in raised and _before(facts, rank, raised[rank])}
+    if not errors or len(errors) * _TIMES > len(waiting):
+        return found
+    told = "; ".join(f"{ranks_words([rank])} raised {_short(error)}" for rank, error in errors.items())
+    ranks = tuple(errors)
+    return replace(
+        found,
+        cause="swallowed_exception",
+        sentence=told_sentence(
+            found.sentence,
+            f"Before that, {told}, and went on to that call: it may have left out calls that the others made.",
+        ),
+        culprits=ranks,
+        doing={rank: f"raised {_short(error)}, and went on" for rank, error in errors.items()},
+        victims=tuple(rank for rank in found.victims if rank not in errors),
+        location=location_of(next((e.place for e in errors.values() if e.place), None)),
+        evidence=(*(i for error in errors.values() for i in error.evidence), *found.evidence),
+    )
+
+
+def _short(error: Error) -> str:
+    words = error.words.rstrip(".")
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+
+
 def _before(facts: Facts, rank: int, error: Error) -> bool:
     """Whether the exception stands above what the rank's watchdog wrote, in the same log."""
     reports = [r.evidence for r in facts.accounts.of_rank.get(rank, ()) if r.seq is not None]
@@ -54,7 +89,7 @@ def _before(facts: Facts, rank: int, error: Error) -> bool:
     below = [
         one for one in reports if one.partition(":")[0] == log and int(one.partition(":")[2]) > int(line)
     ]
-    return bool(below) and rank not in facts.accounts.ends
+    return bool(below) and not facts.accounts.gone(rank)
 
 
 def _said_so(facts: Facts, found: Finding) -> Finding | None:
@@ -70,7 +105,7 @@ def _said_so(facts: Facts, found: Finding) -> Finding | None:
     told = "; ".join(f"{ranks_words([one.rank])} {one.words}" for one in lines)
     return replace(
         _led_by(found, lines[0].cause, "the code that prints that line"),
-        sentence=f"{found.sentence} {upper(told)}.",
+        sentence=told_sentence(found.sentence, f"{upper(told)}."),
         doing={one.rank: f"{one.words}; {found.doing.get(one.rank, '')}".rstrip("; ") for one in lines},
         evidence=(*found.evidence, *(one.evidence for one in lines)),
     )

@@ -107,10 +107,10 @@ def _too_late(
     )
     found = _finding(
         facts, logged, wait_end, call, cause=story.cause, confidence=story.confidence,
-        what=f"{upper(words)}: nothing hung, and the timeout is shorter than that work", culprits=ranks,
-        stories=dict.fromkeys(ranks, story),
+        what=f"{upper(words)}: it may be that nothing hung, and that the timeout is shorter than that work",
+        culprits=ranks, stories=dict.fromkeys(ranks, story),
     )  # fmt: skip
-    return replace(found, hang=False)
+    return replace(found, hang=None)
 
 
 def _words(line: str | None) -> bool:

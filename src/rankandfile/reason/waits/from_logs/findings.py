@@ -18,7 +18,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 
 from .alone import alone
-from .before_it import with_what_came_before
+from .before_it import suspected, with_what_came_before
 from .behind import behind
 from .circle import circle
 from .disagreement import disagreement
@@ -80,7 +80,8 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
     if wait_end.kind in ("absent", "missing"):
         return behind(facts, logged, wait_end, call)
     apart = alone(logged, world_of(facts)) if wait_end.kind == "joined" else None
-    return with_what_came_before(facts, apart or _all_came(logged, wait_end, call))
+    found = with_what_came_before(facts, apart or _all_came(logged, wait_end, call))
+    return found if found.culprits or apart else suspected(facts, found, call.waiting)
 
 
 def _first(logged: LoggedWaits, wait_end: WaitEnd) -> Pending:

@@ -17,6 +17,7 @@ from rankandfile.reason.ranks.from_logs.accounts import Report, fields_of
 from rankandfile.reason.ranks.from_logs.counters import Counter, counters
 from rankandfile.reason.words import ranks_words, verb
 
+_RAISED = ("traceback", "oom", "loader_raised")
 #: What stands between the names of a pod and its container: `pod/sft-0/main`.
 _NAMES = re.compile(r"[\s/:]+")
 
@@ -51,7 +52,10 @@ def at_work_words(one: Counter, ranks: tuple[int, ...]) -> str:
 
 def by_elimination(facts: Facts, ranks: tuple[int, ...]) -> dict[int, Story]:
     """The one pod, host or process of which an end is told and no rank is known, where nobody else is missing."""
-    found = [one for one in unclaimed(facts) if one.unit is not None]
+    nameless = unclaimed(facts)
+    found = [one for one in nameless if one.unit is not None]
+    if not found and len(ranks) == 1 and (story := _uncaught(facts, nameless, ranks[0])) is not None:
+        return {ranks[0]: story}
     if not found or not _one_end(found) or not all(_may_be(facts, one, ranks) for one in found):
         return {}
     first = found[0]
@@ -60,8 +64,30 @@ def by_elimination(facts: Facts, ranks: tuple[int, ...]) -> dict[int, Story]:
         confidence="supported",
         doing=f"{first.words}, and no other rank is missing",
         evidence=tuple(one.evidence for one in found[:2]),
+        location=found[0].place,
     )
     return dict.fromkeys(ranks, story)
+
+
+def _uncaught(facts: Facts, nameless: list[Unclaimed], rank: int) -> Story | None:
+    """An exception that ended its process, of which no rank is told, and that one process alone raised: the rank that
+    alone is missing, if the log in which it stands is of ranks around it or of all."""
+    ended = [one for one in nameless if one.kind in _RAISED and one.uncaught]
+    logs = {one.log for one in ended}
+    if not ended or len(logs) != 1 or len({one.words for one in ended}) != 1:
+        return None
+    writers = sorted({r.rank for r in facts.accounts.reports if r.evidence.startswith(f"L{min(logs)}:")})
+    if not writers or not (writers[0] - 1 <= rank <= writers[-1] + 1):
+        return None
+    inner = next((one for one in nameless if one.log in logs and one.original), ended[0])
+    more = f" (first {inner.words})" if inner is not ended[0] else ""
+    return Story(
+        cause="raised",
+        confidence="supported",
+        doing=f"{ended[0].words}{more}, which names no rank, and no other rank is missing",
+        evidence=tuple(dict.fromkeys((ended[0].evidence, inner.evidence))),
+        location=inner.place or ended[0].place,
+    )
 
 
 def _one_end(found: list[Unclaimed]) -> bool:

@@ -62,6 +62,12 @@ SHAPES = (
         r"HW Exception by GPU node-(?P<node>\d+).*?reason\s*:\s*(?P<error>.*)",
     ),
     Shape(
+        "npu_fault", "P2", "origin",
+        ("multi-bit ECC error", "MULTI BIT ECC ERROR", "DEVICE MEM ERROR", "error code is 5070", "error code:5070"),
+        r"(?P<error>(?:HBM |Hbm )?(?:MULTI BIT|[Mm]ulti-bit) ECC (?:ERROR|error)|(?:UCE|DEVICE MEM) ERROR"
+        r"|(?:NPU function error: .{0,120}?)?error code(?: is|:) ?(?P<code>5070(?:1[0-9]|34|5[0-9])))\b",
+    ),
+    Shape(
         "oom", "P2", "origin", "out of memory. Tried to allocate",
         r"(?:CUDA|HIP|XPU) out of memory\. Tried to allocate (?P<asked>[\d.]+ \w+)(?:.*?GPU (?P<device>\d+))?",
     ),

@@ -28,6 +28,14 @@ SHAPES = (
         r"failed \(exitcode: (?P<exit_code>-?\d+)\) local_rank: (?P<local_rank>\d+) \(pid: (?P<pid>\d+)\)",
     ),
     Shape(
+        "restarted", "P3", "fact",
+        ("will restart worker group", "Restarting worker group", "estarting the worker group"),
+        r"(?:will restart worker group|Restarting worker group|[Rr]estarting the worker group)",
+    ),
+    Shape(
+        "restarted", "P3", "fact", "restart_count=", r"restart_count=(?P<count>[1-9]\d*)",
+    ),
+    Shape(
         "agent_signalled", "P3", "fact", "death signal, shutting down",
         r"Received (?P<signal>\w+) death signal, shutting down workers",
     ),

@@ -4,9 +4,16 @@
 
 from __future__ import annotations
 
+from rankandfile.evidence.text.logs.context import Context
+from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
 
 ORDER = 130
+
+
+def _crashed(event: Event, _context: Context) -> None:
+    event.signal = "SIGSEGV"
+
 
 SHAPES = (
     Shape(
@@ -43,5 +50,6 @@ SHAPES = (
     Shape(
         "segfault", "K6", "origin", ": segfault at ",
         r"(?P<name>[\w.-]+)\[(?P<pid>\d+)\]: segfault at (?P<address>\w+)",
+        then=_crashed,
     ),
 )  # fmt: skip

@@ -18,6 +18,9 @@ def _signalled(event: Event, _context: Context) -> None:
     event.exit_code = -int(event.signal) if event.signal and len(event.signal) < 4 else None
 
 
+_ROW = re.compile(r"^\s*(?:\S{1,200}\s+)?(?:pod/)?([\w.-]{1,200})\s+\d{1,4}/\d{1,4}\s+[A-Z]")
+_NAME = re.compile(r"^\s+name: \"?([\w.-]{1,200})\"?$")
+_FAR = 300
 _POD = re.compile(r"^Name: +([\w.-]{1,200})$|pod/([\w.-]{1,200})")
 
 
@@ -27,12 +30,21 @@ def _signalled_by_words(event: Event, _context: Context) -> None:
 
 
 def _pod(event: Event, context: Context) -> None:
-    """`kubectl describe` names the pod far above, where the line does not."""
-    if "pod" in event.fields and event.kind == "pod_ended":
+    """`kubectl get pods` names the pod before its state; `describe`, and its document, far above."""
+    if match := _ROW.match(context.bare.line):
+        event.fields["pod"] = match[1]
         return
-    for bare in context.preceding(60):
+    if "pod" in event.fields and event.kind != "pod_oom":
+        return
+    named = ""
+    for bare in context.preceding(_FAR):
         if match := _POD.search(bare.body):
             event.fields["pod"] = match[1] or match[2]
+            return
+        if match := _NAME.match(bare.body):
+            named = match[1]
+        elif bare.body.strip() == "metadata:" and named:
+            event.fields["pod"] = named
             return
 
 
@@ -172,9 +184,23 @@ SHAPES = (
     Shape(
         "pod_ended", "K4", "origin",
         ("imminent node shutdown", "Preempted by ", "Marking for deletion Pod", "NoExecute taint"),
-        r"(?:pod/(?P<pod>[\w.-]+)\s+)?(?P<reason>Pod was terminated in response to imminent node shutdown|Preempted by .{1,80}"
+        r"(?:[Pp]od/(?P<pod>[\w.-]+)\s+)?(?P<reason>Pod was terminated in response to imminent node shutdown|Preempted by .{1,80}"
         r"|Marking for deletion Pod (?P<namespace>[\w.-]+)/[\w.-]+|.{0,40}NoExecute taint)",
         then=_pod,
+    ),
+    Shape(
+        "pod_unscheduled", "K4", "origin", "FailedScheduling",
+        r"FailedScheduling\b(?:.{0,80}?pod/(?P<pod>[\w.-]+))?.{0,80}?(?P<reason>\d+/\d+ nodes are available.{0,200})",
+        then=_pod,
+    ),
+    Shape(
+        "pod_unscheduled", "K4", "origin", " Pending  ",
+        r"^(?P<pod>[\w.-]+)\s+0/\d+\s+(?P<reason>Pending)\b",
+    ),
+    Shape(
+        "node_taken", "K4", "origin", ("is being preempted", "spot interruption", "reclaimed by", "BidEvictedEvent"),
+        r"(?P<reason>(?:[Ii]nstance|[Nn]ode|VM) (?P<host>[\w.-]+) is being preempted.{0,60}|.{0,80}spot interruption.{0,60}"
+        r"|.{0,80}reclaimed by (?:AWS|EC2|the cloud|Azure|GCE).{0,40}|BidEvictedEvent)",
     ),
     Shape(
         "process_ended", "P7", "fact", ("Killed   ", "Segmentation fault", "Bus error"),

@@ -35,7 +35,7 @@ SHAPES = (
     ),
     Shape(
         "join_timeout", "G6", "messenger", "client socket has timed out",
-        r"client socket has timed out after (?P<timeout_ms>\d+)\s*ms while trying to connect to \((?P<peer>[^)]*)\)",
+        r"client socket has timed out after (?:(?P<timeout_ms>\d+)\s*ms|(?P<waited_s>\d+)\s*s\w*) while trying to connect to \((?P<peer>[^)]*)\)",
     ),
     Shape(
         "join_timeout", "G6", "messenger", "waiting for clients",

@@ -1,0 +1,23 @@
+"""The rank that a program names where its own lines begin: `INFO rank=3 it=40`, `[rank 0/4]`, `trainer r6 |`."""
+
+from __future__ import annotations
+
+import re
+
+_SPEAKER = re.compile(r"(?<![\w.-])(?i:rank)[ =:#]{0,2}(\d{1,6})(?:/\d{1,6})?(?![\w.%])")
+#: Short, it is set off from what is said.
+_SHORT = re.compile(r"(?<![\w.-])[rR](\d{1,6})(?= ?[|\]])")
+_BEGINNING, _WORDS_BEFORE = 48, 3
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+def speaker(text: str) -> int | None:
+    head = text[:_BEGINNING]
+    if "ank" in head or "ANK" in head:
+        match = _SPEAKER.search(head)
+    elif " r" in head or head[:2] == "[r":
+        match = _SHORT.search(head)
+    else:
+        return None
+    # Behind more than a level and a name it is rather spoken of.
+    return int(match[1]) if match and len(_WORD.findall(text[: match.start()])) < _WORDS_BEFORE else None

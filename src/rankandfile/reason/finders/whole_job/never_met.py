@@ -1,0 +1,86 @@
+"""The store counted who came, and others say that they never got to it: they are those that it lacks, if as many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from rankandfile.model.diagnosis import Missing
+from rankandfile.model.events import event_id
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.activity import is_library
+from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.words import ranks_words, upper, verb
+
+Row = dict[str, Any]
+
+
+@finder(precedence=40, of="logs")
+def never_met(facts: Facts, _: WaitEnd) -> Finding | None:
+    rows = _rows(facts, ("join_timeout",))
+    counted = [(row, fields_of(row)) for row in rows if fields_of(row).get("expected") is not None]
+    if not counted:
+        return None
+    row, fields = counted[-1]
+    lacking = int(fields["expected"]) - int(fields.get("joined") or 0)
+    away = [
+        one for one in rows if one["peer"] and one["log"] not in {counting["log"] for counting, _ in counted}
+    ]
+    ranks = {one["rank"] for one in away if one["rank"] is not None} or _speakers(
+        facts, {one["log"] for one in away}
+    )
+    if not away or len(ranks) != lacking:
+        return None
+    named, logs = tuple(sorted(ranks)), {one["log"] for one in away}
+    unresolved = [one for one in _rows(facts, ("name_unresolved",)) if one["log"] in logs]
+    why = f': they could not resolve its name ("{unresolved[0]["text"][:120]}")' if unresolved else ""
+    return Finding(
+        cause="init_stuck",
+        confidence="supported",
+        sentence=(
+            f"{fields.get('joined')} of {fields['expected']} ranks came to the store. {upper(ranks_words(named))} "
+            f"never got a connection to {away[0]['peer']}{why}."
+        ),
+        culprits=named,
+        doing=dict.fromkeys(named, f"never reached the store at {away[0]['peer']}"),
+        victims=tuple(rank for rank in range(int(fields["expected"])) if rank not in ranks),
+        location=_place(facts, logs),
+        evidence=tuple(event_id(one["log"], one["line"]) for one in (row, away[0], *unresolved[:1])),
+        contradicted_by="a line of these ranks that they were connected",
+        missing=(
+            Missing(
+                what=f"why {ranks_words(named)} {verb(named, 'does', 'do')} not reach it",
+                how=f"on that host: `getent hosts` and a connection to {away[0]['peer']}",
+            ),
+        ),
+        unadvised=("probes",),
+    )
+
+
+def _rows(facts: Facts, kinds: tuple[str, ...]) -> list[Row]:
+    found = facts.case.events.filter(pl.col("kind").cast(pl.String).is_in(list(kinds)))
+    return list(found.sort("log", "line").iter_rows(named=True))
+
+
+def _speakers(facts: Facts, logs: set[int]) -> set[int]:
+    """Ranks that speak in those logs, and in no other."""
+    said: dict[bool, set[int]] = {True: set(), False: set()}
+    for row in _rows(facts, ("last_said",)):
+        rank = row["rank"] if row["rank"] is not None else fields_of(row).get("speaker")
+        if isinstance(rank, int):
+            said[row["log"] in logs].add(rank)
+    return said[True] - said[False]
+
+
+def _place(facts: Facts, logs: set[int]) -> Any:
+    for row in _rows(facts, ("traceback",)):
+        own = (place for place in frames(fields_of(row)) if not is_library(place))
+        if row["log"] in logs and (found := location_of(next(own, None))) is not None:
+            return found
+    return None
