@@ -81,17 +81,11 @@ def lost_connections() -> Case:
 
 
 def asked_nccl_for_another_type() -> Case:
-    told = Witnesses(all_gave_up().case)
-    for rank in range(told.case.world_size or 0):
-        told.event(
-            "nccl_call",
-            "fact",
-            rank,
-            seq=3,
-            op="AllReduce",
-            size_in=4,
-            datatype=9 if rank == 0 else 7,
-            nranks=8,
+    told = all_gave_up(world=6)
+    for rank in range(6):
+        datatype = 9 if rank < 2 else 7
+        told = told.event(
+            "nccl_call", "fact", rank, seq=3, op="AllReduce", size_in=4, datatype=datatype, nranks=6
         )
     return told.case
 
