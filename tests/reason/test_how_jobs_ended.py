@@ -102,7 +102,7 @@ def test_launchers_of_mpi_say_who_ended_the_job(tmp_path: Path, text: str) -> No
     raised = 'Traceback (most recent call last):\n  File "/w/solve.py", line 9, in <module>\n    comm.allReduce(a, b)\ncupy_backends.cuda.libs.nccl.NcclError: NCCL_ERROR_REMOTE_ERROR: remote process exited or there was a network error\n'
     found = verdict(tmp_path, {"job.log": steps(0, 40) + lost + raised + text.format(rank=5, code=3)})
     assert named(found) == [5]
-    assert found.hang is False
+    assert found.hang is None
     assert found.cause in ("killed", "exited")
 
 
@@ -120,7 +120,7 @@ def test_a_rank_that_fails_breaks_a_job_off_and_one_that_others_wait_for_hangs_i
         "Signal ? received by PID 903", "To enable traceback see"
     )
     at_once = verdict(tmp_path / "at_once", {"job.log": steps(0, 60) + raised + ended})
-    assert (named(at_once), at_once.cause, at_once.hang) == ([6], "raised", False)
+    assert (named(at_once), at_once.cause, at_once.hang) == ([6], "raised", None)
     waited = verdict(
         tmp_path / "waited", {"job.log": steps(0, 60) + raised + waits((0, 1, 2, 3, 4, 5, 7)) + ended}
     )
@@ -137,7 +137,7 @@ def test_a_rank_that_fails_breaks_a_job_off_and_one_that_others_wait_for_hangs_i
 def test_a_devices_last_line_without_a_rank_is_of_the_one_that_aborted(tmp_path: Path, line: str) -> None:
     text = steps(0, 50) + line + "\n" + TABLE.format(rank=10, code=-6, signal="6 (SIGABRT)")
     found = verdict(tmp_path, {"slurm-1.out": text})
-    assert (named(found), found.cause, found.hang) == ([10], "gpu_error", False)
+    assert (named(found), found.cause, found.hang) == ([10], "gpu_error", None)
     assert "Xid" not in str(rankandfile.diagnose([tmp_path]))
 
 
@@ -198,7 +198,7 @@ def test_a_job_that_moved_until_it_was_ended_did_not_hang(tmp_path: Path, why: s
 def test_a_rank_still_at_work_when_the_others_gave_up_did_not_hang(tmp_path: Path) -> None:
     work = steps(0, 130, "2025-11-12 08:{:02}:{:02} | rank 2 | hashed shard {} of 4096")
     found = verdict(tmp_path / "works", {"all.log": work + waits((0, 1, 3))})
-    assert (suspected(found), found.cause, found.hang) == ([2], "too_short_timeout", False)
+    assert (suspected(found), found.cause, found.hang) == ([2], "too_short_timeout", None)
     assert "hashed shard 129" in found.sentence
     stopped = steps(0, 30, "2025-11-12 08:{:02}:{:02} | rank 2 | hashed shard {} of 4096")
     found = verdict(tmp_path / "stopped", {"all.log": stopped + waits((0, 1, 3))})

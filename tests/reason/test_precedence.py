@@ -80,6 +80,16 @@ def lost_connections() -> Case:
     return Witnesses(Case(world_size=2)).event("gloo_peer_closed", "echo", None, peer="[10.0.0.2]:5000").case
 
 
+def asked_nccl_for_another_type() -> Case:
+    told = all_gave_up(world=6)
+    for rank in range(6):
+        datatype = 9 if rank < 2 else 7
+        told = told.event(
+            "nccl_call", "fact", rank, seq=3, op="AllReduce", size_in=4, datatype=datatype, nranks=6
+        )
+    return told.case
+
+
 #: Per row of the table, a case in which it is the first that is believed.
 WINS: dict[str, Callable[[], Case]] = {
     "the job broke off": lambda: broken_off().exit(1, "SIGKILL").case,
@@ -93,6 +103,7 @@ WINS: dict[str, Callable[[], Case]] = {
         IN_ALL_REDUCE, IN_ALL_REDUCE, IN_BARRIER
     ),
     "single lines of logs, with a name": one_raised,
+    "single lines of logs, by a log of calls": asked_nccl_for_another_type,
     "the watchdogs' lines of all ranks together": lambda: all_gave_up().case,
     "where the stacks of all ranks stand": lambda: in_calls(IN_ALL_REDUCE, IN_BARRIER),
     "single lines of logs": lost_connections,

@@ -9,13 +9,14 @@ from typing import Any
 import polars as pl
 
 from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
-from rankandfile.evidence.text.logs import clock, identity, left_out
+from rankandfile.evidence.text.logs import clock, left_out
 from rankandfile.evidence.text.logs.compared import differences
-from rankandfile.evidence.text.logs.local_devices import by_device
-from rankandfile.evidence.text.logs.npu_places import with_places
 from rankandfile.evidence.text.logs.past_attempts import without_past_attempts
-from rankandfile.evidence.text.logs.pods import tie_pods
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
+from rankandfile.evidence.text.logs.whose import identity
+from rankandfile.evidence.text.logs.whose.local_devices import by_device
+from rankandfile.evidence.text.logs.whose.npu_places import with_places
+from rankandfile.evidence.text.logs.whose.pods import tie_pods
 from rankandfile.model.events import log_schema
 from rankandfile.model.ledger import Note
 

@@ -101,12 +101,14 @@ def read(event: Event, context: Context) -> None:
 #: Below an exception of an Ascend device its own words: this one waited for a notification of another.
 _HCCL_WAITED = re.compile(r"EI0002:|Notify (?:register|record)|EI0006:")
 _HCCL_BEGAN = re.compile(r"ACL stream|[Nn]pu\w*|NPU|aclrt|HCCL")
+#: Codes of the runtime that are of the device itself: exceptions and timeouts of its cores, and its memory.
+_OF_ITS_DEVICE = re.compile(r"error code(?: is|:) ?5070(?:1[0-9]|34|5[0-9])\b")
 _ELSE = re.compile(r"Traceback \(most recent|^\[W |Warning: NPU warning|ECC|MEM ERROR")
 _BELOW = 12
 
 
 def _waited_for_a_device(context: Context, message: str) -> bool:
-    if not _HCCL_BEGAN.search(message):
+    if not _HCCL_BEGAN.search(message) or _OF_ITS_DEVICE.search(message):
         return False
     below = [bare.body for _, bare in context.following(_BELOW * 8)]
     start = next((number for number, body in enumerate(below) if message[:80] in body), len(below))

@@ -56,6 +56,7 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
             "line does not tell."
         )
         return Finding(
+            hang=True if facts.hung or facts.accounts.gave_up else None,
             cause="different_collective",
             confidence="supported",
             sentence=sentence,
@@ -71,6 +72,8 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
     odd = f" {upper(ranks_words(few))} {verb(few, 'is', 'are')} out of line."
     unsaid = odd if clear else " Who of them is out of line, this does not tell."
     return Finding(
+        # The check refuses the call at once: that anybody waited, it does not tell.
+        hang=True if facts.hung or facts.accounts.gave_up else None,
         cause=cause,
         confidence="supported" if clear or cause not in _OF_NUMBERS else "hypothesis",
         sentence=f"Torch compared the calls before they began: {told}{scope}.{unsaid}",

@@ -17,20 +17,9 @@ from rankandfile.reason.ranks.core_files import PATTERN
 from rankandfile.reason.ranks.in_flight import in_flight
 
 from .aborts import ABORTED, OWN, of_the_aborted, own_aborts
-from .accounts import (
-    Accounts,
-    End,
-    EndKind,
-    Error,
-    fields_of,
-)
+from .accounts import Accounts, End, EndKind, Error, fields_of
 from .caught import caught
-from .devices_and_processes import (
-    links_down,
-    ranks_of_devices,
-    ranks_of_processes,
-    xid_owner,
-)
+from .devices_and_processes import links_down, ranks_of_devices, ranks_of_processes, xid_owner
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports

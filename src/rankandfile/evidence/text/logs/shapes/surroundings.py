@@ -16,7 +16,7 @@ SHAPES = (
     Shape(
         "name_unresolved", "E2", "fact",
         ("Name or service not known", "failure in name resolution", "nodename nor servname", "Could not resolve host"),
-        r"(?:\((?P<name>[\w.-]+), \d+\) )?.{0,80}?(?P<error>Name or service not known|[Tt]emporary failure in name resolution|nodename nor servname|Could not resolve host)",
+        r"(?P<error>Name or service not known|[Tt]emporary failure in name resolution|nodename nor servname|Could not resolve host)",
     ),
     Shape(
         "host_unreachable", "K8", "fact",

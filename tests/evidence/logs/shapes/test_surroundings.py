@@ -1,0 +1,17 @@
+"""What a job needs of its surroundings, and did not get."""
+
+# ruff: noqa: E501 - log lines are as long as they are
+
+from __future__ import annotations
+
+from support.evidence.shape_tests import Example, ShapeTests
+
+MACHINE = [
+    Example("E1", "disk_full", "OSError: [Errno 28] No space left on device: '/ckpt/run/7.pt'", {"path": "/ckpt/run/7.pt"}),
+    Example("E2", "name_unresolved", "[W socket.cpp:663] [c10d] The IPv6 network addresses of (gx-07.hpc.int, 29500) cannot be retrieved (gai error: -2 - Name or service not known).", {"error": "Name or service not known"}),
+    Example("K8", "host_unreachable", "ssh: connect to host 10.40.5.19 port 22: No route to host", {"error": "No route to host"}),
+]  # fmt: skip
+
+
+class TestSurroundings(ShapeTests):
+    machine = MACHINE
