@@ -258,3 +258,68 @@ def test_a_flag_is_told_with_what_stores_it() -> None:
 def test_two_callees_of_one_line_are_told() -> None:
     verdict = located(play(**PROGRAMS["a table of functions"]), culprit=1)
     assert "calls both on ranks 0,2 and least on rank 1" in verdict.sentence
+
+
+KEPT = """
+import torch.distributed as dist
+
+
+class Kept:
+    def __init__(self, room):
+        self.room, self.states = room, {}
+
+    def state(self, key):
+        if key in self.states:  # <-
+            return self.states[key]
+        self.states[key] = self.read(key)
+        while len(self.states) > self.room:
+            self.states.pop(next(iter(self.states)))
+        return key
+
+    def read(self, key):
+        row = key if len(key) < self.room else 0
+        dist.all_reduce(row)
+        return row
+
+
+def main():
+    kept = Kept(2 + (dist.get_rank() == 1))
+    for key in "abcabd":
+        dist.barrier()
+        kept.state(key)
+        dist.broadcast(key, src=0)
+"""
+
+LEFT_OUT = """
+import torch.distributed as dist
+
+
+def fit(batches):
+    for batch in batches:
+        if not usable(batch):  # <-
+            continue
+        dist.all_reduce(batch)
+
+
+def usable(batch):
+    return batch >= 0
+
+
+def load():
+    return [1, 2, -3 if dist.get_rank() == 1 else 3, 4]
+
+
+def main():
+    fit(load())
+    dist.all_gather(0)
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [KEPT, LEFT_OUT], ids=["a state that is kept", "a round that is left out"]
+)
+def test_the_test_on_which_a_call_is_gone_without(program: str) -> None:
+    run = play(train=program)
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked
+    assert "raised" not in verdict.sentence
