@@ -289,4 +289,3 @@ def test_the_test_by_which_rounds_go_without_the_call() -> None:
     run = play(train=LEFT_OUT)
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
-    assert "Rounds go by without the call upon `if not usable(batch):`" in verdict.sentence
