@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.lost_dumps import BODY, lost
-from support.reason.witnesses import LEAVING, Witnesses, best, blamed
+from support.reason.witnesses import IN_ALL_REDUCE, IN_BARRIER, LEAVING, Witnesses, best, blamed
 
 from rankandfile.reason import diagnose, gather
 from rankandfile.reason.explain import explain
@@ -144,3 +144,30 @@ def test_a_rank_of_no_group_has_no_part_in_the_job() -> None:
     facts = gather(replace(case, world_size=5))
     assert reasons(facts, [4])[4].why == "no_part"
     assert not any("rank 4" in missing.what for missing in diagnose(facts.case).verdicts[0].missing_evidence)
+
+
+def one_elsewhere(*stacks: int) -> Witnesses:
+    """Ranks 0, 1 and 3 are in an all_reduce, rank 2 in a barrier; nothing is recorded of rank 0, and no frames."""
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[2] = [*loop(BODY, 4), Call(WORLD, "barrier", 1, "parallel.py:52")]
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"), lost=[0])
+    bare = case.calls.with_columns(*(pl.lit(None, case.calls.schema[c]).alias(c) for c in ("site", "stack")))
+    witnesses = Witnesses(replace(case, calls=bare))
+    for rank in stacks:
+        witnesses.stack(rank, IN_BARRIER if rank == 2 else IN_ALL_REDUCE)
+    return witnesses
+
+
+def test_whoever_stands_where_others_wait_is_one_of_them() -> None:
+    verdict = best(one_elsewhere(0, 1, 2, 3))
+    assert blamed(verdict) == [2]
+    assert verdict.victims == "0,1,3"
+    assert [wait.ranks for wait in verdict.waits] == ["0,1,3", "2"]
+
+
+def test_nobody_is_said_to_be_waited_for_because_nothing_is_known_of_it() -> None:
+    verdict = best(one_elsewhere(1, 2, 3))
+    assert blamed(verdict) == []
+    assert not any(wait.waits_for for wait in verdict.waits)
+    assert verdict.divergence is not None
+    assert {c.ranks: c.unknown for c in verdict.divergence.cohorts}["0"]

@@ -258,3 +258,34 @@ def test_a_flag_is_told_with_what_stores_it() -> None:
 def test_two_callees_of_one_line_are_told() -> None:
     verdict = located(play(**PROGRAMS["a table of functions"]), culprit=1)
     assert "calls both on ranks 0,2 and least on rank 1" in verdict.sentence
+
+
+LEFT_OUT = """
+import torch.distributed as dist
+
+
+def fit(batches):
+    for batch in batches:
+        if not usable(batch):  # <-
+            continue
+        dist.all_reduce(batch)
+
+
+def usable(batch):
+    return batch >= 0
+
+
+def load():
+    return [1, 2, -3 if dist.get_rank() == 1 else 3, 4]
+
+
+def main():
+    fit(load())
+    dist.all_gather(0)
+"""
+
+
+def test_the_test_by_which_rounds_go_without_the_call() -> None:
+    run = play(train=LEFT_OUT)
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked

@@ -225,3 +225,28 @@ def test_two_ranks_that_both_send_first() -> None:
     verdict = diagnose(case_of(both)).verdicts[0]
     assert verdict.hang
     assert blamed(verdict) in ([], [0, 1])
+
+
+PAIRED = {WORLD: [0, 1, 2, 3], "near": [0, 2], "far": [1, 3]}
+
+
+def pictured(parts: dict[int, list[bool]]) -> Verdict:
+    """Each step of a rank ends in a call with its mate; where it has a picture, one on the world comes before."""
+    programs: dict[int, list[Step]] = {}
+    for rank in range(4):
+        mine: Step = Call("far" if rank % 2 else "near", "all_reduce", 9, "train.py:18")
+        world: Step = Call(WORLD, "all_reduce", 4, "towers.py:14")
+        programs[rank] = [step for has in parts[rank // 2] for step in ([world, mine] if has else [mine])]
+    return diagnose(case_of(Job(PAIRED, programs, backend="gloo"))).verdicts[0]
+
+
+def test_a_call_that_all_go_without_at_times_makes_no_order_of_a_circle() -> None:
+    past = [False, True, True, False, False]
+    verdict = pictured({0: [*past, True], 1: [*past, False]})
+    assert (verdict.cause, blamed(verdict)) != ("order_inversion", [2, 3])
+    assert blamed(verdict) == []
+
+
+def test_calls_that_came_round_in_one_order_show_who_changed_it() -> None:
+    verdict = pictured({0: [True] * 5, 1: [True, True, True, True, False]})
+    assert blamed(verdict) == [2, 3]

@@ -22,7 +22,7 @@ from rankandfile.reason.toolbox import (
     waiting_sentence,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import ranks_words, upper, verb
 
 CAUSE = Cause(
     word="different_collective",
@@ -76,10 +76,17 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     ways = in_document.ways_of(facts, p)
     if ways is not None:
         sentence += f" {in_document.ways_words(ways)}"
+    block = in_document.left_block(facts, p)
+    if block is not None:
+        sentence += (
+            f" {verb(p.culprits, 'It is', 'They are')} leaving the block of the `with` at line {block}, which the "
+            "others are still in: at its end, by a return, or upon an exception."
+        )
+    by_condition = "early_exit" if block is not None else "rank_conditional"
     waits = waiting_sentence(facts, wait_end, p.culprits)
     return Finding(
-        cause="rank_conditional" if ways is not None and p.how != "before" else CAUSE.word,
-        confidence="supported" if few else "established",
+        cause=by_condition if ways is not None and p.how != "before" else CAUSE.word,
+        confidence="supported" if few or block is not None else "established",
         sentence=told(sentence, waits),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} instead"),
@@ -87,7 +94,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         location=lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the minority's call is the right one",
-        alternatives=_alternatives(p, ways is not None),
+        alternatives=_alternatives(p, ways is not None, block is not None),
     )
 
 
@@ -95,8 +102,9 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 MAJORITY = 3
 
 
-def _alternatives(p: DivergencePoint, by_condition: bool) -> tuple[Alternative, ...]:
+def _alternatives(p: DivergencePoint, by_condition: bool, leaves: bool) -> tuple[Alternative, ...]:
     others = (
+        ("raised", "An exception that nobody has printed yet may have led it out of the block.", leaves),
         ("different_collective", "The two calls may stand for each other, on two branches.", by_condition),
         (
             "extra_collective",

@@ -29,7 +29,6 @@ from rankandfile.reason.toolbox import (
     lookup,
     pl,
     waiting_sentence,
-    went_past,
 )
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -174,7 +173,7 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if p is not None and p.culprits and not _only_order(p):
         # A call left out or added explains the circle.
         return None
-    if goes_without(facts, wait_end) or went_past(facts, wait_end):
+    if goes_without(facts, wait_end):
         return None
     calls = [facts.waits.pending[i] for i in wait_end.pending]
     out_of_order = p.culprits if p is not None else changed_their_order(facts, wait_end)

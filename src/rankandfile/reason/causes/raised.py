@@ -58,7 +58,7 @@ Start with the traceback.
 )
 
 
-@finder(precedence=95)
+@finder(precedence=75)
 def on_its_way_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     """Its last call was made while an exception was handled: a `finally`, an `__exit__`, which its peers are not at."""
     p = find_divergence(facts, wait_end)

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.claims import InCall, Issued, Joined, NeverIssued, OfCall, Unseen, ranks_of
+from rankandfile.reason.divergence.code_paths import stack_of
 
 from .raw import Raw, Row
 from .seen import seen_at
@@ -90,8 +91,8 @@ def _stands_with(raw: Raw, ranks: set[int], others: list[int]) -> set[int]:
     """Ranks without a whole dump whose stack, when someone looked last, was that of one of the others."""
     shown = raw.case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
     last = dict(shown.sort("ordinal").select("rank", "stack").iter_rows())
-    theirs = {last[rank] for rank in others if last.get(rank) is not None}
-    return {rank for rank in ranks - raw.whole if last.get(rank) in theirs}
+    ways = [stack_of(raw.case, stack) for stack in {last.get(rank) for rank in others} - {None}]
+    return {rank for rank in ranks - raw.whole if (way := stack_of(raw.case, last.get(rank))) and way in ways}
 
 
 def joined(raw: Raw, claim: Joined) -> set[int]:

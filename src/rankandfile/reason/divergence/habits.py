@@ -12,8 +12,6 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .code_paths import diverging_lines
-
 _MOST = 64
 
 
@@ -62,6 +60,9 @@ def goes_without(facts: WaitFacts, wait_end: WaitEnd) -> bool:
     Then that a rank has not come to a call does not say that it comes to it later: it may go without it this time.
     """
     calls = [c for i in wait_end.pending if (c := facts.waits.pending[i]).slot is not None]
+    if not any(call.lacking for call in calls):
+        # All have come to all of them, and in which order shows.
+        return False
     ways = {c.group: row for c in calls if (row := lookup.call_at(facts, c.waiting[0], c.group, c.slot))}
     for rank in wait_end.ranks[:_MOST]:
         made = facts.call_table.of_rank(rank)
@@ -84,23 +85,3 @@ def _alternate(made: pl.DataFrame, one: lookup.Row, other: lookup.Row) -> bool:
         return True
     loop = find_loop(past)
     return loop is not None and len(set(past[loop.start : loop.start + loop.period].tolist())) > 1
-
-
-def went_past(facts: WaitFacts, wait_end: WaitEnd) -> bool:
-    """Whether a rank of the circle that has never made one of its calls stands behind the line that leads to it.
-
-    In the first round nothing shows that it makes that call at all: it may have left it out.
-    """
-    calls = [c for i in wait_end.pending if (c := facts.waits.pending[i]).slot is not None]
-    for call in calls:
-        due = lookup.call_at(facts, call.waiting[0], call.group, call.slot)
-        for rank in set(call.lacking) & set(wait_end.ranks) if due is not None and due["path"] else ():
-            made = facts.call_table.of_rank(rank)
-            here = next((own for own in calls if rank in own.waiting), None)
-            row = lookup.call_at(facts, rank, here.group, here.slot) if here is not None else None
-            if due is None or row is None or (made["path"] == due["path"]).any():
-                continue
-            ways = diverging_lines(facts.case, due["stack"], row["stack"])
-            if ways is not None and ways.lines[0] < ways.lines[1]:
-                return True
-    return False

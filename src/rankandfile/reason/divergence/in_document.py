@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.lost_history import lost_words
-from rankandfile.reason.divergence.code_paths import DivergingLines, diverging_lines
+from rankandfile.reason.divergence.code_paths import DivergingLines, diverging_lines, stack_of
 from rankandfile.reason.document import cohort, diverged
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
@@ -126,6 +127,16 @@ def ways_of(facts: Facts, p: DivergencePoint) -> DivergingLines | None:
         return None
     stacks = [_stack(facts, row) for row in (p.expected, p.came)]
     return diverging_lines(facts.case, *stacks)
+
+
+def left_block(facts: Facts, p: DivergencePoint) -> int | None:
+    """The line of the `with` that the other side is leaving, and the normal side is still in; None where it is not."""
+    ways = ways_of(facts, p)
+    if ways is None or p.came is None or ways.lines[1] >= ways.lines[0]:
+        return None
+    frames = stack_of(facts.case, _stack(facts, p.came))
+    inner = next((f[0] for outer, f in pairwise(frames) if outer[2] == ways.lines[1]), "")
+    return ways.lines[1] if inner.rsplit(".", 1)[-1] in ("__exit__", "__aexit__") else None
 
 
 def _stack(facts: Facts, row: lookup.Row) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.seen_waiting import stand_together
+from rankandfile.reason.waits.seen_waiting import ways_to_waits
 
 from .divergence_point import DivergencePoint, call_of, calls_before, place_of
 from .earlier_rounds import usual
@@ -83,14 +83,18 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
 
 def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row | None) -> tuple[int, ...]:
     """Ranks without a record of their calls there, that stand where a rank stands which waits in this one."""
-    calls = [facts.waits.pending[index] for index in wait_end.pending]
-    return tuple(
+    if row is None or not row["open"]:
+        return ()
+    there = {
         rank
-        for call in calls
-        if row is not None and row["open"] and (call.group, call.slot) == (group, row["slot"])
+        for call in (facts.waits.pending[index] for index in wait_end.pending)
+        if (call.group, call.slot) == (group, row["slot"])
         for rank in call.waiting
-        if not facts.call_table.of_rank(rank).height and stand_together(facts.hosts, rank, row["rank"])
-    )
+    }
+    unrecorded = sorted(there - set(facts.call_table.of_group(group)["rank"].unique().to_list()))
+    way = ways_to_waits(facts.case, facts.hosts, [row["rank"]]).get(row["rank"])
+    seen = ways_to_waits(facts.case, facts.hosts, unrecorded)
+    return tuple(rank for rank in unrecorded if way is not None and seen.get(rank) == way)
 
 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:

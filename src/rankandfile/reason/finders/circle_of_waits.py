@@ -6,6 +6,7 @@ from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import circle
 from rankandfile.reason.divergence import in_document
+from rankandfile.reason.divergence.code_paths import DivergingLines, diverging_lines
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -14,18 +15,26 @@ from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
 
 
+def _ways(facts: Facts, rows: list[lookup.Row]) -> DivergingLines | None:
+    """Where the ways to two of the calls part in one function."""
+    every = (diverging_lines(facts.case, rows[0]["stack"], row["stack"]) for row in rows[1:])
+    return next((ways for ways in every if ways is not None), None)
+
+
 @finder(precedence=290)
 def circle_of_waits(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "cycle":
         return None
     calls = [facts.waits.pending[i] for i in wait_end.pending[:4]]
     rows = [row for call in calls if (row := pending_row(facts, call))]
+    ways = _ways(facts, rows)
+    parted = f" {in_document.ways_words(ways)}" if ways is not None else ""
     return Finding(
-        cause="undetermined",
-        confidence="hypothesis",
+        cause="undetermined" if ways is None else "rank_conditional",
+        confidence="hypothesis" if ways is None else "supported",
         sentence=told(
             circle(wait_end.ranks, [in_calls(facts, call) for call in calls]),
-            "They took different paths to it, and nothing says which of them is the right one.",
+            f"They took different paths to it, and nothing says which of them is the right one.{parted}",
         ),
         divergence=in_document.circle(facts, wait_end),
         location=lookup.location_of(facts, rows[0]) if rows else None,

@@ -38,7 +38,7 @@ def wait_facts(ranks: RankFacts, step: OnStep) -> WaitFacts:
     case, call_table, accounts, hosts = ranks.case, ranks.call_table, ranks.accounts, ranks.hosts
     mismatches = ranks.mismatched
     keys = {(group, slot) for group, slot in mismatches.select("group", "slot").iter_rows()}
-    pending = seen_waiting(find_pending(ranks.standing, ranks.pairing.heads, keys), hosts)
+    pending = seen_waiting(case, find_pending(ranks.standing, ranks.pairing.heads, keys), hosts)
     waits = build(pending, _unseen(ranks))
     step(
         f"Waits: {len(waits.of_rank):,} ranks wait in {len(pending):,} calls, which end in "

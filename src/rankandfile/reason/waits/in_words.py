@@ -21,7 +21,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .graph import Pending, WaitEnd
-from .seen_waiting import stand_together
+from .seen_waiting import ways_to_waits
 
 _MOST_WAITS = 8
 #: Of so many ranks the calls are looked up one by one: a job has thousands of small groups.
@@ -188,13 +188,13 @@ def ways_in(facts: Facts, call: Pending) -> list[Way]:
 
 def _add_seen(facts: Facts, ways: list[Way], ranks: set[int]) -> set[int]:
     """Those without a record of the call whose stacks are those of ranks that have one: each goes to its like."""
-    found = set()
-    for rank in sorted(ranks):
-        for i, way in enumerate(ways):
-            if any(stand_together(facts.hosts, rank, mate) for mate in way.ranks):
-                ways[i] = way._replace(ranks=tuple(sorted((*way.ranks, rank))))
-                found.add(rank)
-                break
+    found: set[int] = set()
+    seen = ways_to_waits(facts.case, facts.hosts, sorted(ranks))
+    for i, way in enumerate(ways) if seen else ():
+        theirs = list(ways_to_waits(facts.case, facts.hosts, way.ranks).values())
+        alike = {rank for rank in seen.keys() - found if seen[rank] in theirs}
+        ways[i] = way._replace(ranks=tuple(sorted({*way.ranks, *alike})))
+        found |= alike
     return found
 
 

@@ -7,20 +7,24 @@ is it explained without them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from rankandfile.model.case import Case
+from rankandfile.reason.divergence.code_paths import Stack, stack_of
 from rankandfile.reason.ranks.host import Stand
 
 from .graph import Pending
 
 
-def seen_waiting(pending: Sequence[Pending], hosts: Mapping[int, Stand]) -> list[Pending]:
+def seen_waiting(case: Case, pending: Sequence[Pending], hosts: Mapping[int, Stand]) -> list[Pending]:
     may_be_in: dict[int, list[int]] = {}
     for index, call in enumerate(pending):
-        for rank in call.unknown if call.mismatched or call.lacking else ():
-            if any(stand_together(hosts, rank, mate) for mate in call.waiting):
-                may_be_in.setdefault(rank, []).append(index)
+        if call.unknown and (call.mismatched or call.lacking):
+            ways = list(ways_to_waits(case, hosts, call.waiting).values())
+            for rank, way in ways_to_waits(case, hosts, call.unknown).items():
+                if way in ways:
+                    may_be_in.setdefault(rank, []).append(index)
     found = list(pending)
     for rank, calls in may_be_in.items():
         if len(calls) == 1:
@@ -33,9 +37,16 @@ def seen_waiting(pending: Sequence[Pending], hosts: Mapping[int, Stand]) -> list
     return found
 
 
-def stand_together(hosts: Mapping[int, Stand], rank: int, mate: int) -> bool:
-    """Both wait in a collective, at the end of one way through the program."""
-    one, other = hosts.get(rank), hosts.get(mate)
-    if one is None or other is None or one.stack != other.stack:
-        return False
-    return all(s.activity == "collective" and not (s.died or s.moving or s.running) for s in (one, other))
+def ways_to_waits(case: Case, hosts: Mapping[int, Stand], ranks: Iterable[int]) -> dict[int, Stack]:
+    """Of those that stand still in a collective, the way through the program to it."""
+    known: dict[int, Stack] = {}
+    found: dict[int, Stack] = {}
+    for rank in ranks:
+        stand = hosts.get(rank)
+        if stand is None or stand.activity != "collective" or stand.died or stand.moving or stand.running:
+            continue
+        if stand.stack not in known:
+            known[stand.stack] = stack_of(case, stand.stack)
+        if known[stand.stack]:
+            found[rank] = known[stand.stack]
+    return found
