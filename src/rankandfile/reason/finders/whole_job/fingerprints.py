@@ -58,6 +58,7 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
         return Finding(
             cause="different_collective",
             confidence="supported",
+            hang=None,
             sentence=sentence,
             evidence=ids,
             location=_place(facts),
@@ -73,6 +74,8 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
     return Finding(
         cause=cause,
         confidence="supported" if clear or cause not in _OF_NUMBERS else "hypothesis",
+        # A refused call ends the job, which would hang without the check.
+        hang=None,
         sentence=f"Torch compared the calls before they began: {told}{scope}.{unsaid}",
         culprits=named,
         doing={rank: f"runs {_words(said[rank])}" for rank in named},
