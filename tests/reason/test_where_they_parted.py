@@ -29,12 +29,12 @@ def place(verdict: Verdict) -> tuple[str, int | None] | None:
     return (verdict.location.file, verdict.location.line) if verdict.location else None
 
 
-def test_the_line_of_the_function_in_which_all_are(tmp_path: Path) -> None:
+def test_the_line_from_which_it_left_the_others(tmp_path: Path) -> None:
     stacks = dict.fromkeys(range(4), REDUCES.format(line=50)) | {1: GATHERS.format(line=61)}
     verdict = spied(tmp_path, stacks)
     assert [one.rank for one in verdict.suspects] == [1]
-    assert place(verdict) == ("lab/loop.py", 61)
-    assert "eval.py:33" in verdict.sentence
+    assert place(verdict) == ("lab/eval.py", 33)
+    assert "off the way of the others from loop.py:61 on" in (verdict.suspects[0].doing or "")
 
 
 def test_its_own_place_where_no_function_is_shared(tmp_path: Path) -> None:
