@@ -294,10 +294,7 @@ PATTERNS: tuple[Pattern, ...] = (
     pattern(
         "lock",
         "waiting for a lock in {at}",
-        (NATIVE, "PyThread_acquire_lock* lock_PyThread_acquire_lock acquire_timed pthread_mutex_lock"),
-        (
-            NATIVE,
-            "__pthread_mutex_lock __lll_lock_wait* pthread_rwlock_* __pthread_rwlock_* std::*mutex::lock*",
-        ),
+        (NATIVE, "PyThread_acquire_lock* lock_PyThread_acquire_lock acquire_timed std::*mutex::lock*"),
+        (NATIVE, "__lll_lock_wait* pthread_mutex_lock __pthread_mutex_lock *pthread_rwlock_*"),
     ),
 )

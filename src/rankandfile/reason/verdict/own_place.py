@@ -10,10 +10,18 @@ from rankandfile.reason.ranks.did_instead import location_of
 
 from .finding import Finding
 
+#: Who did this did it where he stands; who skipped a call, or whose device fails, stands anywhere.
+_WHERE_IT_STANDS = frozenset(
+    (
+        "different_collective", "order_inversion", "size_mismatch", "dtype_mismatch", "split_mismatch", "root_mismatch",
+        "group_mismatch", "host_blocked", "host_slow", "raised", "init_stuck", "teardown_only",
+    )
+)  # fmt: skip
+
 
 def with_own_place(facts: Facts, finding: Finding) -> Finding:
     """The finding, at the one line of the program that tells of all whom it names; unchanged if there is none."""
-    if finding.location is not None or not finding.culprits:
+    if finding.location is not None or not finding.culprits or finding.cause not in _WHERE_IT_STANDS:
         return finding
     found = [_own_place(facts, rank) for rank in finding.culprits]
     first = found[0]

@@ -1,6 +1,6 @@
-"""Most ranks wait in one call, and a few, all that is left of the job, in calls of groups whose members nobody lists.
+"""All ranks but one wait in one call, and that one in a call of a group whose members nobody lists.
 
-A call of a group has at least two members: those that the few lack are among the most. So each side waits for the
+A call of a group has at least two members: those that the one lacks are among the others. So each side waits for the
 other, as far as the lines tell; that the groups have these members is what they do not tell.
 """
 
@@ -17,7 +17,7 @@ from .in_words import in_calls, wait_list
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
-#: So many times the few are needed for anybody to be out of line.
+#: So many are needed for one other to be out of line.
 _MOST = 3
 
 
@@ -29,7 +29,7 @@ def alone(logged: LoggedWaits, world: int) -> Finding | None:
     most = max(calls, key=lambda call: len(call.waiting))
     others = [call for call in calls if call is not most]
     few = tuple(sorted(rank for call in others for rank in call.waiting))
-    if len(most.waiting) < _MOST * len(few) or any(_may_be_whole(logged, call, few) for call in others):
+    if len(few) > 1 or len(most.waiting) < _MOST or any(_may_be_whole(logged, call, few) for call in others):
         return None
     if logged.groups[most.group].told or any(call.group == most.group for call in others):
         return None

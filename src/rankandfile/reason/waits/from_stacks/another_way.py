@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rankandfile.reason.document import perhaps
-from rankandfile.reason.ranks.did_instead import location_of
+from rankandfile.reason.ranks.activity import at
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -42,9 +42,9 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
     devices = all(cohort.stand.activity == "cuda_sync" for cohort in (*parted.usual, *parted.odd))
-    doing = {
-        r: f"{cohort.stand.phrase}, off the way of the others" for cohort in parted.odd for r in cohort.ranks
-    }
+    left = left_at(parted)
+    off = "off the way of the others" + (f" from {at(left)} on" if left is not None else "")
+    doing = {r: f"{cohort.stand.phrase}, {off}" for cohort in parted.odd for r in cohort.ranks}
     return make_finding(
         of,
         cause="gpu_stuck" if devices else _cause(parted),
@@ -59,8 +59,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         culprits=odd,
         doing=doing,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
-        place=(None if devices else location_of(left_at(parted)))
-        or (parted.odd[0].stand.location if len(parted.odd) == 1 else None),
+        place=parted.odd[0].stand.location if len(parted.odd) == 1 else None,
         divergence=divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(
             perhaps(
