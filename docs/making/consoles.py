@@ -42,6 +42,7 @@ NOT_RUN = {
     "raf lab answers": _MINUTES,
     "raf run": _ELSEWHERE,
     "raf attach --debug-server": _ELSEWHERE,
+    "raf top": _ELSEWHERE,
     "raf diagnose /dev/shm": _ELSEWHERE,
     "raf show ring /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,

@@ -191,7 +191,7 @@ def test_code_and_patches_are_shown_and_copied(
             ["", "passed"],
             ["passed", ""],
         ]
-        assert page.locator(".diff .add").count() == 2
+        assert [page.locator(f".diff .{kind}").count() for kind in ("head", "del", "add")] == [2, 1, 1]
         page.locator(".diff-box .copy").click()
         # Asked from outside: the page's own policy forbids what a function to wait for would need.
         page.locator("#said", has_text="Copied").wait_for(state="attached")

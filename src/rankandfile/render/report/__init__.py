@@ -19,11 +19,12 @@ from rankandfile.render.source import stands_at
 from rankandfile.render.words import alike_culprits, came_to, counted, waiters
 
 from .citations import Citations
+from .code import patch, python
 from .flame import flame
 from .graph import Drawing, drawn
 from .payload import blocks, payload
 from .score_table import score_table
-from .words import CONFIDENCE, STATES, headline, prose, visible
+from .words import CONFIDENCE, STATES, at_once, headline, prose, visible
 
 #: The script, in this order: what stands at the top level of a part may use the parts before it.
 _PARTS = (
@@ -58,7 +59,8 @@ def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: 
     """A template of this room, given what its parts say of a verdict, and `more`."""
     return _environment().get_template(template).render(
         job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
-        came_to=came_to, headline=headline, confidence_words=CONFIDENCE, sure=SURE, noun=counted, **more,
+        came_to=came_to, headline=headline, at_once=at_once, confidence_words=CONFIDENCE, sure=SURE, noun=counted,
+        **more,
     )  # fmt: skip
 
 
@@ -71,7 +73,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=visible,
     )
-    environment.filters["prose"] = prose
+    environment.filters |= {"prose": prose, "python": python, "patch": patch}
     return environment
 
 

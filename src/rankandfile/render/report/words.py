@@ -62,3 +62,15 @@ def headline(verdict: Verdict) -> str:
     if verdict.cause == "undetermined" and verdict.culprits:
         return f"{'Ranks' if len(verdict.culprits) > 1 else 'Rank'} {culprit_ranks(verdict)} did not join; why is open"
     return cause_words(verdict.cause).capitalize()
+
+
+def at_once(verdict: Verdict) -> str:
+    """Who and where, for the line of the headline: `rank 2 · trainer.py:40`."""
+    parts = []
+    if verdict.named and verdict.cause != "undetermined":
+        parts.append(f"{'rank' if len(verdict.named) == 1 else 'ranks'} {culprit_ranks(verdict)}")
+    where = verdict.location
+    if where is not None:
+        line = where.condition_line or where.line
+        parts.append(re.split(r"[/\\]", where.file)[-1] + (f":{line}" if line else ""))
+    return " · ".join(parts)

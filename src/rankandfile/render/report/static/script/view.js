@@ -68,7 +68,7 @@ function goToParting() {
   showRow(rowOfInterest());
   keepInside();
   draw();
-  say(at === null ? "The end of the score" : `${name(indexOf(at))}, ${view.sheet.parted === null ? "where they wait" : "where they parted"}`);
+  say(at === null ? "The end of the calls" : `${name(indexOf(at))}, ${view.sheet.parted === null ? "where they wait" : "where they parted"}`);
 }
 
 function showAll() {
