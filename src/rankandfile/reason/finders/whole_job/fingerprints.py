@@ -59,7 +59,6 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
             hang=True if facts.hung or facts.accounts.gave_up else None,
             cause="different_collective",
             confidence="supported",
-            hang=None,
             sentence=sentence,
             evidence=ids,
             location=_place(facts),
@@ -77,8 +76,6 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
         hang=True if facts.hung or facts.accounts.gave_up else None,
         cause=cause,
         confidence="supported" if clear or cause not in _OF_NUMBERS else "hypothesis",
-        # A refused call ends the job, which would hang without the check.
-        hang=None,
         sentence=f"Torch compared the calls before they began: {told}{scope}.{unsaid}",
         culprits=named,
         doing={rank: f"runs {_words(said[rank])}" for rank in named},
