@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rankandfile.render.markdown import code, fenced, text
-from rankandfile.render.words import headline
+from rankandfile.render.words import cause_words
 
 from .bench import Bench
 from .journal import PLAYBOOK, Journal
@@ -51,7 +51,7 @@ class Document:
     def close(self, bench: Bench, journal: Journal) -> None:
         """The title, the facts that were cited, and the steps that were taken."""
         first = next(iter(bench.diagnosis.verdicts), None)
-        self.title = "Investigation" if first is None else f"Investigation: {_title(headline(first))}"
+        self.title = "Investigation" if first is None else f"Investigation: {_title(first.cause)}"
         ids = dict.fromkeys(
             one
             for section in self.sections
@@ -81,6 +81,6 @@ class Document:
         return "\n\n".join(parts) + "\n"
 
 
-def _title(words: str) -> str:
+def _title(cause: str) -> str:
     """Without ranks: a title cites nothing, so that it claims nothing."""
-    return "cause open" if any(letter.isdigit() for letter in words) else words.lower()
+    return "cause open" if cause == "undetermined" else cause_words(cause)
