@@ -75,6 +75,9 @@ class Location(Struct):
     condition: str | None = None
     condition_line: int | None = None
     why_it_can_differ: str | None = None
+    parted_file: str | None = None
+    """Where the ranks went different ways, if what stands here was decided before: a counter changed, or not."""
+    parted_line: int | None = None
 
 
 class ExcerptLine(Struct):
