@@ -19,7 +19,7 @@ from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.reachability import Reachability
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import External, resolve
+from rankandfile.source.program.names import Class, External, resolve
 from rankandfile.source.program.places import SourcePlace
 
 
@@ -67,9 +67,9 @@ def _wrapped_by(search: Search, function: Function, wrapper: Frame) -> ast.expr 
             and target.dotted.startswith(f"{framework}.")
         ):
             return decorator
-        if isinstance(target, Function) and inside is not None and inside.known:
-            own = inside.module is target.module
-            if own and inside.function.qualname.startswith(f"{target.qualname}.<locals>."):
+        if isinstance(target, (Class, Function)) and inside is not None and inside.known:
+            name = target.name if isinstance(target, Class) else f"{target.qualname}.<locals>"
+            if inside.module is target.module and inside.function.qualname.startswith(f"{name}."):
                 return decorator
     return None
 
