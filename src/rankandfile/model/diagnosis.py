@@ -79,6 +79,9 @@ class Location(Struct):
     why_it_can_differ: str | None = None
     because: str | None = None
     """The same in a few words: 'it depends on this rank's own data, which is never reduced'."""
+    parted_file: str | None = None
+    """Where the ranks went different ways, if what stands here was decided before: a counter changed, or not."""
+    parted_line: int | None = None
 
 
 class ExcerptLine(Struct):

@@ -44,6 +44,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
 
 
 def _location(found: FoundLine) -> Location:
+    test = found.decision if found.kind == "changed" else None
     return Location(
         file=found.place.path,
         line=found.line,
@@ -52,6 +53,8 @@ def _location(found: FoundLine) -> Location:
         condition_line=found.line if found.condition else None,
         why_it_can_differ=(found.reason.sentence or None) if found.reason else None,
         because=because(found) or None,
+        parted_file=test.place.path if test is not None else None,
+        parted_line=test.condition.line if test is not None else None,
     )
 
 

@@ -7,13 +7,18 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a handler swallowed what was raised in between (not for a rank that left) | swallowed_exception |
 | the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
-| the loop over the rank's own share of the data ended, and nothing else varies | uneven_inputs |
+| the loop over the rank's own share of the data, or what is left of it, ended, and no more varies | uneven_inputs |
+| a rank of a circle left a loop that the others are in | early_exit |
+| one loop over a dictionary or a set came to another item first | order_inversion |
+| a decorator ran the function once more | extra_collective |
 
 Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
 by the evidence, too, where it shows a `try` and its `finally`.
 """
 
 from __future__ import annotations
+
+import ast
 
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.lines.found_line import FoundLine
@@ -25,14 +30,37 @@ _RAISES = Heuristic(
     "raised in the code", "a decision that raises ended the rank; what it left out is a tear-down"
 )
 _SHARE = Heuristic("uneven in the code", "a loop over a rank's own share of the data ended early")
+_LEFT = Heuristic("loop left in the code", "a circle of waits with a rank behind a loop is no other order")
+_FIRST = Heuristic(
+    "another item first", "a loop over a dictionary or a set takes its items in the order they came in"
+)
+_AGAIN = Heuristic("run again by a decorator", "a decorator that tries again ran the function once more")
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
 def exact_cause(cause: str, found: FoundLine) -> str | None:
     """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
-    shown = _shown(cause, found)
+    shown = "early_exit" if cause == "order_inversion" and _left(found) else _shown(cause, found)
     return shown if shown != cause else None
+
+
+def _left(found: FoundLine) -> bool:
+    """A rank left a loop, and waits for the others behind it: nobody has two calls in another order."""
+    decision, parted = found.decision, found.divergence
+    if decision is None or parted is None or not parted.settled or _LEFT.off:
+        return False
+    condition, here = decision.condition, decision.branching.normal == "end"
+    normal, culprit = (condition.there, condition.here) if here else (condition.here, condition.there)
+    return normal == "another round" and culprit in ("loop left", "exhausted")
+
+
+def _over_own_items(found: FoundLine) -> bool:
+    """The loop goes over what this rank has of the data, or has left of it; not so often as a number says."""
+    assert found.decision is not None and found.reason is not None
+    items = found.decision.condition.node
+    counted = isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
+    return found.reason.source == "shard_length" or (found.reason.source == "local_data" and not counted)
 
 
 def _shown(cause: str, found: FoundLine) -> str | None:
@@ -46,16 +74,20 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return "swallowed_exception" if cause in _PATHS and not _CAUGHT.off else None
     if found.kind == "share":
         return None if _SHARE.off else "uneven_inputs"
+    if found.kind == "items" and found.unordered:
+        return None if _FIRST.off else "order_inversion"
+    if found.kind == "again":
+        return None if _AGAIN.off else "extra_collective"
     if found.kind != "decision" or found.decision is None or found.reason is None:
         return None
     if found.reason.level != "varying":
         return None
     if found.raises and cause != "early_exit" and not _RAISES.off:
         return "raised"
+    if found.decision.condition.kind == "for" and _over_own_items(found):
+        return None if _SHARE.off else "uneven_inputs"
     if cause == "rank_conditional":
         return None
-    if found.decision.condition.kind == "for" and found.reason.source == "shard_length":
-        return None if _SHARE.off else "uneven_inputs"
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

@@ -93,23 +93,22 @@ def stored_anywhere(
         conditions = between_nodes(frame.function, {d.node}, ends, [graph.entry])
         # How often a loop goes round is no news to what is stored in it: only whether it is stored at all.
         chosen = [c for c in conditions if c.kind not in _ROUNDS and c.kind != "call"]
-        guards.extend(_guards(ev, chosen, d, frame))
-        if d.how == "augment":
+        guards.extend(_guards(ev, chosen, d, frame, lasting=True))
+        if d.how == "augment" or isinstance(d.value, ast.Constant):
             guards.extend(_counts(ev, d, frame))
     return join([value, *guards])
 
 
 def _counts(ev: Evaluator, d: Definition, frame: Frame) -> Iterator[Value]:
-    """Whether ranks come equally often to what is counted, by what decides at the callers."""
+    """Whether ranks come to where it is counted, or set, by what decides at the callers."""
+    done = "counted on" if d.how == "augment" else "set"
     file = frame.function.module.path
     for condition, outer in islice(counted.on_the_way(ev, frame), MOST_GUARDS):
         value = of_condition(ev, condition, outer)
         if value.differs:
             where, shown = outer.function.module.path, condition.text
-            words = (
-                f"is counted on at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
-            )
-            yield value.by(Link(where, condition.line, d.name, words, shown))
+            words = f"is {done} at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
+            yield value.by(Link(where, condition.line, d.name, words, shown, (where, condition.line)))
 
 
 def _own(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
@@ -126,7 +125,9 @@ def _own(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
     return Value("varying", source=kind, chain=(set_here,))
 
 
-def _guards(ev: Evaluator, conditions: Iterable[Condition], d: Definition, frame: Frame) -> list[Value]:
+def _guards(
+    ev: Evaluator, conditions: Iterable[Condition], d: Definition, frame: Frame, *, lasting: bool = False
+) -> list[Value]:
     file = frame.function.module.path
     found = []
     for condition in list(conditions)[:MOST_GUARDS]:
@@ -134,5 +135,6 @@ def _guards(ev: Evaluator, conditions: Iterable[Condition], d: Definition, frame
         if value.differs:
             shown = condition.text
             words = f"is set at {file}:{d.line} or not, as `{shown}` decides ({file}:{condition.line})"
-            found.append(value.by(Link(file, d.line, d.name, words, shown)))
+            upon = (file, condition.line) if lasting else None
+            found.append(value.by(Link(file, d.line, d.name, words, shown, upon)))
     return found

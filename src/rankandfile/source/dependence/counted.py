@@ -18,6 +18,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class
 
 from .frame import Frame
+from .objects.called_later import called_later
 from .reaching_assignments import reaching
 from .syntax import dotted
 
@@ -49,7 +50,9 @@ def on_the_way(
 def _places(ev: Evaluator, function: Function) -> Iterator[tuple[Function, set[Node]]]:
     """Who calls the function, and at which steps."""
     for site, _bound in ev.objects.callers(function):
-        yield site.function, set(reaching(site.function).nodes(site.call))
+        yield site.function, set(reaching(site.function).nodes(site.node))
+    for site in called_later(ev.objects, function):
+        yield site.function, set(reaching(site.function).nodes(site.node))
     if function.owner is not None and _sets(function):
         for setter, definition in ev.objects.stores(Class(function.module, function.owner), function.name):
             yield setter, {definition.node}

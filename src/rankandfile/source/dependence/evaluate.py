@@ -20,13 +20,14 @@ from .frame import Frame
 from .index import index_of
 from .objects import Objects
 from .reaching_assignments import reaching
-from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, dotted, loop_of, text
+from .syntax import COMPREHENSIONS, EACH, KIND, LEN, Path, children, dotted, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
 _OF_RANK = ("rank_api", "environment")
+_NEVER_NONE = (*COMPREHENSIONS, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.JoinedStr, ast.Compare)
 
 
 class Evaluator:
@@ -68,6 +69,8 @@ class Evaluator:
         return join(self.value(part, frame, path) for part in parts)
 
     def _value(self, e: ast.expr, frame: Frame, path: Path) -> Value:
+        if path[:1] == (KIND,) and isinstance(e, _NEVER_NONE):
+            return UNIFORM
         if isinstance(e, ast.Name):
             return self._name(e, frame, path)
         if isinstance(e, ast.Attribute):
@@ -179,7 +182,7 @@ class Evaluator:
     def _mutated(self, d: Definition, value: ast.expr, frame: Frame, path: Path) -> Value:
         """An item stored or added: it matters for that item, for all items, and for the whole."""
         key = d.path[0][1]
-        if path and path[0] == LEN:
+        if path and path[0] in (LEN, KIND):
             return UNIFORM
         if path and path[0][0] == "item" and None not in (key, path[0][1]) and path[0][1] != key:
             return UNIFORM
@@ -194,14 +197,8 @@ class Evaluator:
         return value if number is None else replace(value, compared=frozenset({number}))
 
     def _identity(self, e: ast.Compare, frame: Frame) -> Value:
-        """`x is None`: an object that is made right here is the same kind of thing on every rank."""
-        found = []
-        for part in (e.left, *e.comparators):
-            made = self.objects.of(part, frame)
-            if made and all(isinstance(i.type, Class) for i in made):
-                continue
-            found.append(self.value(part, frame))
-        return join(found)
+        """`x is None`: what an object was made of is no matter here, but whether one was made, or found."""
+        return self.all([e.left, *e.comparators], frame, (KIND,))
 
 
 def _number_of_rank(e: ast.Compare) -> int | None:

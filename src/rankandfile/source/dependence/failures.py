@@ -54,6 +54,30 @@ _READS = (
     "safetensors.",
     "PIL.Image.open",
 )
+_CHANGES = ("os.mkdir", "os.makedirs", "os.rename", "os.remove", "os.unlink", "os.symlink", "shutil.")
+_SELDOM_RAISE = {
+    "builtins.bool",
+    "builtins.enumerate",
+    "builtins.id",
+    "builtins.isinstance",
+    "builtins.len",
+    "builtins.print",
+    "builtins.range",
+    "builtins.repr",
+    "builtins.str",
+    "builtins.type",
+    "builtins.zip",
+    "torch.arange",
+    "torch.empty",
+    "torch.empty_like",
+    "torch.full",
+    "torch.ones",
+    "torch.ones_like",
+    "torch.tensor",
+    "torch.zeros",
+    "torch.zeros_like",
+}
+"""Whatever they are given."""
 
 
 def handled(ev: Evaluator, handler: ast.ExceptHandler, frame: Frame) -> Value:
@@ -210,10 +234,12 @@ def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Fram
     target = resolve(frame.function, call.func)
     dotted_name = target.dotted if isinstance(target, External) else ""
     file = frame.function.module.path
-    if dotted_name.startswith(_READS):
-        words = f"reads a file that may be unreadable for this rank alone ({file}:{call.lineno})"
+    if dotted_name.startswith((*_READS, *_CHANGES)):
+        reads = dotted_name.startswith(_READS)
+        words = "reads a file that may be unreadable" if reads else "changes files, which may fail"
+        words = f"{words} for this rank alone ({file}:{call.lineno})"
         return Value("varying", source="file_system", chain=(Link(file, call.lineno, text(call, 60), words),))
-    if dotted_name.startswith(("logging.", "builtins.print", "torch.distributed.")):
+    if dotted_name.startswith(("logging.", "torch.distributed.")) or dotted_name in _SELDOM_RAISE:
         return UNKNOWN
     given = ev.all([a for a in arguments(call) if not isinstance(a, ast.Constant)], frame)
     if not given.differs:

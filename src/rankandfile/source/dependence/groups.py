@@ -114,6 +114,10 @@ def _of_call(ev: Evaluator, call: ast.Call, frame: Frame, own: frozenset[str]) -
     """`mesh.get_group("tp")`, `mesh["tp"].get_group()`, Megatron's getters."""
     target = resolve(frame.function, call.func)
     if isinstance(target, External):
+        if canonical(target.dotted) == "torch.distributed.new_group" and _everyone(
+            argument(call, 0, "ranks"), frame
+        ):
+            return None
         axis = TABLE.groups.get(canonical(target.dotted))
         return own if axis is None else frozenset([axis])
     if isinstance(call.func, ast.Attribute) and call.func.attr == "get_group":
@@ -130,6 +134,22 @@ def _of_call(ev: Evaluator, call: ast.Call, frame: Frame, own: frozenset[str]) -
             if isinstance(node, ast.Return) and node.value is not None and not inside.too_deep:
                 return axes(ev, node.value, inside, 4)
     return own
+
+
+def _everyone(ranks: ast.expr | None, frame: Frame) -> bool:
+    """`None`, or `list(range(dist.get_world_size()))`."""
+    if ranks is None or (isinstance(ranks, ast.Constant) and ranks.value is None):
+        return True
+    if isinstance(ranks, ast.Name):
+        flow = reaching(frame.function)
+        values = [d.value for d in flow.of(ranks.id, flow.nodes(ranks)) if d.how == "assign" and not d.path]
+        return len(values) == 1 and values[0] is not None and _everyone(values[0], frame)
+    if not isinstance(ranks, ast.Call) or ranks.keywords or len(ranks.args) > 1:
+        return False
+    if ranks.args:
+        return dotted(ranks.func) in ("list", "tuple", "range") and _everyone(ranks.args[0], frame)
+    target = resolve(frame.function, ranks.func)
+    return isinstance(target, External) and target.dotted.endswith(".get_world_size")
 
 
 def _of_comprehension(d: Definition) -> Span:

@@ -43,6 +43,12 @@ class Site:
 
     function: Function
     call: ast.Call
+    written: ast.expr | None = None
+    """What stands there, where that is no call."""
+
+    @property
+    def node(self) -> ast.expr:
+        return self.written or self.call
 
 
 class Index:
@@ -99,7 +105,29 @@ class Index:
         ]
 
     def calls(self, name: str) -> list[Site]:
-        return self._calls.get(name, [])
+        return self.lookups if name == "__getitem__" else self._calls.get(name, [])
+
+    @cached_property
+    def lookups(self) -> list[Site]:
+        """`plans[size]`, as the call of `plans.__getitem__` that it is."""
+        return [
+            Site(function, _lookup(node), node)
+            for module in self.modules
+            for function in module.functions
+            for node in own_nodes(function)
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+        ]
+
+    @cached_property
+    def handed_over(self) -> dict[str, list[tuple[Site, ast.expr]]]:
+        """Functions of the program that stand among a call's arguments, by the last part of their names."""
+        found: dict[str, list[tuple[Site, ast.expr]]] = {}
+        for site in (site for sites in self._calls.values() for site in sites):
+            for given in (*site.call.args, *(k.value for k in site.call.keywords)):
+                name = given.attr if isinstance(given, ast.Attribute) else getattr(given, "id", "")
+                if name in self.defined:
+                    found.setdefault(name, []).append((site, given))
+        return found
 
     @cached_property
     def handed_on(self) -> frozenset[str]:
@@ -179,6 +207,11 @@ def index_of(program: Program) -> Index:
     if found is None:
         found = _INDEXES[program] = Index(program)
     return found
+
+
+def _lookup(node: ast.Subscript) -> ast.Call:
+    func = ast.copy_location(ast.Attribute(node.value, "__getitem__", ast.Load()), node)
+    return ast.copy_location(ast.Call(func, [node.slice], []), node)
 
 
 def _own_calls(function: Function) -> list[ast.Call]:

@@ -9,10 +9,11 @@ from rankandfile.source.program.names import Class, body_fields, method
 
 from . import attributes, failures
 from .frame import Frame, Instance
+from .objects.of_expressions import is_property
 from .returned import body
 from .stores import fields_of
-from .syntax import LEN, Path, argument, arguments, dotted, text
-from .value import UNKNOWN, Value, join
+from .syntax import KIND, LEN, Path, argument, arguments, dotted, text
+from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -67,7 +68,13 @@ def _field_given(
 def instance(ev: Evaluator, cls: Class, e: ast.Call, frame: Frame, path: Path) -> Value:
     """A new object: an item, its length, an attribute, or what it was made of."""
     kind, key = path[0] if path else ("", None)
+    if path[:1] == (KIND,):
+        return UNIFORM
     if kind == "attr" and isinstance(key, str):
+        found = method(cls, key)
+        if found is not None and is_property(found):
+            inside = Frame(found, {}, frame.depth + 1, (*frame.key, e))
+            return UNKNOWN if inside.too_deep else body(ev, found, inside, path[1:], f"{cls.name}.{key}")
         return attributes.of_class(ev, cls, key, frame, path[1:])
     special = {"len": "__len__", "item": "__getitem__", "each": "__iter__"}.get(kind)
     if special is not None:

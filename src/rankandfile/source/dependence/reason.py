@@ -24,6 +24,8 @@ class Step:
     file: str
     line: int
     words: str
+    upon: tuple[str, int] | None = None
+    """File and line of the decision upon which something that lives on was changed here, or was not."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,9 @@ def reason_of(value: Value) -> Reason:
     """The value's chain in plain English."""
     if not value.differs:
         return Reason(value.level)
-    steps = tuple(Step(link.file, link.line, f"`{link.subject}` {link.verb}") for link in value.chain)
+    steps = tuple(
+        Step(link.file, link.line, f"`{link.subject}` {link.verb}", link.upon) for link in value.chain
+    )
     return Reason(
         value.level, value.axes, value.source, steps, _sentence(value), value.agreed, value.compared
     )

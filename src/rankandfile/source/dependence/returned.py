@@ -103,6 +103,9 @@ def _yielded(
             values.append(ev.value(y.value, inside, path))
         elif path and path[0] == EACH and isinstance(y, ast.Yield) and y.value is not None:
             values.append(ev.value(y.value, inside, path[1:]))
+        elif not path and isinstance(y, ast.Yield) and y.value is not None:
+            # Who is given the whole of it may ask for any of its items.
+            values.append(ev.value(y.value, inside).of_data())
     nodes = {n for y in yields for n in flow.nodes(y)}
     for condition in between_nodes(target, nodes, {flow.graph.returns}, [flow.graph.entry]):
         if condition.kind != "call":

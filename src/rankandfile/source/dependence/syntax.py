@@ -14,6 +14,8 @@ Path: TypeAlias = tuple[tuple[str, object], ...]
 
 EACH: tuple[str, object] = ("each", None)
 LEN: tuple[str, object] = ("len", None)
+KIND: tuple[str, object] = ("kind", None)
+"""Of a value, no more than whether there is one."""
 
 _PARENTS: WeakKeyDictionary[Module, dict[ast.AST, ast.AST]] = WeakKeyDictionary()
 

@@ -35,6 +35,8 @@ class Link:
     subject: str
     verb: str
     mention: str = ""
+    upon: tuple[str, int] | None = None
+    """File and line of the decision upon which something that lives on was changed, or was not."""
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,9 @@ def excerpts(found: FoundLine) -> list[Excerpt]:
     drawn = [_fork(found, sides)]
     if found.place is not found.decision.place:
         last = len(sides) - 1
+        over = {0, last} if found.kind == "changed" else {last}
         handler = _excerpt(
-            found.place, {found.line, found.place.line}, {found.line: {last}}, {found.line}, set(), sides
+            found.place, {found.line, found.place.line}, {found.line: over}, {found.line}, set(), sides
         )
         drawn.insert(0, handler)
     return drawn

@@ -31,10 +31,12 @@ class FoundLine:
     divergence: CodeDivergence | None = None
     decision: Decision | None = None
     kind: str = "place"
-    """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop, callee, flag,
-    round, share."""
+    """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop, callee, items,
+    again, changed, put_off, remembered, flag, round, share."""
     raises: bool = False
     """The decision raises on the ranks that diverged, and nothing around it catches that."""
+    unordered: bool = False
+    """The items of the loop are in the order in which they came in, on each rank."""
     story: str = ""
     """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 
@@ -49,13 +51,13 @@ class Search:
         self.places = SourcePlaces(tree, self.program)
         self.places.compare(self.paths.called())
         self.job = job_of(case) or Job(world=0)
-        self._objects = Objects(index_of(self.program))
+        self.objects = Objects(index_of(self.program))
         self._ranks: dict[int, OneRank] = {}
 
     def one_rank(self, rank: int) -> OneRank:
         """What the source says of this rank."""
         if rank not in self._ranks:
-            self._ranks[rank] = OneRank(self.program, rank, self.job, self._objects)
+            self._ranks[rank] = OneRank(self.program, rank, self.job, self.objects)
         return self._ranks[rank]
 
     def why(self, place: SourcePlace, condition: Condition) -> Reason:

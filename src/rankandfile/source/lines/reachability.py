@@ -41,6 +41,17 @@ class Reachability:
         place = self._known(frame)
         return place is None or _reaches(place.function, frame.line, line)
 
+    def comes_round(self, frame: Frame, without: int) -> bool:
+        """Whether control can come from the frame's line to the same line again without passing `without`."""
+        place = self._known(frame)
+        if place is None:
+            return True
+        graph = graph_of(place.function)
+        here, walls = graph.on(frame.line), graph.on(without)
+        left = _reached(_after(graph, frame.line), here | walls)
+        elsewhere = [node for node in left if node.lines]
+        return not here or bool(_reached(elsewhere, walls - here) & here)
+
     def passes(self, frame: Frame, after: int | None, via: int, to: int | None) -> bool:
         """Whether control coming from line `after` of the frame's function (None: its start) can pass `via` on its way
         to `to` (None: any end), without coming by `after` again."""

@@ -41,11 +41,17 @@ _SOURCES = {
     "host": "the host that this rank is on",
     "process": "something that is different in every process",
 }
+#: Lines that stand between the two ways, whatever is known of them.
+_SHOWN = ("decision", "changed", "items", "put_off")
 _FROM = {
     "argument": "The argument comes from",
     "order": "The order of the calls comes from",
     "filled": "What decides there was filled, or not, upon",
     "callee": "Which of the two it calls comes from",
+    "again": "That it is tried again is said by",
+    "remembered": "Results are kept by",
+    "put_off": "Whether it is, is decided by",
+    "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
     "round": "Rounds go by without the call upon",
     "share": "Each rank's share of the data comes from",
@@ -56,6 +62,12 @@ def sentence(found: FoundLine, places: SourcePlaces) -> Sentence:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.divergence is not None:
         return told(_parted(found), _because(found), found.story, _unwritten(found.divergence, places))
+    if found.kind == "changed" and found.decision is not None and found.divergence is not None:
+        test = found.decision.condition
+        asked = replace(
+            found, place=found.decision.place, line=test.line, condition=test.text, kind="decision"
+        )
+        return told(_parted(asked), found.story, _because(found), _unwritten(found.divergence, places))
     return _of_another_kind(found, places)
 
 
@@ -137,7 +149,7 @@ def _because(found: FoundLine) -> str:
     """Only what the analysis can show; a decision that it cannot judge is named without a reason. How the difference
     comes to the decision is told with the location."""
     reason = found.reason
-    if reason is not None and reason.level == "unknown" and found.kind == "decision":
+    if reason is not None and reason.level == "unknown" and found.kind in _SHOWN:
         return "Why it came out differently, the source does not show."
     why = because(found)
     return f"It can differ between ranks: {why}." if why else ""

@@ -36,6 +36,9 @@ class Problem:
     world: int = 0
     """How many ranks the job has; 0: not known."""
 
+    changed: str = ""
+    """File and line at which what the line asks for was changed before, or was not."""
+
     def culprit_sites(self) -> tuple[Site, ...]:
         """What the culprits called; where all are culprits, or none is known, what anybody called."""
         theirs = tuple(site for site in self.sites if set(site.ranks) & set(self.culprits))
@@ -45,7 +48,7 @@ class Problem:
 def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | None:
     """The problem behind a verdict; none where no line of the source is known."""
     location = verdict.location
-    line = location and (location.condition_line or location.line)
+    line = location and (location.parted_line or location.condition_line or location.line)
     if location is None or not line:
         return None
     divergence = verdict.divergence
@@ -62,7 +65,7 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
                 sites.append(Site(ranks, call.op, call.file, call.line or 0, call.function or ""))
     return Problem(
         cause=_cause(verdict),
-        file=location.file,
+        file=location.parted_file or location.file,
         line=line,
         function=location.function or "",
         condition=location.condition or "",
@@ -71,6 +74,7 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         whole_job=len(members) == world_size if members and world_size else None,
         sites=tuple(sites),
         world=world_size or 0,
+        changed=f"{location.file.rpartition('/')[2]}:{location.line}" if location.parted_line else "",
     )
 
 

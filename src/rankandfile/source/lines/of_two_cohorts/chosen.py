@@ -13,6 +13,7 @@ from .compared_ranks import divergences
 from .decided import decided
 from .left_out_round import left_out_round
 from .one_call import argument, cited_argument, out_of_order, together
+from .run_again import run_again
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
 
@@ -48,7 +49,9 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
             if best is None or decision.weight < best.weight:
                 best, chosen = decision, divergence
     if best is not None and chosen is not None and best.reason.level == "varying":
-        return decided(search, best, chosen)
+        # A wrapper's handler is the same for all that it wraps: that this function is tried again is said above it.
+        again = run_again(search, chosen) if best.condition.kind == "except" else None
+        return again or decided(search, best, chosen)
     for divergence in found:
         # A line that shows why ranks differ comes before a condition of which nothing is known.
         shown = without_a_test(search, divergence)

@@ -14,6 +14,7 @@ from rankandfile.source.lines.exception_origin import catcher, handler_around, r
 from rankandfile.source.lines.found_line import FoundLine, Search
 
 from .another_callee import at
+from .changed_upon import changed_upon
 from .filled_collection import filled_upon
 from .without_a_test import of_loop
 
@@ -55,7 +56,7 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
         )
     raised = raised_below(place, condition)
     if raised is None:
-        return found
+        return changed_upon(search, found) or found
     # The nearest handler may stand in the function itself, or in one further out.
     inside = handler_around(replace(place, line=raised.lineno), raised)
     caught = (

@@ -18,6 +18,9 @@ from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import another_callee, at
 from .filled_collection import filled_upon
+from .put_off import put_off
+from .remembered import remembered
+from .run_again import run_again
 from .through_framework import through_framework
 from .two_ways import branchings_of
 
@@ -25,7 +28,10 @@ from .two_ways import branchings_of
 def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """What no test of the functions on the way decided."""
     return (
-        another_callee(search, divergence)
+        put_off(search, divergence)
+        or run_again(search, divergence)
+        or remembered(search, divergence)
+        or another_callee(search, divergence)
         or through_framework(search, divergence)
         or filled(search, divergence)
         or caught_outside(search, divergence)

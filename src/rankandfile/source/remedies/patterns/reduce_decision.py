@@ -27,6 +27,12 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if place.problem.cause == "raised" and not (isinstance(node, ast.If) and leaves(node.body) == "raise"):
         return None
     said = quoted(place.module, node.test)
+    if place.problem.changed and isinstance(node, ast.While):
+        return Refusal(
+            "reduce_decision",
+            f"what {said} asks for was changed at {place.problem.changed}, in the middle of a round: let the ranks "
+            "agree there, before anything else looks at it.",
+        )
     if _asks_for_rank(place, node):
         return Refusal(
             "reduce_decision",

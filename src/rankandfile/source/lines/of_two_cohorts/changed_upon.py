@@ -1,0 +1,73 @@
+"""A test asks for what an object keeps: a counter, a scale, a flag; this finds the decision that changed it, or not.
+
+The ranks part where a counter is held against a limit, but they were out of step before: a rank left out an update when
+it alone saw an overflow. The way back from the test leads over the place where the count is made, and the decision upon
+which it is; where that only asks for what a line above it found out, over that line. Where that stands in another
+class than the test, nobody would look for it there: it is the line.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.files.text import without_comment
+from rankandfile.source.flow import Condition
+from rankandfile.source.lines.arguments import assigned
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.program.modules import Function, Module
+from rankandfile.source.program.places import SourcePlace
+
+_TESTS = ("if", "while", "ifexp", "boolop")
+
+
+@heuristic("changed before", "a test of what an object keeps was decided where a rank changed it, or did not")
+def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
+    """The line further back; None where the test itself is the one to look at."""
+    if found.reason is None or found.decision is None or found.decision.condition.kind not in _TESTS:
+        return None
+    if found.reason.source == "rank_api":
+        # What a rank is, it was from the beginning: nothing lagged.
+        return None
+    upon = next((step.upon for step in found.reason.chain if step.upon is not None), None)
+    module = search.program.module(upon[0]) if upon is not None else None
+    if upon is None or module is None:
+        return None
+    test = _test_at(module, upon[1])
+    function = _function_of(module, test) if test is not None else None
+    if test is None or function is None or function is found.place.function:
+        return None
+    line, reason = _found_out(search, function, test)
+    text = without_comment(module.lines[line - 1].strip())
+    story = f"What that asks for was changed, or was not, upon `{text}` ({module.path.rsplit('/', 1)[-1]}:{line})."
+    own = (found.place.module, found.place.function.owner)
+    if own == (module, function.owner):
+        # Who reads the class reads both: the test is the line, and the other is told with it.
+        return replace(found, story=story)
+    place = SourcePlace(module.path, module, function, line)
+    return replace(found, place=place, line=line, condition=text, reason=reason, kind="changed", story=story)
+
+
+def _test_at(module: Module, line: int) -> ast.expr | None:
+    tests = (node for node in ast.walk(module.tree) if isinstance(node, (ast.If, ast.While, ast.IfExp)))
+    return next((node.test for node in tests if node.test.lineno == line), None)
+
+
+def _function_of(module: Module, node: ast.AST) -> Function | None:
+    owners = {function.node: function for function in module.functions}
+    return next((owners[outer] for outer in ancestors(module, node) if outer in owners), None)
+
+
+def _found_out(search: Search, function: Function, test: ast.expr) -> tuple[int, Reason]:
+    """Of `if not overflow:` the line that made `overflow`."""
+    asked = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+    made = assigned(function, asked, test.lineno) if isinstance(asked, ast.Name) else None
+    value = getattr(made, "value", None)
+    if made is not None and isinstance(value, ast.expr):
+        return made.lineno, why(search.program, function, value)
+    text = function.module.lines[test.lineno - 1].strip()
+    condition = Condition(test.lineno, text, "if", "taken", "not taken", test)
+    return test.lineno, why(search.program, function, condition)

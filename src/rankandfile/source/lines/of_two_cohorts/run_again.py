@@ -1,0 +1,83 @@
+"""A decorator ran a function once more: `@retry(attempts=3)` above a function that makes collectives.
+
+One rank went out of the function and into it again, out of the same frame of a wrapper, which is the decorator's own or
+that of a library. What the wrapper tests is the same for all functions; that this one is tried again is said above it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.model.heuristics import heuristic
+from rankandfile.model.known.frameworks import framework_of
+from rankandfile.source.dependence import Reason
+from rankandfile.source.files.text import without_comment
+from rankandfile.source.lines.branchings import Branching
+from rankandfile.source.lines.call_paths import Frame, Stop
+from rankandfile.source.lines.decision import conditions_of
+from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.reachability import Reachability
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class, External, resolve
+from rankandfile.source.program.places import SourcePlace
+
+
+@heuristic("run again by a wrapper", "a function that a wrapper ran again is tried again by its decorator")
+def run_again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    """The decorator of the function into which one side came again, while the other went on."""
+    before, again, on = divergence.before, divergence.culprit.path, divergence.normal.path
+    if divergence.own or not again or not on:
+        return None
+    parted = next((d for d, (a, b) in enumerate(zip(before, on, strict=False)) if a != b), 0)
+    if parted >= len(before) or Reachability(search.places).comes_round(before[parted], on[parted].line):
+        # It may as well have come round without what the others did.
+        return None
+    for depth in range(len(before) - 1, parted, -1):
+        # The function is left, and entered from the same line of what is around it.
+        if before[:depth] != again[:depth] or before[depth][:2] != again[depth][:2]:
+            continue
+        place = search.places.find(before[depth])
+        if place is None or not place.known:
+            continue
+        decorator = _wrapped_by(search, place.function, before[depth - 1])
+        if decorator is None:
+            continue
+        text = without_comment(place.module.lines[decorator.lineno - 1].strip())
+        story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
+        reason = _raised_in(search, place, before[depth], len(before) - 1 == depth)
+        at = SourcePlace(place.path, place.module, place.function, decorator.lineno)
+        return FoundLine(at, decorator.lineno, text, reason, divergence, kind="again", story=story)
+    return None
+
+
+def _wrapped_by(search: Search, function: Function, wrapper: Frame) -> ast.expr | None:
+    """The decorator of the function to which the wrapper's frame belongs."""
+    node = function.node
+    if isinstance(node, (ast.Module, ast.Lambda)):
+        return None
+    inside = search.places.find(wrapper)
+    framework = framework_of(wrapper.file)
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        target = resolve(function.parent or function, called)
+        if (
+            isinstance(target, External)
+            and framework is not None
+            and target.dotted.startswith(f"{framework}.")
+        ):
+            return decorator
+        if isinstance(target, (Class, Function)) and inside is not None and inside.known:
+            name = target.name if isinstance(target, Class) else f"{target.qualname}.<locals>"
+            if inside.module is target.module and inside.function.qualname.startswith(f"{name}."):
+                return decorator
+    return None
+
+
+def _raised_in(search: Search, place: SourcePlace, frame: Frame, innermost: bool) -> Reason | None:
+    """Why the function may have raised on one rank, behind the call that all of them made in it."""
+    called = None if innermost else ""
+    left = Branching(frame, Stop(frame.line, called or None), Stop(place.function.last_line), "end", 0, 0, ())
+    calls = sorted(conditions_of(place.function, left, raising=True), key=lambda condition: condition.line)
+    reasons = (search.why(place, condition) for condition in calls)
+    return next((reason for reason in reasons if reason.level == "varying"), None)

@@ -1,0 +1,316 @@
+"""The line that decided, where calls show only what came of it: a count that lags, a cache that misses, an order."""
+
+from __future__ import annotations
+
+import pytest
+from support.source.toy_runs import located, place, play
+
+SCALER = """
+class Updates:
+    def __init__(self):
+        self.made = 0
+
+    def add(self, gradient):
+        bad = gradient > 5  # <-
+        if not bad:
+            self.made += 1
+"""
+
+COPIES = """
+import torch.distributed as dist
+from scaler import Updates
+
+GRADIENTS = [[1] * 9, [1, 9, 1, 1, 1, 1, 1, 1, 1], [1] * 9]
+
+
+class Copy:
+    def __init__(self, every):
+        self.every, self.version = every, 0
+
+    def follow(self, made):
+        if made // self.every != self.version:
+            self.version = made // self.every
+            dist.broadcast(made, src=0)
+
+
+def main():
+    updates, copy = Updates(), Copy(3)
+    for gradient in GRADIENTS[dist.get_rank()]:
+        updates.add(gradient)
+        dist.all_reduce(gradient)
+        copy.follow(updates.made)
+    dist.barrier()
+"""
+
+QUEUE = """
+class Queue:
+    def __init__(self, left):
+        self.left = list(left)
+        self.told = []
+
+    def when_empty(self, listener):
+        self.told.append(listener)
+
+    def take(self):
+        self.left.pop()
+        if not self.left:  # <-
+            for listener in self.told:
+                listener()
+"""
+
+LISTENS = """
+import torch.distributed as dist
+from work import Queue
+
+WORK = ["abcdefgh", "abcd", "abcdefgh"]
+
+
+class Server:
+    def __init__(self, queue):
+        self.open = True
+        queue.when_empty(self.close)
+
+    def close(self):
+        self.open = False
+
+    def serve(self, queue):
+        while self.open:
+            dist.all_reduce(1)
+            queue.take()
+        dist.barrier()
+
+
+def main():
+    queue = Queue(WORK[dist.get_rank()])
+    Server(queue).serve(queue)
+"""
+
+PLANS = """
+import torch.distributed as dist
+
+
+class Plans:
+    def __init__(self):
+        self.known = {}
+
+    def __getitem__(self, size):
+        plan = self.known.get(size)
+        if plan is None:  # <-
+            dist.all_gather(size)
+            plan = self.known[size] = Plan(size)
+        return plan
+
+
+class Plan:
+    def __init__(self, size):
+        self.size = size
+
+
+def main():
+    plans = Plans()
+    for n in range(5):
+        size = 8 if dist.get_rank() == 1 and n == 3 else 4
+        dist.all_reduce(plans[size].size)
+    dist.barrier()
+"""
+
+STAGES = """
+from itertools import islice
+
+
+def through(source, *stages):
+    for stage in stages:
+        source = stage(source)
+    return iter(source)
+
+
+def only(wanted):
+    return lambda items: filter(wanted, items)
+
+
+def first(count):
+    return lambda items: islice(items, count)
+
+
+def records(rank):
+    for n in range(8):
+        yield n + 10 * rank
+"""
+
+FILTERED = """
+import torch.distributed as dist
+from stages import first, only, records, through
+
+
+def main():
+    rank = dist.get_rank()
+    stream = through(records(rank), only(lambda n: n not in (12, 13)), first(7))
+    for _, n in enumerate(stream):  # <-
+        dist.all_reduce(n)
+    dist.barrier()
+"""
+
+ARRIVAL = """
+import torch.distributed as dist
+
+
+class Sum:
+    def merge(self):
+        dist.all_reduce(1)
+
+
+class Most:
+    def merge(self):
+        dist.all_gather(1)
+
+
+class Board:
+    def __init__(self):
+        self.rows = {}
+
+    def row(self, name):
+        if name not in self.rows:
+            self.rows[name] = Most() if name == "most" else Sum()
+
+    def merge(self):
+        for row in self.rows.values():  # <-
+            row.merge()
+
+
+def main():
+    board = Board()
+    for name in ("most", "sum") if dist.get_rank() == 1 else ("sum", "most"):
+        board.row(name)
+    dist.barrier()
+    board.merge()
+    dist.barrier()
+"""
+
+PATIENCE = """
+import functools
+
+
+def patiently(times):
+    def decorate(function):
+        @functools.wraps(function)
+        def inner(*arguments):
+            for n in range(times):
+                try:
+                    return function(*arguments)
+                except OSError:
+                    if n == times - 1:
+                        raise
+
+        return inner
+
+    return decorate
+"""
+
+TRIED = """
+import torch.distributed as dist
+from patience import patiently
+
+FAILED = []
+
+
+def write(n):
+    if dist.get_rank() == 1 and n == 2 and not FAILED:
+        FAILED.append(n)
+        raise OSError
+
+
+@patiently(3)  # <-
+def publish(n):
+    dist.all_gather(n)
+    write(n)
+
+
+def count(n):
+    dist.all_reduce(n)
+
+
+def main():
+    for n in range(5):
+        count(n)
+        publish(n)
+    dist.barrier()
+"""
+
+TABLES = """
+import os
+from functools import lru_cache
+
+import torch.distributed as dist
+
+
+@lru_cache(maxsize=None)  # <-
+def table(size):
+    dist.all_gather(size)
+    return size
+
+
+def main():
+    for n in range(5):
+        size = 8 if dist.get_rank() == 1 and n == 3 else 4
+        if not os.environ.get("NO_TABLES"):
+            table(size)
+        dist.all_reduce(size)
+    dist.barrier()
+"""
+
+PROGRAMS = {
+    "a count that lags": ({"scaler": SCALER, "train": COPIES}, "skipped_collective"),
+    "a listener that was told": ({"work": QUEUE, "train": LISTENS}, ""),
+    "a cache that misses": ({"train": PLANS}, ""),
+    "a cache around a function": ({"train": TABLES}, ""),
+    "what a filter left": ({"stages": STAGES, "train": FILTERED}, "uneven_inputs"),
+    "an order of arrival": ({"train": ARRIVAL}, "order_inversion"),
+    "a decorator that tries again": ({"patience": PATIENCE, "train": TRIED}, "extra_collective"),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_line_that_decided(name: str) -> None:
+    files, cause = PROGRAMS[name]
+    run = play(**files)
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked
+    assert not cause or verdict.cause == cause
+
+
+def test_where_the_ranks_parted_is_told_too() -> None:
+    verdict = located(play(**PROGRAMS["a count that lags"][0]), culprit=1)
+    assert "by `if made // self.every != self.version:`" in verdict.sentence
+    assert verdict.location is not None and verdict.location.parted_file == "train.py"
+
+
+def test_a_count_in_the_class_that_asks_for_it_is_told_at_the_test() -> None:
+    own = """
+    import torch.distributed as dist
+
+
+    class Watch:
+        def __init__(self):
+            self.worse = 0
+
+        def see(self, loss):
+            if loss > 5:
+                self.worse += 1
+
+        def go_back(self):
+            if self.worse > 1:  # <-
+                dist.broadcast(0, src=0)
+
+
+    def main():
+        watch = Watch()
+        for loss in [[1] * 9, [1, 1, 1, 9, 9, 9, 9], [1] * 9][dist.get_rank()]:
+            watch.see(loss)
+            dist.all_reduce(loss)
+            watch.go_back()
+        dist.barrier()
+    """
+    run = play(train=own)
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked
+    assert "upon `if loss > 5:` (train.py:" in verdict.sentence
