@@ -80,6 +80,8 @@ def headline(verdict: Verdict, signs: Signs = UNICODE) -> str:
     """The answer in a few words, in capitals."""
     if verdict.cause == "no_hang":
         return "NO HANG"
+    if verdict.ordinary:
+        return "NO HANG PROVED"
     if verdict.culprits and verdict.cause == "undetermined":
         # Who is settled, what it did instead is not: say what is known first.
         who = short(culprit_ranks(verdict), signs)

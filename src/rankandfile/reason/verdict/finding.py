@@ -29,6 +29,8 @@ class Finding:
     alternatives: tuple[Alternative, ...] = ()
     missing: tuple[Missing, ...] = ()
     hang: bool = True
+    ordinary: bool = False
+    """The wait was no longer than those of the job before it, when somebody looked."""
     instead_of: str = ""
     """The cause whose finding this one contains: that one alone would say less."""
     explains: int = -1
