@@ -22,6 +22,8 @@ from rankandfile.reason.waits.patience import (
 from rankandfile.reason.words import ranks_words, upper, verb
 
 _MOST_SHOWN = 4
+#: Looks that are closer to each other may have seen one and the same.
+_SHORTEST_NS = 5_000_000_000
 
 
 @finder(precedence=320)
@@ -41,7 +43,9 @@ def in_flight(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence="hypothesis",
         hang=False,
         ordinary=waited is Patience.NOT_YET,
-        sentence=f"No hang is proved. {_state(facts, wait_end, call)} {_pace(facts, call)} {_where(facts, late)}".rstrip(),
+        sentence=(
+            f"No hang is proved. {_state(facts, wait_end, call)} {_pace(facts, call)}{_where(facts, late)}"
+        ),
         evidence=(
             *cited(pending_row(facts, call)),
             *(i for rank in sorted(seen)[:_MOST_SHOWN] for i in seen[rank].evidence[:1]),
@@ -71,13 +75,13 @@ def in_flight(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 def _state(facts: Facts, wait_end: WaitEnd, call: Pending) -> str:
-    phrase = call_phrase(facts, call)
+    phrase, inside = call_phrase(facts, call), call.waiting
     if call.group in facts.membership.unsure:
-        return f"When the dumps were written, {ranks_words(call.waiting)} {verb(call.waiting, 'was', 'were')} in the {phrase}."
+        were = f"{ranks_words(inside)} {verb(inside, 'was', 'were')}"
+        return f"When the dumps were written, {were} in the {phrase}."
     if wait_end.kind != "absent":
         return f"All members have joined the {phrase}, which was in flight."
-    late = wait_end.ranks
-    return f"When the dumps were written, {ranks_words(late)} had not come to the {phrase} yet."
+    return f"When the dumps were written, {ranks_words(wait_end.ranks)} had not come to the {phrase} yet."
 
 
 def _pace(facts: Facts, call: Pending) -> str:
@@ -87,12 +91,10 @@ def _pace(facts: Facts, call: Pending) -> str:
     those = f"{upper(ranks_words(call.waiting))} had waited"
     if waited is None or waited < 0:
         return f"{those} no longer than usual."
+    before = f"up to {_seconds(pause)} lay between two calls of a rank before"
     if waited <= pause:
-        return f"{those} {_seconds(waited)}; the longest time between two calls of a rank before was {_seconds(pause)}."
-    return (
-        f"{those} {_seconds(waited)}, which proves nothing yet: up to {_seconds(pause)} lay between two calls of a rank "
-        "before."
-    )
+        return f"{those} {_seconds(waited)}; {before}."
+    return f"{those} {_seconds(waited)}, which proves nothing yet: {before}."
 
 
 def _where(facts: Facts, late: tuple[int, ...]) -> str:
@@ -102,18 +104,12 @@ def _where(facts: Facts, late: tuple[int, ...]) -> str:
         for rank in late[:_MOST_SHOWN]
         if (stand := facts.hosts.get(rank)) is not None and not stand.died
     ]
-    return (
-        f"{upper('; '.join(told))}, by its stack."
-        if len(told) == 1
-        else f"{upper('; '.join(told))}."
-        if told
-        else ""
-    )
+    return f" By its stack, {told[0]}." if len(told) == 1 else f" {upper('; '.join(told))}." if told else ""
 
 
 def _later(facts: Facts, call: Pending) -> int:
     """After so long another look at the same calls would prove it."""
-    return math.ceil(max(late_after_ns(facts, call), 5_000_000_000) / 1e9)
+    return math.ceil(max(late_after_ns(facts, call), _SHORTEST_NS) / 1e9)
 
 
 def _seconds(time_ns: int) -> str:

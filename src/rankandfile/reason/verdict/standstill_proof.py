@@ -6,7 +6,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.from_logs.proofs import failed_or_stands
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
-from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.patience import Patience, all_idle, patience
 
 #: Open calls of which it is asked how long they have waited.
 MOST_ASKED = 32
@@ -23,6 +23,7 @@ def standstill_proved(facts: Facts) -> bool:
         or any(end.kind != "finished" and died_first(accounts, rank) for rank, end in accounts.ends.items())
         or any(end.kind in _FOR_EVER for end in facts.wait_ends)
         or WhereAllStand(facts).stays
+        or all_idle(facts)
         or any(
             patience(facts, call) in (Patience.OVER, Patience.LATE)
             for call in facts.waits.pending[:MOST_ASKED]

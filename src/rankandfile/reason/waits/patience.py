@@ -42,7 +42,11 @@ def patience(facts: Facts, call: Pending) -> Patience:
         return Patience.LATE
     if looked_ns(facts) is not None:
         return Patience.NOT_YET
-    return Patience.SAID if facts.hung or facts.supposed_hung else Patience.UNKNOWN
+    # Who is seen to move gives no reason to suppose it.
+    supposed = facts.supposed_hung and not any(
+        stand.moving for rank in call.lacking if (stand := facts.hosts.get(rank)) is not None
+    )
+    return Patience.SAID if facts.hung or supposed else Patience.UNKNOWN
 
 
 def waited_ns(facts: Facts, call: Pending) -> int | None:
@@ -107,6 +111,12 @@ def late_to_end(facts: Facts) -> bool:
         return facts.hung
     idle = latest_ns(facts) - last
     return much_longer(facts, idle) and idle >= last - first
+
+
+def all_idle(facts: Facts) -> bool:
+    """Nobody has made a call for much longer than anybody ever took to the next."""
+    last = facts.call_table.calls["created_ns"].max()
+    return isinstance(last, int) and much_longer(facts, latest_ns(facts) - last)
 
 
 def longest_pause_ns(facts: Facts) -> int:
