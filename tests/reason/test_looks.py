@@ -59,8 +59,7 @@ def test_stacks_from_long_before_tell_nothing_of_the_dumps() -> None:
 
 
 def ended_but_one() -> Witnesses:
-    witnesses = no_dumps.nothing(3).exit(0, "running").stack(0, LEAVING).exit(1, 0).exit(2, 0)
-    return witnesses
+    return no_dumps.nothing(3).exit(0, "running").stack(0, LEAVING).exit(1, 0).exit(2, 0)
 
 
 def test_a_thread_that_sends_what_is_left_may_end_by_itself() -> None:
