@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from support.reason.broke_off import broken_off
 from support.reason.building import Call, Job, Step, Stop, case_of
@@ -31,6 +33,14 @@ def one_is_missing(waited_s: float = 600) -> Case:
     programs = dict.fromkeys(range(4), made * 2)
     job = Job({"0": [0, 1, 2, 3]}, {**programs, 2: [*made, Stop()]})
     return case_of(job, waited_s=waited_s)
+
+
+def one_is_seen_to_move() -> Case:
+    """Nothing tells when the dumps were written, and rank 1, that the other waits for, got on between two looks."""
+    made: list[Step] = [Call("0", "all_reduce", 64, "train.py:9")]
+    case = case_of(Job({"0": [0, 1]}, {0: made * 2, 1: [*made, Stop()]}))
+    case = replace(case, dumps=case.dumps.with_columns(pl.lit(None, pl.Int64).alias("written_ns")))
+    return Witnesses(case).stack(1, at(17)).stack(1, at(23)).case
 
 
 def all_done() -> Case:
@@ -99,6 +109,7 @@ WINS: dict[str, Callable[[], Case]] = {
         all_gave_up(besides=(1,)).answered(1, 8, group="default_pg").case
     ),
     "torch's own checks": one_compared_another_size,
+    "calls that wait, no longer than others before": lambda: one_is_missing(waited_s=0.2),
     "where the stacks of all ranks stand, with a name": lambda: in_calls(
         IN_ALL_REDUCE, IN_ALL_REDUCE, IN_BARRIER
     ),
@@ -107,7 +118,7 @@ WINS: dict[str, Callable[[], Case]] = {
     "the watchdogs' lines of all ranks together": lambda: all_gave_up().case,
     "where the stacks of all ranks stand": lambda: in_calls(IN_ALL_REDUCE, IN_BARRIER),
     "single lines of logs": lost_connections,
-    "calls that wait": lambda: one_is_missing(waited_s=0.2),
+    "calls that wait": one_is_seen_to_move,
     "nothing waits": all_done,
 }
 

@@ -52,7 +52,7 @@ def place(verdict: Verdict) -> str:
 
 def test_a_rank_that_gathers_parameters_while_the_others_are_in_the_forward_pass(tmp_path: Path) -> None:
     verdict = verdict_of(diagnose(taken(tmp_path, {0: FETCH, 1: FETCH, 2: GATHER, 3: FETCH})))
-    assert (verdict.cause, named(verdict), verdict.hang) == ("different_collective", ([], [2]), True)
+    assert (verdict.cause, named(verdict), verdict.hang) == ("different_collective", ([], [2]), None)
     assert place(verdict) == "tune/report.py:17"
 
 

@@ -96,13 +96,13 @@ def _can_answer(pid: int) -> bool:
 
 
 def dumps(control: Path, out: Path, evidence: Evidence, world_size: int) -> dict[int, Any]:
-    """Copy the dumps exactly as torch wrote them; returns the decoded pickles of this run."""
+    """Copy the dumps exactly as torch wrote them, and when; returns the decoded pickles of this run."""
     out.mkdir(parents=True, exist_ok=True)
     decoded = {}
     for rank in range(world_size):
         source = control / f"dump_{rank}.{'json' if evidence.dump_format == 'json' else 'pickle'}"
         if source.exists():
-            shutil.copyfile(source, out / evidence.dump_name.format(rank=rank))
+            shutil.copy2(source, out / evidence.dump_name.format(rank=rank))
             decoded[rank] = pickle.loads((control / f"dump_{rank}.pickle").read_bytes())
     return decoded
 

@@ -157,6 +157,8 @@ class Verdict(Struct):
     """Who would be the culprits if this story is right, where it is not proved."""
     assumed: str | None = None
     """What is taken for true because nothing tells it: 'it hung: the files do not tell when they were written'."""
+    ordinary: bool = False
+    """When somebody looked, nobody had waited longer than the job's calls do: who was late had not gone astray."""
     victims: str = ""
     divergence: Divergence | None = None
     location: Location | None = None

@@ -21,6 +21,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
+from rankandfile.reason.ranks.activity import activities
 from rankandfile.reason.ranks.at_work import works
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
@@ -43,7 +44,7 @@ from rankandfile.reason.waits.in_words import (
     pending_row,
     waiting_sentence,
 )
-from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.patience import Patience, late_to_end, patience
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 
 from .divergence.divergence_point import DivergencePoint

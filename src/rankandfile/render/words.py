@@ -82,6 +82,8 @@ def headline(verdict: Verdict, signs: Signs = UNICODE, world: int | None = None)
     """The answer in a few words: who did what."""
     if verdict.cause == "no_hang":
         return "NO HANG"
+    if verdict.ordinary:
+        return "NO HANG PROVED"
     begin = "NO HANG" if verdict.hang is False else "HANG" if verdict.hang else "IF IT HUNG"
     if not verdict.named:
         perhaps = "perhaps " if verdict.confidence == "hypothesis" and verdict.cause != "undetermined" else ""

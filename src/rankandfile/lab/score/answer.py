@@ -48,7 +48,7 @@ def from_diagnosis(diagnosis: Diagnosis) -> Answer:
         return Answer(failed="no verdict")
     best = verdicts[0]
     answer = Answer(
-        hang=any(verdict.hang for verdict in verdicts) if best.cause != "undetermined" or best.hang else None,
+        hang=_hang(verdicts),
         culprits=sorted({culprit.rank for verdict in verdicts for culprit in verdict.culprits}),
         cause=None if best.cause == "undetermined" else best.cause,
     )
@@ -62,6 +62,14 @@ def from_diagnosis(diagnosis: Diagnosis) -> Answer:
         answer.function = place.function
         answer.condition_line = place.condition_line
     return answer
+
+
+def _hang(verdicts: list[Verdict]) -> bool | None:
+    """Of several, one that says so is enough; where the best leaves it open, none of them denies it."""
+    if any(verdict.hang for verdict in verdicts):
+        return True
+    best = verdicts[0]
+    return None if best.hang is None or best.cause == "undetermined" else False
 
 
 def _divergence(answer: Answer, verdict: Verdict) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from rankandfile.model.causes import Cause
-from rankandfile.model.diagnosis import Remedy
+from rankandfile.model.diagnosis import Missing, Remedy
 from rankandfile.reason.finder import finder
-from rankandfile.reason.toolbox import Facts, WaitEnd
+from rankandfile.reason.toolbox import Facts, WaitEnd, activities, late_to_end, pl
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -39,6 +39,9 @@ a stack of that process.
 )
 
 
+#: In these nothing gets on unless somebody else wakes it.
+_FOR_EVER = ("lock", "queue", "thread", "idle", "teardown")
+_LOOK_AGAIN = "py-spy dump --pid PID some seconds later: the same? --hung if you know that it hung"
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -53,13 +56,14 @@ def others_ended_well(facts: Facts, _: WaitEnd) -> Finding | None:
         return None
     stands = [facts.hosts[rank] for rank in left if rank in facts.hosts]
     doing = {rank: _doing(facts, rank) for rank in left}
-    first = doing[left[0]]
+    at_work = "" if late_to_end(facts) else _at_work(facts, left)
+    ends_not = "had not ended when somebody looked" if at_work else f"{verb(left, 'does', 'do')} not end"
     return Finding(
         cause=CAUSE.word,
-        confidence="supported",
+        confidence="hypothesis" if at_work else "supported",
         sentence=(
             f"{upper(ranks_words(sorted(finished)))} ended well; {ranks_words(left)} "
-            f"{verb(left, 'has', 'have')} done the work too, and {verb(left, 'does', 'do')} not end: {first}. "
+            f"{verb(left, 'has', 'have')} done the work too, and {ends_not}: {doing[left[0]]}{at_work}. "
             "No rank waits for another."
         ),
         culprits=left,
@@ -75,7 +79,24 @@ def others_ended_well(facts: Facts, _: WaitEnd) -> Finding | None:
             )
         ),
         contradicted_by="work of the program that the rank had not done",
+        missing=(Missing(what="whether it goes on", how=_LOOK_AGAIN),) if at_work else (),
     )
+
+
+def _at_work(facts: Facts, left: tuple[int, ...]) -> str:
+    """What a thread of theirs does that may come to an end by itself: who sends, computes or sleeps, and does not wait
+    for somebody who is no more there to wake it."""
+    case = facts.case
+    rows = case.snapshots.filter(
+        pl.col("rank").is_in(list(left))
+        & (pl.col("shows").cast(pl.String) == "now")
+        & (pl.col("role").cast(pl.String) == "other")
+        & pl.col("stack").is_not_null()
+    )
+    known = activities(rows, case.stacks, case.frames, facts.code.lines)
+    doings = known.filter(~pl.col("activity").is_in(list(_FOR_EVER)) & (pl.col("waits") != "ranks"))
+    phrases = doings.sort("stack")["phrase"].unique(maintain_order=True).to_list()
+    return f"; another thread of it was {phrases[0]}, which may end by itself" if phrases else ""
 
 
 def _done(facts: Facts, rank: int, finished: set[int]) -> bool:

@@ -89,7 +89,8 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         )
     return Finding(
         cause="undetermined",
-        confidence="supported" if waited is Patience.UNKNOWN else "established",
+        # That it had not come follows from the calls; that it does not come, from how long they wait.
+        confidence="established" if waited in (Patience.OVER, Patience.SAID) else "supported",
         sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),
         culprits=culprits,
         doing=dict.fromkeys(culprits, doing),

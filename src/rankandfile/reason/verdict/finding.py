@@ -31,6 +31,8 @@ class Finding:
     hang: bool | None = True
     """None: it is the story if the job hung, which nothing shows, or the job ended of this: whether it hung before,
     nothing tells."""
+    ordinary: bool = False
+    """The wait was no longer than those of the job before it, when somebody looked."""
     instead_of: str = ""
     """The cause whose finding this one contains: that one alone would say less."""
     explains: int = -1

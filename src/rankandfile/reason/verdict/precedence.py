@@ -42,6 +42,7 @@ from .other_programs import fit
 from .own_place import with_own_place
 from .ras_agrees import said_by_ras
 from .silent_disagreement import silent_disagreements
+from .standstill_proof import MOST_ASKED, standstill_proved
 
 Findings: TypeAlias = Mapping[str, tuple[Finding, ...]]
 """By the source that they are of, the best first."""
@@ -54,9 +55,6 @@ STACKS = "where the stacks of all ranks stand"
 CHECKS = "torch's own checks"
 SINGLE_LINES = "single lines of logs"
 NOTHING_WAITS = "nothing waits"
-
-#: Open calls of which it is asked how long they have waited.
-_MOST_ASKED = 32
 
 #: What each source finds, whatever the others say.
 SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
@@ -93,6 +91,10 @@ def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
     return any(f.culprits and f.confidence != "hypothesis" for f in found[row.yields_to])
 
 
+def _is_of_a_moment(finding: Finding) -> bool:
+    return finding.ordinary
+
+
 def _says_what(finding: Finding) -> bool:
     return bool(finding.culprits) or finding.cause != "undetermined"
 
@@ -117,6 +119,7 @@ PRECEDENCE = (
     Precedence(WITHOUT_CALLS),
     Precedence(WATCHDOGS, only=_names_ranks, several=True),
     Precedence(CHECKS),
+    Precedence(CALLS_THAT_WAIT, only=_is_of_a_moment, several=True, yields_to=STACKS),
     Precedence(STACKS, only=_says_what),
     Precedence(SINGLE_LINES, only=_surely_names),
     Precedence(SINGLE_LINES, only=_asked_differently),
@@ -180,7 +183,7 @@ def _so_far(facts: Facts, finding: Finding) -> Finding:
     """Whoever is seen to get on is late, and not stuck, where nobody has waited for longer than may be."""
     if finding.cause != "host_slow" or facts.hung or facts.accounts.gave_up:
         return finding
-    if any(patience(facts, call) is Patience.OVER for call in facts.waits.pending[:_MOST_ASKED]):
+    if any(patience(facts, call) is Patience.OVER for call in facts.waits.pending[:MOST_ASKED]):
         return finding
     return replace(finding, hang=False, confidence="hypothesis")
 
@@ -205,8 +208,7 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         for r in finding.culprits
     ]
     return Verdict(
-        # That nobody can be named, and nothing is seen to wait, does not say that the job was well.
-        hang=None if finding.cause in ("undetermined", "host_slow") and not finding.hang else finding.hang,
+        hang=_hangs_or_not(facts, finding),
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,
@@ -214,6 +216,7 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         culprits=[] if finding.confidence == "hypothesis" else named,
         suspects=named if finding.confidence == "hypothesis" else [],
         assumed=finding.assumed or None,
+        ordinary=finding.ordinary,
         victims=format_ranks(finding.victims),
         divergence=finding.divergence,
         location=finding.location,
@@ -226,6 +229,14 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         missing_evidence=list(finding.missing),
         claims=list(said.claims),
     )
+
+
+def _hangs_or_not(facts: Facts, finding: Finding) -> bool | None:
+    """That nobody can be named, and nothing is seen to wait, does not say that the job was well; nor does a story of
+    where ranks stood for a moment say that it was not."""
+    if not finding.hang:
+        return None if finding.cause in ("undetermined", "host_slow") else False
+    return None if finding.confidence == "hypothesis" and not standstill_proved(facts) else True
 
 
 def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:

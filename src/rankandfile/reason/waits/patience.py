@@ -8,7 +8,7 @@ import polars as pl
 
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.lookup import Row, call_at, call_of_record
-from rankandfile.reason.ranks.dump_times import written_ns
+from rankandfile.reason.ranks.looked import looked_ns
 from rankandfile.reason.verdict.moved import gap_ns, moved
 
 from .graph import Pending
@@ -28,10 +28,7 @@ class Patience(Enum):
 
 def patience(facts: Facts, call: Pending) -> Patience:
     """Of a call that everyone has joined."""
-    if call.slot is not None:
-        rows = [r for rank in call.waiting[:8] if (r := call_at(facts, rank, call.group, call.slot))]
-    else:
-        rows = [r for rank in call.waiting[:8] if (r := call_of_record(facts, rank, call.record or 0))]
+    rows = _rows(facts, call)
     if call.slot is not None and any(_given_up(facts, row) for row in rows):
         return Patience.OVER
     created = [r["created_ns"] for r in rows if r["created_ns"]]
@@ -41,11 +38,49 @@ def patience(facts: Facts, call: Pending) -> Patience:
     waited = latest_ns(facts) - max(created)
     if timeouts and waited >= 0.95 * min(timeouts) * 1e6:
         return Patience.OVER
-    if much_longer(facts, waited) and not _moved_meanwhile(facts, waited):
+    if waited >= late_after_ns(facts, call) and not _moved_meanwhile(facts, waited):
         return Patience.LATE
-    if written_ns(facts.case, facts.clocks) is not None:
+    if looked_ns(facts) is not None:
         return Patience.NOT_YET
-    return Patience.SAID if facts.hung or facts.supposed_hung else Patience.UNKNOWN
+    # Who is seen to move gives no reason to suppose it.
+    supposed = facts.supposed_hung and not any(
+        stand.moving for rank in call.lacking if (stand := facts.hosts.get(rank)) is not None
+    )
+    return Patience.SAID if facts.hung or supposed else Patience.UNKNOWN
+
+
+def waited_ns(facts: Facts, call: Pending) -> int | None:
+    """Up to the look, since the last of them came; None where no record has a time."""
+    created = [row["created_ns"] for row in _rows(facts, call) if row["created_ns"]]
+    return latest_ns(facts) - max(created) if created else None
+
+
+def late_after_ns(facts: Facts, call: Pending) -> int:
+    """A wait that is longer than this no wait of the job was, by far.
+
+    What comes before a call that is made for the first time, as the first validation or checkpoint, may take longer
+    than any step did: then it must be longer than all that the job has recorded before.
+    """
+    usual = max(_AT_LEAST_NS, _MUCH_LONGER * longest_pause_ns(facts))
+    rows = _rows(facts, call)
+    row = next((row for row in rows if row["created_ns"]), None)
+    if row is None or row["site"] is None:
+        return usual
+    before = facts.call_table.calls.select("rank", "site", "created_ns").filter(
+        pl.col("created_ns") < row["created_ns"]
+    )
+    if not before.height or before.filter(rank=row["rank"], site=row["site"]).height:
+        return usual
+    first = before["created_ns"].min()
+    return max(usual, row["created_ns"] - first) if isinstance(first, int) else usual
+
+
+def _rows(facts: Facts, call: Pending) -> list[Row]:
+    """The calls of some that wait in it."""
+    few = call.waiting[:8]
+    if call.slot is None:
+        return [row for rank in few if (row := call_of_record(facts, rank, call.record or 0))]
+    return [row for rank in few if (row := call_at(facts, rank, call.group, call.slot))]
 
 
 def _moved_meanwhile(facts: Facts, waited_ns: int) -> bool:
@@ -68,6 +103,22 @@ def much_longer(facts: Facts, pause_ns: int) -> bool:
     return pause_ns >= max(_AT_LEAST_NS, _MUCH_LONGER * longest_pause_ns(facts))
 
 
+def late_to_end(facts: Facts) -> bool:
+    """Whether the job should have ended long ago: it has ended but once, and all that it did before was shorter."""
+    made = facts.call_table.calls["created_ns"]
+    first, last = made.min(), made.max()
+    if facts.hung or not isinstance(first, int) or not isinstance(last, int) or looked_ns(facts) is None:
+        return facts.hung
+    idle = latest_ns(facts) - last
+    return much_longer(facts, idle) and idle >= last - first
+
+
+def all_idle(facts: Facts) -> bool:
+    """Nobody has made a call for much longer than anybody ever took to the next."""
+    last = facts.call_table.calls["created_ns"].max()
+    return isinstance(last, int) and much_longer(facts, latest_ns(facts) - last)
+
+
 def longest_pause_ns(facts: Facts) -> int:
     """The longest time between two calls of one rank."""
     calls = facts.call_table.calls.select("rank", "created_ns")
@@ -78,8 +129,8 @@ def longest_pause_ns(facts: Facts) -> int:
 
 
 def latest_ns(facts: Facts) -> int:
-    """The latest moment that any dump knows of: of a call, or of its own writing."""
-    written = written_ns(facts.case, facts.clocks)
+    """The latest moment that is known of: of a call, or of the look at the job."""
+    written = looked_ns(facts)
     if facts.clocks:
         times = [facts.call_table.calls["created_ns"].max(), written]
     else:

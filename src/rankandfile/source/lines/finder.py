@@ -26,6 +26,7 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     culprits = [culprit.rank for culprit in verdict.named]
     if (
         (not verdict.hang and verdict.cause == "no_hang")
+        or verdict.ordinary
         or verdict.family in _NOT_IN_CODE
         or verdict.cause == "killed"
     ):

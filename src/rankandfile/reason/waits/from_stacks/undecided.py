@@ -39,13 +39,14 @@ def undecided(of: WhereAllStand) -> Finding | None:
         told = "All that were seen stand in one place, so the stacks accuse nobody"
     else:
         told = "Who is out of line the stacks alone do not tell"
+    places = upper("; ".join(place_words(cohort) for cohort in shown[:MOST_PLACES]))
     unseen = of.unseen
     also = f" {upper(ranks_words(unseen))} left no stack." if unseen else ""
     return make_finding(
         of,
         cause="no_hang" if moved else _open_cause(of, parted),
         confidence="hypothesis",
-        what=f"{upper('; '.join(place_words(cohort) for cohort in shown[:MOST_PLACES]))}. {told}",
+        what=f"{places}. {told}" if places else told,
         also=also,
         culprits=(),
         doing={},
