@@ -124,5 +124,5 @@ def test_a_dump_that_is_not_there_stops_nothing(raf: Raf, other_op: Path, tmp_pa
 def test_no_more_verdicts_are_printed_than_asked_for(raf: Raf, tmp_path: Path) -> None:
     pairs = [GroupConfig("1", "left", (0, 1)), GroupConfig("2", "right", (2, 3))]
     dumps = written(tmp_path, {0, 2}, {rank: pairs[rank // 2] for rank in range(4)})
-    assert "rank 3" in raf("fr-trace", dumps).out.split("also")[1].lower()
-    assert "also" not in raf("fr-trace", dumps, "--mismatch_cap", 1).out
+    assert "rank 3" in raf("fr-trace", dumps).out.split("\nalso ")[1].lower()
+    assert "\nalso " not in raf("fr-trace", dumps, "--mismatch_cap", 1).out
