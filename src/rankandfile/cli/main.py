@@ -82,9 +82,9 @@ def root(
     """
 
 
-_OBJECTS_TO_SWEEP = 50_000
-"""New objects after which Python looks for garbage that refers to itself: a run of seconds, whose modules and tables
-stay until its end, leaves little of it."""
+_OBJECTS_TO_SWEEP = 500_000
+"""New objects after which Python looks for garbage that refers to itself: more than modules are made of. A run of
+seconds, whose modules and tables stay until its end, leaves little of it."""
 
 
 def main() -> None:
