@@ -15,12 +15,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 from typer import Exit, Option
+from typer.main import get_command
 
 from rankandfile import __version__, listing
 
 from .console import complain
 from .ending import Ended, tidily
 from .errors import USAGE, UserError
+from .plain_values import lighten
 
 _COMMANDS = "rankandfile.cli.commands"
 
@@ -97,7 +99,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         with tidily():
-            application(sys.argv[1] if len(sys.argv) > 1 else "")()
+            command = get_command(application(sys.argv[1] if len(sys.argv) > 1 else ""))
+            lighten(command)
+            command()
     except UserError as error:
         complain(str(error))
         sys.exit(USAGE)
