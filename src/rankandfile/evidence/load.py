@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 OnProgress = Callable[[int, int], None]
 
-_HEAVY = "rankandfile.evidence.sorting"
+_HEAVY = ("rankandfile.evidence.sorting", "numpy.ma")
+"""The latter is what Polars asks NumPy for with the first column."""
 
 
 def load(
@@ -60,7 +61,9 @@ def load(
     limits = limits or Limits()
     patience = Patience(limits.seconds)
     blobs, notes = walk(paths, spool, limits, patience)
-    warming = threading.Thread(target=lambda: (importlib.import_module(_HEAVY), meanwhile()), daemon=True)
+    warming = threading.Thread(
+        target=lambda: (*map(importlib.import_module, _HEAVY), meanwhile()), daemon=True
+    )
     warming.start()
     files = decode(blobs, limits, jobs, on_progress, patience)
     warming.join()
