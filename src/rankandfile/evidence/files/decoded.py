@@ -28,4 +28,4 @@ class Decoded(msgspec.Struct, array_like=True):
     """Processor time that it took."""
 
 
-unpack_decoded = msgspec.msgpack.Decoder(Decoded).decode
+unpack_decoded = msgspec.msgpack.Decoder(list[Decoded]).decode

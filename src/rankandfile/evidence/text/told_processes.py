@@ -7,7 +7,7 @@ line that tells two processes or two ranks tells nothing of either.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
@@ -59,6 +59,23 @@ _PROGRAMS = (
 )
 
 
+#: What every line has that tells of such, in small letters.
+_SIGNS_OF_PROCESSES = ("pid", "process ", "/proc/", " of ", "rank=", "procid=")
+_SIGNS_OF_SIZES = ("world", "ntasks", "process", "worker group of size", "mpi")
+_SIGNS_OF_PROGRAMS = (
+    "jax",
+    "xla",
+    "vllm",
+    "sglang",
+    "=serverargs(",
+    "horovod",
+    "ccl",
+    "xpu",
+    "torch_npu",
+    "mpi",
+)
+
+
 class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
     """A process, and the rank that it is. Without a rank, it is the one whose log says so."""
 
@@ -84,14 +101,21 @@ class Listener:
         self._sizes: set[int] = set()
         self._programs: set[str] = set()
 
-    def hear(self, lines: Iterable[BareLine]) -> None:
-        for bare in lines:
-            body = bare.body[:_LONGEST]
-            found = process_in(bare, body)
-            if found is not None and len(self._processes) < _MOST:
-                self._processes.setdefault(found)
-            self._sizes.update(int(size) for size in _SIZE.findall(body))
-            self._programs.update(name for name, words in _PROGRAMS if words.search(body))
+    def hear(self, lines: Sequence[BareLine]) -> None:
+        bodies = [bare.body[:_LONGEST] for bare in lines]
+        # Most files say nothing of the kind, and one look at all of it is quick.
+        written = "\n".join(bodies).lower()
+        if any(sign in written for sign in _SIGNS_OF_PROCESSES) or any(
+            bare.line[:1] == "(" for bare in lines
+        ):
+            for bare, body in zip(lines, bodies, strict=True):
+                found = process_in(bare, body)
+                if found is not None and len(self._processes) < _MOST:
+                    self._processes.setdefault(found)
+        if any(sign in written for sign in _SIGNS_OF_SIZES):
+            self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
+        if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
+            self._programs.update(name for body in bodies for name, words in _PROGRAMS if words.search(body))
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
@@ -104,10 +128,12 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
         rank = rank_in(f"VLLM::{title[1]}")
         if rank is not None:
             return ToldProcess(int(title[2]), rank, bare.host)
-    ranks = {int(m["rank"]) for m in _RANK.finditer(body) if (m["of"] or "").lower() not in _OF_OTHERS}
     pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)}
     if not pids and (listed := _LISTED.match(body)):
         pids = {int(listed[1])}
+    if not pids and (bare.pid is None or "ray" not in bare.layers):
+        return None
+    ranks = {int(m["rank"]) for m in _RANK.finditer(body) if (m["of"] or "").lower() not in _OF_OTHERS}
     if len(ranks) > 1 or len(pids) > 1:
         return None
     host = match[1] if (match := _HOST.search(body)) else bare.host

@@ -16,13 +16,15 @@ import polars as pl
 from rankandfile.evidence.owners.known_processes import KnownProcesses
 
 _FROM = pl.Categorical()
+PREFIX = b"prefix"
+"""Where the rank of a line comes from that a launcher wrote before it."""
 
 
 def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
     """Whether a file whose path seems to tell a rank holds other ranks' output: `node-3.log` has that of a whole host,
     and what a launcher writes before its lines says so."""
     pairs = zip(columns.get("rank", ()), columns.get("rank_from", ()), strict=True)
-    said = Counter(other for other, how in pairs if how == "prefix")
+    said = Counter(other for other, how in pairs if how == PREFIX.decode())
     return bool(said) and 2 * said[rank] <= said.total()
 
 
