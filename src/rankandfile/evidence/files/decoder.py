@@ -67,7 +67,10 @@ class Decoder:
             if self._process.wait() == -signal.SIGPROF:
                 raise BrokenDecoder(LONG, allowed)
             raise BrokenDecoder("refused: it brought its decoding process down")
-        return unpack_decoded(answer)
+        found = unpack_decoded(answer)
+        for decoded in found:
+            decoded.bytes = len(answer) // len(found)
+        return found
 
     def kill(self) -> None:
         self._process.kill()
