@@ -32,6 +32,7 @@ TARGETS = {
     "stacks": "readers of stacks",
     "archives": "opening of archives",
     "outputs": "files of any content to JSON, SARIF, JUnit, Markdown and the page",
+    "words": "diagnoses of any words to JSON, SARIF, JUnit, Markdown, the card and the page",
 }
 
 

@@ -115,14 +115,12 @@ DOORS = {
         EDIT.format(name="PATTERN"),
         ("fix", EVIDENCE, "--src", SOURCE),
         "+            print('the ranks may part here')",
-        needs="libcst",
     ),
     "a probe": Door(
         "source/probes/say_it.py",
         EDIT.format(name="PROBE"),
         ("fix", EVIDENCE, "--src", SOURCE, "--probe"),
         "+            print('the ranks may part here')",
-        needs="libcst",
     ),
     "a tool of the investigation": Door(
         "agent/tools/weather.py",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -136,11 +135,9 @@ def _warm(source: bool) -> None:
 
     finders()
     if source:
-        from rankandfile.source.remedies import choose, edit
+        from rankandfile.source.remedies import choose
 
         choose.patterns()
-        with suppress(edit.LibCSTMissing):
-            edit.library()
 
 
 def diagnose(

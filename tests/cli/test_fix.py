@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -69,16 +68,6 @@ def test_a_probe_checks_the_decision(raf: Raf, job: Path) -> None:
     second = raf("fix", EARLY_STOP / "evidence", "--src", job, "--probe", "--remedy", "2")
     assert second.status == 1 and second.out != done.out
     assert raf("fix", EARLY_STOP / "evidence", "--src", job, "--probe", "--remedy", "9").status == 2
-
-
-def test_without_libcst_one_line_says_what_to_install(
-    raf: Raf, job: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "libcst", None)
-    done = raf("fix", EARLY_STOP / "evidence", "--src", job)
-    assert done.status == 2 and "pip install 'rankandfile[fix]'" in done.err.splitlines()[-1]
-    diagnosed = raf("diagnose", EARLY_STOP / "evidence", "--src", job, "--format", "json")
-    assert diagnosed.status == 1 and "rankandfile[fix]" in diagnosed.out
 
 
 def test_a_healthy_job_needs_nothing(raf: Raf, job: Path, healthy: Path) -> None:

@@ -35,6 +35,17 @@ STARTING = (
     "diagnose evidence --src src --report report.html",
 )
 OTHERS = (
+    "explore evidence --help",
+    "lab list",
+    "mcp ticket.zip",
+    "show cohorts ticket.zip",
+    "show divergence evidence",
+    "show evidence ticket.zip",
+    "show groups evidence",
+    "show progress evidence",
+    "show ring evidence",
+    "show timeline ticket.zip",
+    "skill show",
     "case pack evidence -o packed.zip --redact",
     "case convert evidence -o case",
     "doctor",

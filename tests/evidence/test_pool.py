@@ -208,6 +208,37 @@ def test_the_whole_load_has_a_limit_of_time_and_says_what_was_left_out(tmp_path:
     assert [note.what for note in case.notes] == [what]
 
 
+def test_what_is_kept_of_the_whole_load_has_a_limit_of_memory_and_says_what_was_left_out(
+    tmp_path: Path,
+) -> None:
+    evidence, spool = tmp_path / "evidence", tmp_path / "spool"
+    spool.mkdir()
+    evidence.mkdir()
+    for n in range(40):
+        (evidence / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n, calls=50)))
+    case = load([evidence], spool, jobs=1, limits=Limits(kept_bytes=40_000))
+    (note,) = (note.what for note in case.notes if note.what.startswith("not kept"))
+    assert note.startswith(
+        "not kept: what was read before takes all the memory that reading may use; neither were"
+    )
+    assert 2 < len(case.dumps) < 30
+    assert len(load([evidence], spool, jobs=1).dumps) == 40
+
+
+def test_small_files_asked_for_together_are_told_apart_when_one_brings_their_process_down(
+    tmp_path: Path,
+) -> None:
+    tasks = []
+    for n in range(64):
+        path = tmp_path / f"nccl_trace_rank_{n}"
+        path.write_bytes(hashes_for_ever() if n == 33 else write_pickle(one_rank(0, calls=2 + n % 3)))
+        tasks.append(Task(path, path.name, path.stat().st_size))
+    answers: Answers = {}
+    decode_all(tasks, answers.__setitem__, 1, patience=Patience(3600, of_a_file=0.4))
+    assert only(answers.pop(33).notes).what == "refused: it took longer than any real file"
+    assert {n: only(one.dumps).calls for n, one in answers.items()} == {n: 2 + n % 3 for n in answers}
+
+
 def test_more_files_than_the_limit_are_left_out_and_said(tmp_path: Path, raf: Raf) -> None:
     for n in range(4):
         (tmp_path / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n)))

@@ -14,6 +14,7 @@ DOORS = {
     "logs": (text_targets.fuzz_log, text_targets.log_seeds),
     "stacks": (text_targets.fuzz_stacks, text_targets.stack_seeds),
     "archives": (archive_targets.fuzz_archive, archive_targets.archive_seeds),
+    "words": (output_targets.fuzz_words, output_targets.word_seeds),
 }
 
 

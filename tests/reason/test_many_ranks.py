@@ -41,6 +41,6 @@ def test_ends_that_one_call_lacks_are_one_fault() -> None:
 def test_what_would_be_compared_of_too_many_logs_is_not_kept() -> None:
     logs, kept = _Logs(), []
     for _ in range(MOST_COMPARED + 10):
-        kept.append(RawLog(LogRow(), {}, said=[Said(line=1, rank=None, text="a line of it")]))
+        kept.append(RawLog(LogRow(), said=[Said(line=1, rank=None, text="a line of it")]))
         logs.came(kept[-1])
     assert not any(log.said for log in kept)

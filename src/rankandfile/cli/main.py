@@ -16,6 +16,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.markup import escape
 from typer import Exit, Option
+from typer.main import get_command
 
 from rankandfile import __version__, listing
 
@@ -24,6 +25,7 @@ from .ending import Ended, tidily
 from .errors import INTERNAL, INTERRUPTED, PIPE_CLOSED, USAGE, UserError
 from .first_word import understood
 from .panels import ADVANCED, PANELS
+from .plain_values import lighten
 
 _COMMANDS = "rankandfile.cli.commands"
 _NAMES = ("raf", "rankandfile")
@@ -108,9 +110,9 @@ def root(
     """
 
 
-_OBJECTS_TO_SWEEP = 50_000
-"""New objects after which Python looks for garbage that refers to itself: a run of seconds, whose modules and tables
-stay until its end, leaves little of it."""
+_OBJECTS_TO_SWEEP = 500_000
+"""New objects after which Python looks for garbage that refers to itself: more than modules are made of. A run of
+seconds, whose modules and tables stay until its end, leaves little of it."""
 
 
 def main() -> None:
@@ -159,6 +161,7 @@ def main() -> None:
 
 def _run(name: str, words: Sequence[str]) -> int:
     command = typer.main.get_command(application(words[0] if words else ""))
+    lighten(command)
     with command.make_context(name, list(words)) as context:
         command.invoke(context)
     return 0

@@ -20,15 +20,19 @@ from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import UNREAD, Task, decode_all
 from rankandfile.evidence.files.walk import walk
+from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.reading import NotACase, Reading
 from rankandfile.evidence.text.logs.raw import MOST_COMPARED, RawLog
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
 
+_TOO_MUCH = "not kept: what was read before takes all the memory that reading may use"
+
 OnProgress = Callable[[int, int], None]
 
-_HEAVY = "rankandfile.evidence.sorting"
+_HEAVY = ("rankandfile.evidence.sorting", "numpy.ma")
+"""The latter is what Polars asks NumPy for with the first column."""
 
 
 def load(
@@ -73,7 +77,8 @@ def load(
 def _warm(meanwhile: Callable[[], object]) -> None:
     # What fails here fails again where it is needed, and is told there.
     with suppress(Exception):
-        importlib.import_module(_HEAVY)
+        for module in _HEAVY:
+            importlib.import_module(module)
         meanwhile()
 
 
@@ -104,9 +109,14 @@ def decode(
 ) -> list[tuple[Blob, Decoded]]:
     """What each of these files holds, in their order."""
     answers: dict[int, Decoded] = {}
-    logs = _Logs()
+    logs, kept = _Logs(), 0
 
     def receive(index: int, decoded: Decoded) -> None:
+        nonlocal kept
+        kept += decoded.bytes
+        if kept > limits.kept_bytes:
+            kept -= decoded.bytes
+            decoded = Decoded(UNREAD, [], [RawNote("", _TOO_MUCH)])
         answers[index] = decoded
         if decoded.log is not None:
             logs.came(decoded.log)

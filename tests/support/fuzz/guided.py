@@ -35,6 +35,7 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = 
     "stacks": (text_targets.fuzz_stacks, text_targets.stack_seeds),
     "archives": (archive_targets.fuzz_archive, archive_targets.archive_seeds),
     "outputs": (output_targets.fuzz_outputs, output_targets.output_seeds),
+    "words": (output_targets.fuzz_words, output_targets.word_seeds),
 }
 
 

@@ -64,7 +64,7 @@ def fix(
     Exit status: 0 no hang found, 1 a verdict with its patch, 2 usage or unreadable input, 3 no verdict, or no patch
     that a machine should make.
     """
-    from rankandfile.source.remedies import LibCSTMissing, Patch
+    from rankandfile.source.remedies import Patch
 
     source = _folder(options)
     result = diagnosed(paths, options)
@@ -76,10 +76,7 @@ def fix(
         _say(_nothing_to_mend(diagnosis))
         known = diagnosis.verdicts and diagnosis.verdicts[0].hang is not None
         raise Exit(NO_HANG if known else UNDETERMINED)
-    try:
-        found = _found(diagnosis, result.tree, plain, probe)
-    except LibCSTMissing as error:
-        raise UserError(str(error)) from error
+    found = _found(diagnosis, result.tree, plain, probe)
     made = [one for one in found if isinstance(one, Patch)]
     if not made:
         _refused([one for one in found if not isinstance(one, Patch)])

@@ -26,6 +26,8 @@ class Decoded(msgspec.Struct, array_like=True):
     """How processes ended, as lists of them and what the system left behind tell."""
     seconds: float = 0.0
     """Processor time that it took."""
+    bytes: int = 0
+    """How much of an answer it was, as whoever asked counts."""
 
 
-unpack_decoded = msgspec.msgpack.Decoder(Decoded).decode
+unpack_decoded = msgspec.msgpack.Decoder(list[Decoded]).decode

@@ -1,4 +1,4 @@
-"""One decoding process, seen from the process that uses it: started, asked about a file, ended."""
+"""One decoding process, seen from the process that uses it: started, asked about files, ended."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import select
 import signal
 import subprocess
+from collections.abc import Sequence
 
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.files.worker import READY, Request, read_message, write_message
@@ -48,13 +49,14 @@ class Decoder:
                 "no decoding process starts; try: cd / && python -m rankandfile.evidence.files.worker 4000000000"
             )
 
-    def ask(self, request: Request, size: int, seconds: float) -> Decoded:
-        """What the file holds. Raises `BrokenDecoder` if the process died over it, or had to be ended."""
+    def ask(self, requests: Sequence[Request], size: int, seconds: float) -> list[Decoded]:
+        """What each of the files holds. Raises `BrokenDecoder` if the process died over one, or had to be ended."""
+        allowed = sum(request.seconds for request in requests)
         try:
-            write_message(self._stdin, pack(request))
-            # The answer is written at once and whole: a process that has begun it has done with the file.
+            write_message(self._stdin, pack(requests))
+            # The answer is written at once and whole: a process that has begun it has done with the files.
             if not self._answers.poll(seconds * 1000):
-                raise BrokenDecoder(LONG, request.seconds)
+                raise BrokenDecoder(LONG, allowed)
             answer = read_message(self._stdout, ANSWER + ANSWER_PER_BYTE * size)
         except OverflowError as error:
             raise BrokenDecoder(f"refused: it expands without end ({error})") from error
@@ -63,9 +65,12 @@ class Decoder:
         if answer is None:
             self.kill()
             if self._process.wait() == -signal.SIGPROF:
-                raise BrokenDecoder(LONG, request.seconds)
+                raise BrokenDecoder(LONG, allowed)
             raise BrokenDecoder("refused: it brought its decoding process down")
-        return unpack_decoded(answer)
+        found = unpack_decoded(answer)
+        for decoded in found:
+            decoded.bytes = len(answer) // len(found)
+        return found
 
     def kill(self) -> None:
         self._process.kill()

@@ -26,7 +26,7 @@ class Head:
     path: str
     """As the user knows the file."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.path.rpartition("/")[2]
 
@@ -38,12 +38,12 @@ class Head:
         text = self.data.decode("utf-8", "replace").removeprefix("\ufeff")
         return text if text.count("\ufffd") <= len(text) // 8 + 1 else None
 
-    @property
+    @cached_property
     def json(self) -> str | None:
         """The beginning of a JSON document, or of lines that each are one, or begin as if."""
         return self.text if self.text is not None and self.text.lstrip()[:1] in ("{", "[") else None
 
-    @property
+    @cached_property
     def words(self) -> str | None:
         """The beginning of a text that is no JSON."""
         return self.text if self.text is not None and self.json is None else None

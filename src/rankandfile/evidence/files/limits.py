@@ -6,10 +6,28 @@ few hundred kilobytes each, solid archives of both) and far below what a bomb ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
 MIB = 1 << 20
 GIB = 1 << 30
+
+
+#: Of the memory that the machine has, or that this process's group may use: so much, and at least so many bytes.
+_SHARE, _LEAST = 4, 1 * GIB
+
+
+@cache
+def _share_of_memory() -> int:
+    known = []
+    with suppress(OSError, ValueError, AttributeError):
+        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):
+        known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return max(min(known, default=0) // _SHARE, _LEAST)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +39,9 @@ class Limits:
 
     files: int = 1_000_000
     """Files, folders and archive members that are looked at; 16k ranks with ten files each need 160k."""
+
+    kept_bytes: int = field(default_factory=_share_of_memory)
+    """What decoders may hand over in all: as tables, and while these are made, it takes up to three times that."""
 
     follow_links: bool = False
     """Whether links are followed out of the files and folders that were named: a stranger's folder may have some

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +39,24 @@ class Task(NamedTuple):
     dump_bytes: int = Limits().dump_bytes
 
 
+Batch = Sequence[int]
+"""Tasks, by their numbers, that one request asks for."""
+Answers = list[tuple[int, Decoded]]
+
+#: Files up to this size are asked for together, so many at most: asking for one takes as long as reading it.
+_SMALL = 16 << 10
+_TOGETHER = 32
+
+
+def _batches(tasks: Sequence[Task], servers: int) -> Iterator[Batch]:
+    """All tasks, the largest first: the last file to finish should be a small one."""
+    order = sorted(range(len(tasks)), key=lambda index: -tasks[index].size)
+    small = next((n for n, index in enumerate(order) if tasks[index].size <= _SMALL), len(order))
+    yield from ([index] for index in order[:small])
+    together = max(1, min(_TOGETHER, (len(order) - small) // (8 * servers)))
+    yield from (order[at : at + together] for at in range(small, len(order), together))
+
+
 def default_jobs() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -63,20 +81,22 @@ def decode_all(
     patience = patience or Patience(Limits().seconds)
     if not tasks:
         return
-    # Largest first: the last file to finish should be a small one.
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for index in sorted(range(len(tasks)), key=lambda index: -tasks[index].size):
-        waiting.put(index)
-    # Unbounded: `receive` keeps the answers anyway, and no thread may hang on a result that nobody takes.
-    results: queue.SimpleQueue[tuple[int, Decoded]] = queue.SimpleQueue()
-    stop = threading.Event()
     count = max(1, min(jobs or _worth_starting(tasks), len(tasks)))
+    waiting: queue.SimpleQueue[Batch] = queue.SimpleQueue()
+    for batch in _batches(tasks, count):
+        waiting.put(batch)
+    # Unbounded: `receive` keeps the answers anyway, and no thread may hang on a result that nobody takes.
+    results: queue.SimpleQueue[Answers] = queue.SimpleQueue()
+    stop = threading.Event()
     servers = [_Server(tasks, waiting, results, stop, memory, seconds, patience) for _ in range(count)]
     for server in servers:
         server.start()
     try:
-        for _ in tasks:
-            receive(*results.get())
+        missing = len(tasks)
+        while missing:
+            for index, decoded in results.get():
+                receive(index, decoded)
+                missing -= 1
     finally:
         stop.set()
         for server in servers:
@@ -91,8 +111,8 @@ class _Server(threading.Thread):
     def __init__(
         self,
         tasks: Sequence[Task],
-        waiting: queue.SimpleQueue[int],
-        results: queue.SimpleQueue[tuple[int, Decoded]],
+        waiting: queue.SimpleQueue[Batch],
+        results: queue.SimpleQueue[Answers],
         stop: threading.Event,
         memory: int,
         seconds: float,
@@ -107,26 +127,47 @@ class _Server(threading.Thread):
         try:
             while not self._stopped.is_set():
                 try:
-                    index = self._waiting.get_nowait()
+                    batch = self._waiting.get_nowait()
                 except queue.Empty:
                     return
-                self._results.put((index, self._decode(self._tasks[index])))
+                found = self._together(batch) if len(batch) > 1 else None
+                self._results.put(found or [(index, self._decode(self._tasks[index])) for index in batch])
         finally:
             self._drop()
+
+    def _together(self, batch: Batch) -> Answers | None:
+        """Small files in one request; None if one of them is to be refused, or brought the process down."""
+        tasks = [self._tasks[index] for index in batch]
+        if any(self._patience.refusal(task.name) for task in tasks):
+            return None
+        try:
+            found = self._ask(tasks)
+        except BrokenDecoder:
+            self._drop()
+            return None
+        for task, decoded in zip(tasks, found, strict=True):
+            self._patience.took(task.name, task.size, decoded.seconds)
+        return list(zip(batch, found, strict=True))
+
+    def _ask(self, tasks: Sequence[Task]) -> list[Decoded]:
+        if self._decoder is None:
+            self._decoder = Decoder(self._memory)
+        if self._stopped.is_set():
+            # `interrupt` came while the process was starting, and found none to end.
+            raise BrokenDecoder("given up")
+        size = sum(task.size for task in tasks)
+        seconds = min(self._seconds + SECONDS_PER_MEGABYTE * size / 1e6, self._patience.left() + 0.1)
+        requests = [
+            Request(os.fsencode(task.path), task.name, task.dump_bytes, self._patience.allowed(task.size))
+            for task in tasks
+        ]
+        return self._decoder.ask(requests, size, seconds)
 
     def _decode(self, task: Task) -> Decoded:
         if refusal := self._patience.refusal(task.name):
             return Decoded(UNREAD, [], [RawNote("", refusal)])
-        allowed = self._patience.allowed(task.size)
         try:
-            if self._decoder is None:
-                self._decoder = Decoder(self._memory)
-            if self._stopped.is_set():
-                # `interrupt` came while the process was starting, and found none to end.
-                raise BrokenDecoder("given up")
-            seconds = min(self._seconds + SECONDS_PER_MEGABYTE * task.size / 1e6, self._patience.left() + 0.1)
-            request = Request(os.fsencode(task.path), task.name, task.dump_bytes, allowed)
-            found = self._decoder.ask(request, task.size, seconds)
+            (found,) = self._ask([task])
             self._patience.took(task.name, task.size, found.seconds)
             return found
         except BrokenDecoder as error:

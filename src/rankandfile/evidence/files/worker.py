@@ -1,4 +1,4 @@
-"""A process that decodes files, one at a time, under a memory limit of its own.
+"""A process that decodes files, one after the other, under a memory limit of its own.
 
 Decoding runs outside the analysing process so that it uses every core, and so that a hostile file can at worst
 end a worker: the pool reports the file and goes on. Speaks length-prefixed messages over its standard streams.
@@ -24,6 +24,8 @@ from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import SECONDS
 from rankandfile.evidence.files.sniff import HEAD, recognise, signs
 from rankandfile.evidence.raw import RawNote, pack
+from rankandfile.evidence.text.logs.compared import Quota
+from rankandfile.evidence.text.logs.raw import MOST_COMPARED
 
 _HEADER = struct.Struct("<Q")
 
@@ -50,7 +52,7 @@ class Request(msgspec.Struct, array_like=True):
     """Processor time after which the process ends over it."""
 
 
-_request = msgspec.msgpack.Decoder(Request).decode
+_requests = msgspec.msgpack.Decoder(list[Request]).decode
 
 
 def decode(path: Path, name: str, dump_bytes: int = Limits().dump_bytes) -> Decoded:
@@ -125,9 +127,10 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _answer(path: Path, request: Request) -> bytes:
+def _answer(request: Request) -> bytes:
     began = time.process_time()
     try:
+        path = Path(os.fsdecode(request.path))
         # The timer's signal ends the process wherever it is: deep in C code, too, which hears of nothing else.
         signal.setitimer(signal.ITIMER_PROF, request.seconds)
         found = decode(path, request.name, request.dump_bytes)
@@ -141,6 +144,7 @@ def _answer(path: Path, request: Request) -> bytes:
 def main() -> None:
     limit_memory(int(sys.argv[1]))
     signs()
+    Quota.left = MOST_COMPARED + 1
     # A dump is hundreds of thousands of objects, none of them garbage until it is dropped whole.
     gc.disable()
     gc.freeze()
@@ -148,11 +152,10 @@ def main() -> None:
     write_message(stdout, READY)
     unswept = 0
     while (message := read_message(stdin)) is not None:
-        request = _request(message)
-        path = Path(os.fsdecode(request.path))
-        size = _size(path)
+        requests = _requests(message)
+        size = sum(_size(Path(os.fsdecode(request.path))) for request in requests)
         allow_for(size)
-        write_message(stdout, _answer(path, request))
+        write_message(stdout, pack([msgspec.Raw(_answer(request)) for request in requests]))
         # Only a hostile file leaves garbage that refers to itself; later files shall not pay for it.
         unswept += size
         if unswept > SWEEP:

@@ -19,6 +19,8 @@ MOST = 48
 MOST_MISSES = 24
 #: The first dump of a process alone may have no peers: NumPy is loaded, and a mould made, from the second on.
 FIRST = 2
+#: Shorter stretches of entries are not worth a mould.
+MIN_ENTRIES = 256
 
 
 class KnownMoulds:
@@ -51,7 +53,7 @@ class KnownMoulds:
         if self._seen < FIRST or len(self._moulds) >= MOST or self._misses > MOST_MISSES:
             return
         entries = value.get("entries")
-        if isinstance(entries, list):
+        if isinstance(entries, list) and len(entries) >= MIN_ENTRIES:
             from rankandfile.evidence.flight.moulds import make
 
             mould = make(path.read_bytes(), len(entries))

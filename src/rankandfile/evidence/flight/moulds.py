@@ -21,13 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rankandfile.evidence.flight.entries import INTEGER_KEYS, TIMES
+from rankandfile.evidence.flight.known_moulds import MIN_ENTRIES
 from rankandfile.evidence.raw import NULL
 
 Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]
 
-#: Shorter stretches are not worth a mould.
-MIN_ENTRIES = 256
 #: Of the stretch, how much another file must share: a rank's last calls often differ.
 MIN_SHARE = 0.5
 

@@ -7,7 +7,7 @@ line that tells two processes or two ranks tells nothing of either.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
@@ -83,6 +83,23 @@ _OWN = re.compile(
     r"|\bprocess (\d{1,6}) of \d|\bprocess_(?:index|id)(?:\(\))?\s*[=:]\s*(\d{1,6})\b"
 )
 _BEGINNING = 160
+#: What a text has, in small letters, of which some line tells such.
+_OF_PROCESSES = re.compile(
+    r"pid|process |/proc/| of |rank=|procid=|\branks?\b|(?:vllm|sglang|ray)::|^\(", re.MULTILINE
+)
+_SIGNS_OF_SIZES = ("world", "ntasks", "process", "worker group of size", "mpi", "rank ", "ranksize[")
+_SIGNS_OF_PROGRAMS = (
+    "jax",
+    "xla",
+    "vllm",
+    "sglang",
+    "=serverargs(",
+    "horovod",
+    "ccl",
+    "xpu",
+    "torch_npu",
+    "mpi",
+)
 
 
 class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
@@ -121,17 +138,23 @@ class Listener:
         self._programs: set[str] = set()
         self._pods: dict[str, set[int]] = {}
 
-    def hear(self, lines: Iterable[BareLine]) -> None:
-        for bare in lines:
-            body = bare.body[:_LONGEST]
-            for found in processes_in(bare, body):
-                if len(self._processes) < _MOST:
-                    self._processes.setdefault(found)
+    def hear(self, lines: Sequence[BareLine]) -> None:
+        bodies = [bare.body[:_LONGEST] for bare in lines]
+        # Most files say nothing of the kind, and one look at all of it is quick.
+        written = "\n".join(bodies).lower()
+        if _OF_PROCESSES.search(written) or any(bare.line[:1] == "(" for bare in lines):
+            for bare, body in zip(lines, bodies, strict=True):
+                for found in processes_in(bare, body):
+                    if len(self._processes) < _MOST:
+                        self._processes.setdefault(found)
+        for bare, body in zip(lines, bodies, strict=True):
             if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
                 name = clean(bare.carrier.strip(":"), 200)
                 self._pods.setdefault(name, set()).add(int(next(filter(None, own.groups()))))
-            self._sizes.update(int(size) for size in _SIZE.findall(body))
-            self._programs.update(name for name, words in _PROGRAMS if words.search(body))
+        if any(sign in written for sign in _SIGNS_OF_SIZES):
+            self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
+        if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
+            self._programs.update(name for body in bodies for name, words in _PROGRAMS if words.search(body))
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
@@ -167,10 +190,12 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
             return ToldProcess(int(title[2]), rank, bare.host)
     if (worker := _WORKER.match(body)) and (rank := rank_in(worker[2])) is not None:
         return ToldProcess(int(worker[1]), rank, bare.host)
-    ranks = {int(m["rank"]) for m in _RANK.finditer(body) if (m["of"] or "").lower() not in _OF_OTHERS}
     pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)}
     if not pids and (listed := _LISTED.match(body)):
         pids = {int(listed[1])}
+    if not pids and (bare.pid is None or "ray" not in bare.layers):
+        return None
+    ranks = {int(m["rank"]) for m in _RANK.finditer(body) if (m["of"] or "").lower() not in _OF_OTHERS}
     if len(ranks) > 1 or len(pids) > 1:
         return None
     host = match[1] if (match := _HOST.search(body)) else bare.host

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
+from functools import cache
 from typing import NamedTuple
 
 NATIVE = "native"
@@ -20,14 +21,20 @@ ASKED = "in {op} ← {function}, {at}"
 class Where(NamedTuple):
     """Frames, by file and function."""
 
-    file: re.Pattern[str] | None
+    file: str | None
     """None for native frames."""
-    function: re.Pattern[str]
+    functions: frozenset[str]
+    """Those that are written out."""
+    shapes: tuple[str, ...]
+    """Those that are not."""
 
     def fits(self, function: str, file: str, native: bool) -> bool:
         if native or self.file is None:
-            return native and self.file is None and self.function.match(function) is not None
-        return self.function.match(function) is not None and self.file.search(file) is not None
+            return native and self.file is None and self._named(function)
+        return self._named(function) and _is_file(self.file, file)
+
+    def _named(self, function: str) -> bool:
+        return function in self.functions or any(_shape(shape).match(function) for shape in self.shapes)
 
 
 class Pattern(NamedTuple):
@@ -37,8 +44,24 @@ class Pattern(NamedTuple):
 
 
 def where(file: str, functions: str) -> Where:
-    names = re.compile("|".join(translate(name) for name in functions.split()))
-    return Where(None if file == NATIVE else re.compile(r"(?:^|/)" + translate(file)), names)
+    names = functions.split()
+    plain = frozenset(name for name in names if _written_out(name))
+    return Where(None if file == NATIVE else file, plain, tuple(name for name in names if name not in plain))
+
+
+def _is_file(written: str, file: str) -> bool:
+    if _written_out(written):
+        return file == written or file.endswith(f"/{written}")
+    return _shape(written, r"(?:^|/)").search(file) is not None
+
+
+def _written_out(name: str) -> bool:
+    return not any(sign in name for sign in "*?[")
+
+
+@cache
+def _shape(name: str, ahead: str = "") -> re.Pattern[str]:
+    return re.compile(ahead + translate(name))
 
 
 def pattern(activity: str, phrase: str, *frames: tuple[str, str]) -> Pattern:

@@ -13,7 +13,7 @@ from rankandfile.source.remedies.problem import Problem
 
 
 def probes(problem: Problem, files: Files | Code, plain: bool = False) -> list[Patch]:
-    """The probes for a problem, the sharpest first. Raises `LibCSTMissing`."""
+    """The probes for a problem, the sharpest first."""
     place = place_of(problem, files if isinstance(files, Code) else Code(files))
     if place is None:
         return []

@@ -5,30 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from rankandfile.model.diagnosis import Diagnosis, Probe, Remedy, Verdict
-from rankandfile.model.ledger import Note
 from rankandfile.source import probes
 from rankandfile.source.program.modules import Files
 
 from .choose import patches
 from .code import Code
-from .edit import LibCSTMissing
 from .patch import Patch, Refusal
 from .problem import Problem, of_verdict
 
 
 def advise(diagnosis: Diagnosis, tree: Files, plain: bool = False) -> Diagnosis:
-    """The diagnosis with a patch for each verdict that has a place and a pattern, and with its probes.
-
-    Without LibCST the diagnosis stays as it is, with a note that says what to install.
-    """
+    """The diagnosis with a patch for each verdict that has a place and a pattern, and with its probes."""
     code = Code(tree)
-    try:
-        verdicts = [
-            _advised(verdict, diagnosis.job.world_size, code, plain) for verdict in diagnosis.verdicts
-        ]
-    except LibCSTMissing as error:
-        note = Note(file="patches", where="", what=str(error))
-        return msgspec.structs.replace(diagnosis, notes=[*diagnosis.notes, note])
+    verdicts = [_advised(verdict, diagnosis.job.world_size, code, plain) for verdict in diagnosis.verdicts]
     return msgspec.structs.replace(diagnosis, verdicts=verdicts)
 
 

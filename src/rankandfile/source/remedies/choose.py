@@ -20,10 +20,7 @@ def patterns() -> list[Pattern]:
 
 
 def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[Patch | Refusal]:
-    """What every pattern that serves the cause has to say of the place, patches first.
-
-    Raises `LibCSTMissing`.
-    """
+    """What every pattern that serves the cause has to say of the place, patches first."""
     code = files if isinstance(files, Code) else Code(files)
     place = place_of(problem, code)
     if place is None:
@@ -38,7 +35,7 @@ def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[
 
 
 def patched(problem: Problem, files: Files | Code, plain: bool = False) -> Patch | Refusal:
-    """The patch for a problem, or why there is none. Raises `LibCSTMissing`."""
+    """The patch for a problem, or why there is none."""
     found = patches(problem, files, plain)
     return found[0] if found else Refusal("", f"no pattern fixes {problem.cause} at such a place")
 

@@ -7,12 +7,11 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rankandfile.source.program.modules import Files, Program
 
-if TYPE_CHECKING:
-    from libcst.metadata import MetadataWrapper
+from .indentation import lines_in_strings
 
 FunctionNode: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
 
@@ -49,16 +48,22 @@ class Module:
     tree: ast.Module
 
     @cached_property
-    def placed(self) -> MetadataWrapper:
-        """The module as LibCST reads it, whose places are worked out once for all edits. Raises what LibCST does."""
-        import libcst
-
-        return libcst.metadata.MetadataWrapper(libcst.parse_module(self.text), unsafe_skip_copy=True)
-
-    @cached_property
     def lines(self) -> list[str]:
         """As the parser counts them: a form feed or a separator inside a line does not end it."""
         return self.text.split("\n")
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The place in the text at which each line begins."""
+        found = [0]
+        for line in self.lines:
+            found.append(found[-1] + len(line) + 1)
+        return found
+
+    @cached_property
+    def in_strings(self) -> set[int]:
+        """Lines, from 0, that begin within a string."""
+        return lines_in_strings(self.tree)
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:

@@ -12,7 +12,7 @@ from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProc
 from rankandfile.evidence.text.logs import clock, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.past_attempts import without_past_attempts
-from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
+from rankandfile.evidence.text.logs.raw import Columns, LogRow, RawLog, columns_of, packed_columns
 from rankandfile.evidence.text.logs.whose import identity
 from rankandfile.evidence.text.logs.whose.local_devices import by_device
 from rankandfile.evidence.text.logs.whose.npu_places import with_places
@@ -46,11 +46,15 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
     `processes`: the ranks of processes, as far as any file tells them.
     """
     for part in parts:
-        if part.rank is not None and identity.of_others(part.rank, part.raw.columns):
+        if (
+            part.rank is not None
+            and identity.PREFIX in part.raw.packed
+            and identity.of_others(part.rank, part.raw.columns)
+        ):
             part.rank, part.rank_from = None, None
-    logs = pl.DataFrame(
-        [_row(number, part) for number, part in enumerate(parts)], log_schema("logs"), orient="row"
-    )
+    rows = zip(*(_row(number, part) for number, part in enumerate(parts)), strict=True)
+    schema = log_schema("logs")
+    logs = pl.DataFrame(dict(zip(schema, rows, strict=False)) or None, schema)
     _compare(parts, processes)
     events = identity.without_tags_of_agents(without_past_attempts(_events(parts)))
     world = max(logs["world_size"].drop_nulls().to_list(), default=None)
@@ -74,7 +78,8 @@ def _compare(parts: Sequence[LogPart], processes: KnownProcesses) -> None:
     for number, events in found.items():
         raw = parts[number].raw
         more = columns_of(events)
-        raw.columns = {name: [*raw.columns.get(name, ()), *values] for name, values in more.items()}
+        known = raw.columns
+        raw.packed = packed_columns({name: [*known.get(name, ()), *values] for name, values in more.items()})
         raw.said = []
 
 
@@ -90,18 +95,15 @@ def _row(number: int, part: LogPart) -> list[Any]:
 
 def _events(parts: Sequence[LogPart]) -> pl.DataFrame:
     """One table of all logs' events: a table for each log would take far longer to make than the logs to read."""
-    told = [(number, part.raw.columns) for number, part in enumerate(parts) if part.raw.columns]
-    numbers = [number for number, columns in told for _ in columns["line"]]
+    schema = log_schema("events")
+    told: Columns = {name: [] for name in schema}
+    for number, part in enumerate(parts):
+        columns = part.raw.columns
+        told["log"] += [number] * len(columns.get("line", ()))
+        for name in schema.keys() & columns.keys():
+            told[name] += columns[name]
     return pl.DataFrame(
-        [
-            pl.Series(
-                name,
-                numbers if name == "log" else [value for _, columns in told for value in columns[name]],
-                dtype=dtype,
-                strict=False,
-            )
-            for name, dtype in log_schema("events").items()
-        ]
+        [pl.Series(name, told.pop(name), dtype=dtype, strict=False) for name, dtype in schema.items()]
     )
 
 
@@ -111,7 +113,7 @@ def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
     lacking = pl.col("time_quality").cast(pl.String).str.ends_with("no_year")
     if not events.select(lacking.any()).item():
         return events
-    written = pl.Series([part.written_ns for part in parts], dtype=pl.Int64)
+    written = [part.written_ns for part in parts]
     rows = events.with_row_index().filter(lacking)
     dated = pl.col("time_quality").cast(pl.String).is_in(["wall", "zoned"])
     known = (
@@ -120,7 +122,7 @@ def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
     latest = known["time_ns"].max()
     if isinstance(latest, int):
         # Those that have none are of the same job.
-        written = pl.Series([min(ns, latest) if ns else latest for ns in written.to_list()], dtype=pl.Int64)
+        written = [min(ns, latest) if ns else latest for ns in written]
     for log, last in known.iter_rows():
         written[log] = last
     times = [

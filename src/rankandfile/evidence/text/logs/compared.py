@@ -7,9 +7,11 @@ counter that all repeat and that is behind on one. What each rank says of itself
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rankandfile.evidence.text.bare_line import BareLine
@@ -44,8 +46,16 @@ _TELLS_OR_ENDS = re.compile(
 )
 
 
+class Quota:
+    """Of how many more logs the lines are worth keeping. A decoding process has one: of too many none are compared."""
+
+    left = math.inf
+
+
 def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whole: bool) -> list[Said]:
     """Distinct lines at a file's beginning and end, of a shape that repeats the last. `whole`: the head is the file."""
+    if Quota.left <= 0:
+        return []
     numbered = [(number, bare) for number, bare in enumerate(head[:_LOOKED], start=1)]
     first_of_tail = lines - len(tail) + 1
     rest = [(first_of_tail + place, bare) for place, bare in enumerate(tail)][-_LOOKED:]
@@ -68,6 +78,7 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
             line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times, pid=bare.pid, host=bare.host
         )
     found = list(shapes.values())
+    Quota.left -= bool(found)
     return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
 
 
@@ -76,7 +87,12 @@ def _plain(text: str) -> bool:
 
 
 def shape_of(text: str) -> str:
-    return _NUMBER.sub("#", text[:_LONGEST])
+    return _shape_of(text[:_LONGEST])
+
+
+@lru_cache(maxsize=1 << 12)
+def _shape_of(text: str) -> str:
+    return _NUMBER.sub("#", text)
 
 
 def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[int, list[Event]]:

@@ -5,13 +5,13 @@ inside it. Looking up those words only, and not every byte, makes the cost indep
 one multiplication and one table look-up per four bytes. What is found that way is confirmed by 8 bytes where the
 literal has them, else by all that the literal has.
 
-Small files are not worth loading NumPy for: a regular expression serves.
+A few small files are not worth loading NumPy for: each literal is looked for by itself.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -28,15 +28,23 @@ _MULTIPLIER, _OTHER = 2_654_435_769, 2_246_822_519
 #: Words looked up at a time.
 _BLOCK = 1 << 16
 
-#: Below this size the plain way is as fast.
-SMALL = 1 << 20
+#: Bytes of one file, or of all that a process reads, from which on loading NumPy is worth it.
+SMALL = 1 << 19
+
+
+class _Volume:
+    """How much this process has been asked to look through."""
+
+    bytes = 0
 
 
 def finder(size: int, literals: Iterable[bytes] | None = None) -> Finder:
     """What looks for the catalogue's literals in a file of that size."""
+    _Volume.bytes += size
+    small = _Volume.bytes < SMALL and "numpy" not in sys.modules
     if literals is None:
-        return _catalogue(size < SMALL)
-    return plain(tuple(literals)) if size < SMALL else sampled(tuple(literals))
+        return _catalogue(small)
+    return plain(tuple(literals)) if small else sampled(tuple(literals))
 
 
 @cache
@@ -46,12 +54,17 @@ def _catalogue(small: bool) -> Finder:
 
 
 def plain(literals: Sequence[bytes]) -> Finder:
-    pattern = re.compile(b"|".join(re.escape(literal) for literal in literals))
-
     def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
-        return [match.start() for match in pattern.finditer(buffer, begin, end)]
+        return sorted(at for literal in literals for at in _places(buffer, literal, begin, end))
 
     return find
+
+
+def _places(buffer: bytes, literal: bytes, begin: int, end: int) -> Iterator[int]:
+    at = buffer.find(literal, begin, end)
+    while at >= 0:
+        yield at
+        at = buffer.find(literal, at + len(literal), end)
 
 
 def sampled(literals: Sequence[bytes]) -> Finder:

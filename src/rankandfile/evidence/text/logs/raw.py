@@ -17,6 +17,10 @@ COLUMNS = tuple(Event.__struct_fields__)
 MOST_COMPARED = 4096
 
 
+Columns = dict[str, list[Any]]
+"""`COLUMNS`, of equal length; `fields` as JSON text. Nothing of a log without events."""
+
+
 class LogRow(msgspec.Struct, array_like=True):
     bytes: int = 0
     lines: int = 0
@@ -46,17 +50,26 @@ class Said(msgspec.Struct, array_like=True, kw_only=True):
 
 class RawLog(msgspec.Struct, array_like=True):
     row: LogRow
-    columns: dict[str, list[Any]]
-    """`COLUMNS`, of equal length; `fields` as JSON text. Nothing of a log without events."""
+    packed: bytes = b""
+    """Its events, as `packed_columns` writes them: there may be a hundred thousand logs of an event each, and as
+    objects those would take gigabytes."""
     notes: list[RawNote] = []
     said: list[Said] = []
     told: Told = Told()
 
+    @property
+    def columns(self) -> Columns:
+        return _unpack_columns(self.packed) if self.packed else {}
 
-def columns_of(events: list[Event]) -> dict[str, list[Any]]:
+
+def packed_columns(columns: Columns) -> bytes:
+    return pack(columns) if columns else b""
+
+
+def columns_of(events: list[Event]) -> Columns:
     if not events:
         return {}
-    columns: dict[str, list[Any]] = {name: [getattr(event, name) for event in events] for name in COLUMNS}
+    columns: Columns = {name: [getattr(event, name) for event in events] for name in COLUMNS}
     columns["fields"] = [
         msgspec.json.encode(event.fields).decode() if event.fields else None for event in events
     ]
@@ -65,3 +78,4 @@ def columns_of(events: list[Event]) -> dict[str, list[Any]]:
 
 pack = msgspec.msgpack.Encoder().encode
 unpack = msgspec.msgpack.Decoder(RawLog).decode
+_unpack_columns = msgspec.msgpack.Decoder(Columns).decode

@@ -14,7 +14,7 @@ from rankandfile.evidence.text.logs.compared import said_in
 from rankandfile.evidence.text.logs.event import Event, clean
 from rankandfile.evidence.text.logs.last_words import last_words
 from rankandfile.evidence.text.logs.progress import progress_in
-from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
+from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of, packed_columns
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
 from rankandfile.evidence.text.logs.unread import unread_in
 from rankandfile.evidence.text.logs.versions import torch_of
@@ -78,7 +78,8 @@ class Events:
         hosts = {bare.host for bare in head if bare.host}
         row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
         row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")
-        self.listener.hear([*head, *tail])
+        heard = {id(bare) for bare in head}
+        self.listener.hear([*head, *(bare for bare in tail if id(bare) not in heard)])
         told = self.listener.told()
         row.world_size = _world(events) or told.world_size
         row.torch = torch_of(event.text for event in events)
@@ -90,7 +91,8 @@ class Events:
         work = progress_in(tail, self.scan.lines, min(warned)) if warned else []
         said = said_in(head, tail, self.scan.lines, size <= _EDGE)
         moved = last_words(tail, self.scan.lines)
-        return RawLog(row, columns_of([*events, *unread, *work, *moved]), self.notes, said, told)
+        columns = columns_of([*events, *unread, *work, *moved])
+        return RawLog(row, packed_columns(columns), self.notes, said, told)
 
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []

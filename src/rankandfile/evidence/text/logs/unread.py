@@ -12,12 +12,32 @@ _LOOKS = re.compile(
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|(?i:\b(?:fatal|panic|hung|hang|stuck|deadlock\w*|timed out|timeout|aborted|"
     r"crashed|killed|lost connection|unreachable|not responding|failed|failure)\b)|\b\w+(?:Error|Exception)\b"
 )
+#: What every such line has, in small letters.
+_SIGNS = (
+    *(
+        "error",
+        "fatal",
+        "critical",
+        "panic",
+        "hung",
+        "hang",
+        "stuck",
+        "deadlock",
+        "timed out",
+        "timeout",
+        "abort",
+    ),
+    *("crashed", "killed", "lost connection", "unreachable", "not responding", "fail", "exception"),
+)
 _MOST = 4
 _LOOKED = 80
 
 
 def unread_in(tail: Sequence[BareLine], lines: int) -> list[Event]:
     """The last few of them, each of its own words."""
+    written = "\n".join(bare.body[:400] for bare in tail[-_LOOKED:]).lower()
+    if not any(sign in written for sign in _SIGNS):
+        return []
     found: dict[str, Event] = {}
     first = lines - len(tail) + 1
     for place in range(len(tail) - 1, max(-1, len(tail) - 1 - _LOOKED), -1):

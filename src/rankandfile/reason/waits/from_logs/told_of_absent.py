@@ -29,12 +29,12 @@ def at_work(facts: Facts, ranks: tuple[int, ...], reports: tuple[Report, ...]) -
     gave_up = _rows_of(facts.case, ids)
     first = gave_up["time_ns"].min()
     lines = dict(gave_up.group_by("log").agg(pl.col("line").min()).iter_rows())
-    pods = _pods(facts.case)
+    pods, theirs = _pods(facts.case), set(ranks)
     for one in reversed(counters(facts.case)):
         if one.rank is None:
-            mine = len(ranks) == 1 and not pods.get(one.pod or "", set(ranks)).isdisjoint(ranks)
+            mine = len(ranks) == 1 and not pods.get(one.pod or "", theirs).isdisjoint(theirs)
         else:
-            mine = one.rank in ranks
+            mine = one.rank in theirs
         after = one.log in lines and one.line > lines[one.log]
         if mine and (one.moved_until(first if isinstance(first, int) else None) or after):
             return one

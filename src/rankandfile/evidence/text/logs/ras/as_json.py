@@ -10,7 +10,7 @@ import msgspec
 
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import Event, clean
-from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of
+from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of, packed_columns
 
 #: Bytes of one answer that are read: 16k ranks in thousands of communicators take tens of megabytes.
 MOST = 128 << 20
@@ -29,7 +29,7 @@ def log(data: bytes, size: int) -> RawLog:
     """The answer in a file of that size, as if it were a log."""
     events, notes = read(data)
     world = max((e.fields["size"] for e in events if e.kind == "ras_communicator"), default=None)
-    return RawLog(LogRow(bytes=size, world_size=world), columns_of(events), notes)
+    return RawLog(LogRow(bytes=size, world_size=world), packed_columns(columns_of(events)), notes)
 
 
 def read(data: bytes) -> tuple[list[Event], list[RawNote]]:

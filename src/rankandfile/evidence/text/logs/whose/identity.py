@@ -16,6 +16,8 @@ import polars as pl
 from rankandfile.evidence.owners.known_processes import KnownProcesses
 
 _FROM = pl.Categorical()
+PREFIX = b"prefix"
+"""Where the rank of a line comes from that a launcher wrote before it."""
 
 
 def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
@@ -24,7 +26,7 @@ def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
     if sum(kind == "last_said" for kind in columns.get("kind", ())) > 1:
         return True
     pairs = zip(columns.get("rank", ()), columns.get("rank_from", ()), strict=True)
-    said = Counter(other for other, how in pairs if how == "prefix")
+    said = Counter(other for other, how in pairs if how == PREFIX.decode())
     return bool(said) and 2 * said[rank] <= said.total()
 
 

@@ -1,0 +1,91 @@
+"""Plain values of options are taken by hand, and mean what Typer's own reading of them means."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP
+from typer.main import get_command
+
+from rankandfile.cli.main import application
+from rankandfile.cli.plain_values import UNSURE, plainly
+
+VALUES = [
+    "",
+    "0",
+    "1",
+    "-1",
+    "7",
+    "1.5",
+    "1e3",
+    "007",
+    " 7",
+    "+7",
+    "1_000",
+    "nan",
+    "inf",
+    "text",
+    "json",
+    "JSON",
+    "True",
+]
+VALUES += ["true", "x", "/", "/nowhere/at/all", "~", "a\nb", "9" * 30]
+
+
+def options() -> Iterator[Any]:
+    """Every option and argument of every command."""
+    waiting = [get_command(application())]
+    while waiting:
+        command: Any = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        yield from command.params
+
+
+def read(param: Any, value: object) -> object:
+    try:
+        return param.get_runtime_param().coerce(value, param=param, ctx=None)
+    except Exception as error:
+        return error
+
+
+def test_a_value_taken_by_hand_is_what_typer_makes_of_it() -> None:
+    if not all(hasattr(param, "type_descriptor") for param in options()):
+        pytest.skip("another Typer, which is left as it is")
+    taken = 0
+    for param in options():
+        kind, rules = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        several = param.multiple or param.nargs == -1
+        for value in [*VALUES, True, 1, 2.5, param.default]:
+            given = [value, "1"] if several and isinstance(value, str) else value
+            found = plainly(given, kind, rules)
+            if found is not UNSURE:
+                theirs = read(param, given)
+                assert (type(found), found) == (type(theirs), theirs), (param.name, given)
+                taken += 1
+    assert taken > 500
+
+
+def test_what_is_not_allowed_is_said_as_before(raf: Raf) -> None:
+    for wrong in (("--jobs", "0"), ("--jobs", "x"), ("--format", "foo"), ("--limit-seconds", "nan-")):
+        done = raf("diagnose", EARLY_STOP / "evidence", *wrong)
+        assert done.status == 2 and "Invalid value" in done.err and wrong[0] in done.err
+
+
+def test_a_short_run_loads_no_validators(tmp_path: Path) -> None:
+    seen = "import sys, atexit; atexit.register(lambda: print(*sys.modules))"
+    code = f"{seen}; from rankandfile.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "diagnose", EARLY_STOP / "evidence", "--src", EARLY_STOP / "src"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    assert done.returncode == 1 and "polars" in loaded
+    assert not loaded & {"pydantic", "libcst", "jinja2", "textual", "torch"}
