@@ -16,7 +16,6 @@ from typing import Annotated, NoReturn
 import typer
 from rich.markup import escape
 from typer import Exit, Option
-from typer.main import get_command
 
 from rankandfile import __version__, listing
 

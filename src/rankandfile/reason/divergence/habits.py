@@ -63,7 +63,7 @@ def goes_without(facts: WaitFacts, wait_end: WaitEnd) -> bool:
     if not any(call.lacking for call in calls):
         # All have come to all of them, and in which order shows.
         return False
-    ways = {c.group: row for c in calls if (row := lookup.call_at(facts, c.waiting[0], c.group, c.slot))}
+    ways = {c.group: row for c in calls if (row := lookup.call_at(facts, c.waiting[0], c.group, c.slot or 0))}
     for rank in wait_end.ranks[:_MOST]:
         made = facts.call_table.of_rank(rank)
         mine = [group for group in ways if rank in facts.membership.members[group]]
