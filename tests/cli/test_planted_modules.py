@@ -43,7 +43,6 @@ OTHERS = (
     "show evidence ticket.zip",
     "show groups evidence",
     "show progress evidence",
-    "show ring evidence",
     "show timeline ticket.zip",
     "skill show",
     "case pack evidence -o packed.zip --redact",

@@ -36,7 +36,7 @@ def check_dumps(dumps: list[RawDump], notes: list[RawNote]) -> None:
         assert all(len(column) == 8 * dump.calls for column in dump.integers)
         assert len(dump.durations_ms) in (0, 8 * dump.calls)
         dump.rank = 0 if dump.rank is None else dump.rank
-    sent = unpack_decoded(pack(Decoded("fuzzed", dumps, notes)))
+    (sent,) = unpack_decoded(pack([Decoded("fuzzed", dumps, notes)]))
     case = assemble([Part(dump, f"file {n}", rank=dump.rank) for n, dump in enumerate(sent.dumps)])
     assert case.calls.height == sum(dump.calls for dump in dumps)
     for name in TABLES:

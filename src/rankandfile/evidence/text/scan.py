@@ -63,10 +63,11 @@ class Window:
 class Line:
     """One line that may say something, and where it stands."""
 
-    __slots__ = ("_end", "_start", "_window", "number", "offset", "tells")
+    __slots__ = ("_end", "_start", "_text", "_window", "number", "offset", "tells")
 
     def __init__(self, window: Window, start: int, end: int, number: int, tells: bool = True) -> None:
         self._window, self._start, self._end = window, start, end
+        self._text: str | None = None
         self.offset = window.base + start
         self.number = number
         self.tells = tells
@@ -74,7 +75,9 @@ class Line:
 
     @property
     def text(self) -> str:
-        return self._window.buffer[self._start : self._end].decode("utf-8", "replace")
+        if self._text is None:
+            self._text = self._window.buffer[self._start : self._end].decode("utf-8", "replace")
+        return self._text
 
     @property
     def taken(self) -> Sequence[BareLine]:

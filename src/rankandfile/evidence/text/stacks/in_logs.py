@@ -35,7 +35,10 @@ class InLog:
         """Number of the first line that has not been fed: none is fed twice."""
 
     def take(self, line: Line) -> None:
-        if line.number < self._next or not any(word in line.text for word in _WORDS):
+        if line.number < self._next:
+            return
+        text = line.text
+        if not any(word in text for word in _WORDS):
             return
         reader = self._reader
         if reader.collector.full:
