@@ -42,7 +42,7 @@ from .other_programs import fit
 from .own_place import with_own_place
 from .ras_agrees import said_by_ras
 from .silent_disagreement import silent_disagreements
-from .standstill_proof import MOST_ASKED, standstill_proved
+from .standstill_proof import MOST_ASKED, hangs_or_not
 
 Findings: TypeAlias = Mapping[str, tuple[Finding, ...]]
 """By the source that they are of, the best first."""
@@ -208,7 +208,7 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         for r in finding.culprits
     ]
     return Verdict(
-        hang=_hangs_or_not(facts, finding),
+        hang=hangs_or_not(facts, finding),
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,
@@ -229,14 +229,6 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         missing_evidence=list(finding.missing),
         claims=list(said.claims),
     )
-
-
-def _hangs_or_not(facts: Facts, finding: Finding) -> bool | None:
-    """That nobody can be named, and nothing is seen to wait, does not say that the job was well; nor does a story of
-    where ranks stood for a moment say that it was not."""
-    if not finding.hang:
-        return None if finding.cause in ("undetermined", "host_slow") else False
-    return None if finding.confidence == "hypothesis" and not standstill_proved(facts) else True
 
 
 def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:

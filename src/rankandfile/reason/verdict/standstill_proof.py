@@ -8,6 +8,8 @@ from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
 from rankandfile.reason.waits.patience import Patience, all_idle, patience
 
+from .finding import Finding
+
 #: Open calls of which it is asked how long they have waited.
 MOST_ASKED = 32
 #: Calls that can never end, however long one waits.
@@ -29,3 +31,13 @@ def standstill_proved(facts: Facts) -> bool:
             for call in facts.waits.pending[:MOST_ASKED]
         )
     )
+
+
+def hangs_or_not(facts: Facts, finding: Finding) -> bool | None:
+    """That nobody can be named, and nothing is seen to wait, does not say that the job was well; nor does a story of
+    where ranks stood for a moment say that it was not."""
+    if finding.hang is None:
+        return None
+    if not finding.hang:
+        return None if finding.cause in ("undetermined", "host_slow") else False
+    return None if finding.confidence == "hypothesis" and not standstill_proved(facts) else True

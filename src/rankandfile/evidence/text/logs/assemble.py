@@ -48,7 +48,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
     for part in parts:
         if (
             part.rank is not None
-            and identity.PREFIX in part.raw.packed
+            and any(sign in part.raw.packed for sign in identity.OF_OTHERS)
             and identity.of_others(part.rank, part.raw.columns)
         ):
             part.rank, part.rank_from = None, None

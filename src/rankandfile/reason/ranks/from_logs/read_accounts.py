@@ -32,14 +32,9 @@ _RAISES = ("traceback", "loader_raised", "oom")
 _OF_OTHERS = "^(K|R|P3|P4|P6|P7|J2)"
 """Shapes that are about another process than the one that writes them."""
 _DEVICE = (
-    "watchdog_device_error",
-    "cuda_error",
-    "cuda_failure",
-    "nccl_unhandled_cuda",
-    "device_assert",
-    "gpu_hang",
+    "watchdog_device_error", "cuda_error", "cuda_failure", "nccl_unhandled_cuda", "device_assert", "gpu_hang",
     "npu_fault",
-)
+)  # fmt: skip
 #: How the error of an end begins that a cluster brought about, by preempting or draining a node.
 _TAKEN = "taken away by its cluster"
 _LINK = ("ib_link_event",)

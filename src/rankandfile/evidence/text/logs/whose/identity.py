@@ -16,7 +16,9 @@ import polars as pl
 from rankandfile.evidence.owners.known_processes import KnownProcesses
 
 _FROM = pl.Categorical()
-PREFIX = b"prefix"
+_PREFIX = "prefix"
+#: What the packed events of a file hold that may be of others than the rank of its name.
+OF_OTHERS = (b"prefix", b"last_said")
 """Where the rank of a line comes from that a launcher wrote before it."""
 
 
@@ -26,7 +28,7 @@ def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
     if sum(kind == "last_said" for kind in columns.get("kind", ())) > 1:
         return True
     pairs = zip(columns.get("rank", ()), columns.get("rank_from", ()), strict=True)
-    said = Counter(other for other, how in pairs if how == PREFIX.decode())
+    said = Counter(other for other, how in pairs if how == _PREFIX)
     return bool(said) and 2 * said[rank] <= said.total()
 
 
