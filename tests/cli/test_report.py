@@ -34,7 +34,7 @@ def test_with_the_source_the_page_shows_where_they_part(raf: Raf, tmp_path: Path
     page, incident = tmp_path / "hang.html", EARLY_STOP
     raf("report", incident / "evidence", "--src", incident / "src", "-o", page)
     text = page.read_text()
-    assert "they part here" in text
+    assert "they diverge here" in text
     assert "if self.out_of_patience():" in text
     assert 'class="add"' in text, "a patch"
 

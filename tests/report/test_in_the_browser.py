@@ -183,7 +183,7 @@ def test_code_and_patches_are_shown_and_copied(
     path = write_page(with_code, shown, tmp_path / "report.html")
     with watched(browser, path, permissions=["clipboard-read", "clipboard-write"]) as seen:
         page = seen.page
-        assert "they part here" in page.locator("#source tr.is-condition").inner_text()
+        assert "they diverge here" in page.locator("#source tr.is-condition").inner_text()
         passed = "(row) => [...row.querySelectorAll('td.way')].map((one) => one.textContent.trim())"
         rows = page.locator("#source tbody tr")
         assert [rows.nth(i).evaluate(passed) for i in range(3)] == [

@@ -23,6 +23,9 @@ def called_from(case: Case, file: str, line: int | None) -> set[int]:
 
 
 def _stacks(case: Case, file: str, line: int | None) -> pl.Series:
-    frames = case.frames.filter((pl.col("file") == file) & (pl.col("line") == line))["frame"]
+    # A stack with frames in C names a file without its folders, where another has all of them.
+    whole = pl.col("file").cast(pl.String)
+    same = (whole == file) | whole.str.ends_with(f"/{file}") | pl.lit(file).str.ends_with(pl.lit("/") + whole)
+    frames = case.frames.filter((pl.col("line") == line) & same)["frame"]
     has = pl.col("frames").list.eval(pl.element().is_in(frames.implode())).list.any()
     return case.stacks.filter(has)["stack"]

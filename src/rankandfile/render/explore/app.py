@@ -38,7 +38,7 @@ class Explorer(App[None]):
     Words { align: center middle; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d", "divergence", "parting"),
+        Binding("d", "divergence", "divergence"),
         Binding("c", "culprit", "culprit"),
         Binding("u", "unfinished", "unfinished"),
         Binding("slash", "search", "search", key_display="/"),

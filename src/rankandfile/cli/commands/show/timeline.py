@@ -43,7 +43,7 @@ def timeline(
         Option(
             "--around",
             min=1,
-            help="Calls of each rank on either side of the parting, and at its end. Default: 8, in a trace 300.",
+            help="Calls of each rank on either side of the divergence, and at its end. Default: 8, in a trace 300.",
         ),
     ] = None,
     everything: Annotated[bool, Option("--all", help="All calls of all ranks.")] = False,
@@ -56,10 +56,10 @@ def timeline(
         ),
     ] = None,
 ) -> None:
-    """What happened when: calls around the parting, ranks that did the same in one row, or a trace to zoom into.
+    """What happened when: calls around the divergence, ranks that did the same in one row, or a trace to zoom into.
 
     Open a trace in https://ui.perfetto.dev or chrome://tracing. It has the ranks as tracks, arrows along each
-    collective, and the parting as a mark. Of a job of more than 64 ranks it has the culprits and some ranks of each
+    collective, and the divergence as a mark. Of a job of more than 64 ranks it has the culprits and some ranks of each
     cohort, unless --rank or --all says more. Clocks of different hosts are taken as they are.
     """
     if output is not None:

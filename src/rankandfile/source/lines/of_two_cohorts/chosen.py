@@ -46,7 +46,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
             most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
             if decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN)):
                 continue
-            if best is None or decision.weight < best.weight:
+            # The rest of the weight compares decisions of one pair; of the pairs the best founded comes first.
+            if best is None or decision.weight[0] < best.weight[0]:
                 best, chosen = decision, divergence
     if best is not None and chosen is not None and best.reason.level == "varying":
         # A wrapper's handler is the same for all that it wraps: that this function is tried again is said above it.

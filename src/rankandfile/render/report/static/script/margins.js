@@ -1,4 +1,4 @@
-// What stands around the calls: where they parted, the ruler, the names of the rows, and marks.
+// What stands around the calls: where they diverged, the ruler, the names of the rows, and marks.
 
 function paintParting() {
   const { parted } = view.sheet;
@@ -99,7 +99,7 @@ function paintRuler() {
   if (mark !== null && mark > gutter - 40 && mark < view.width + 40) {
     context.font = "700 12px system-ui, sans-serif";
     context.fillStyle = css(palette.culprit);
-    const text = `parted ${view.sheet.numbered_by === "seq" ? "#" : ""}${parted}`;
+    const text = `diverged ${view.sheet.numbered_by === "seq" ? "#" : ""}${parted}`;
     const half = context.measureText(text).width / 2;
     context.fillText(text, clamp(mark, gutter + half + 2, view.width - half - 4), RULER / 2);
   }

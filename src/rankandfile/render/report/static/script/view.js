@@ -68,7 +68,7 @@ function goToParting() {
   showRow(rowOfInterest());
   keepInside();
   draw();
-  say(at === null ? "The end of the calls" : `${name(indexOf(at))}, ${view.sheet.parted === null ? "where they wait" : "where they parted"}`);
+  say(at === null ? "The end of the calls" : `${name(indexOf(at))}, ${view.sheet.parted === null ? "where they wait" : "where they diverged"}`);
 }
 
 function showAll() {
@@ -100,7 +100,7 @@ function useSheet(number) {
   const by = view.sheet.numbered_by === "seq" ? "the number of the call in its group" : "the order of each rank's own calls";
   notes.push(`Columns: ${by}.`);
   if (view.sheet.tracks.length > 1 && view.sheet.comparable) notes.push("A marked corner: not the call that most ranks made under this number.");
-  if (view.sheet.shifted) notes.push("From the parting on calls meet others than they should; Align puts those that belong together below each other.");
+  if (view.sheet.shifted) notes.push("From the divergence on calls meet others than they should; Align puts those that belong together below each other.");
   if (view.sheet.earlier) notes.push(`${view.sheet.earlier.toLocaleString("en")} earlier columns are not shown.`);
   if (view.sheet.later) notes.push(`${view.sheet.later.toLocaleString("en")} later columns are not shown.`);
   if (view.sheet.tracks.some((track) => !track.alike)) notes.push("Too many ranks differ: a line marked ≈ shows one of its ranks, and the others end like it.");
