@@ -31,7 +31,7 @@ SHARED = [
     "src", "git", "hung", "attempt", "jobs", "limit_seconds", "limit_files", "follow_links",
 ]  # fmt: skip
 DIAGNOSING = ["diagnose", "report", "fix", "explore", "investigate", "mcp"]
-SHOWING = ["source", "waits", "cohorts", "divergence", "timeline", "stacks", "evidence"]
+SHOWING = ["source", "waits", "cohorts", "timeline", "stacks", "evidence"]
 
 _YEARS_NS = 3 * 365 * 86_400 * 10**9
 
@@ -130,7 +130,7 @@ def test_where_no_source_is_named_another_place_may_be_looked_at() -> None:
         (["."], Options(sources=(Path("nowhere"),)), "nowhere: no such file or directory"),
         (["."], Options(revision="v1"), "--git needs --src"),
         (["."], Options(sources=(Path(),)), "no Python file in ."),
-        (["notes.txt"], Options(), "nothing that tells of a job could be read from notes.txt"),
+        (["notes.txt"], Options(), "notes.txt: nothing there tells of a job"),
     ],
 )
 def test_what_a_person_can_mend_is_one_line(

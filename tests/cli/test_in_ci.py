@@ -59,7 +59,7 @@ def test_the_action_annotates_sums_up_and_tells_the_steps_after_it(
     assert done.returncode == status, done.stderr
     files = [line.partition("file=")[2].partition(",")[0] for line in done.stdout.splitlines()]
     assert files[0] == "train/trainer.py" and set(files) <= {"train/trainer.py", "train/parallel.py"}
-    assert (tmp_path / "summary").read_text().startswith("## EARLY EXIT")
+    assert (tmp_path / "summary").read_text().startswith("## HANG: rank 2 left early")
     told = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
     assert told["hang"] == "true" and (repository / told["report"]).stat().st_size > 1000
     places = json.loads((repository / told["sarif"]).read_text())["runs"][0]["results"][0]["locations"]
@@ -119,4 +119,4 @@ def test_the_sidecar_answers_dumps_and_whoever_asks(
         container.kill()
         container.wait()
         said = sidecar.communicate(timeout=60)[0]
-    assert "EARLY EXIT" in said and "1 process" in said, said
+    assert "HANG: rank 2 left early" in said and "1 process" in said, said

@@ -167,9 +167,8 @@ def test_a_browser_keeps_the_token_out_of_the_address(page: Page) -> None:
 
 
 def test_the_folder_fills_with_what_torch_reads(page: Page) -> None:
-    written = until(lambda: [one for one in page.dumps.glob("verdict_*.txt") if "rank 1" in one.read_text()])
-    assert "holds_the_lock" in written[-1].read_text()
     # A rank that is busy may not answer in the first of them.
+    until(lambda: [one for one in page.dumps.glob("verdict_*.txt") if "holds_the_lock" in one.read_text()])
     until(lambda: [one for one in page.dumps.glob("stacks_*.txt") if "in holds_the_lock" in one.read_text()])
     pickles = max(page.dumps.glob("pickles_*"))
     assert sorted(one.name for one in pickles.iterdir()) == ["rank_0", "rank_1"]

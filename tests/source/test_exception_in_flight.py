@@ -51,6 +51,6 @@ def test_the_exception_that_nobody_printed_is_named(tmp_path: Path) -> None:
     finally:
         job.stop()
     said = " ".join(job.err.split())
-    assert "RAISED · rank 1 · rows.py:3" in said
+    assert "HANG: rank 1 raised an exception" in said and "rows.py:3 in parse" in said
     assert "Rank 1 raised ValueError: could not convert string to float: ''" in said
     assert "made the all_gather at train.py:13 while handling it" in said

@@ -90,7 +90,7 @@ def test_it_is_found_with_what_it_advises(environment: dict[str, str]) -> None:
 
 def test_it_is_on_the_card(environment: dict[str, str]) -> None:
     shown = raf(environment, "diagnose", EVIDENCE)
-    assert shown.startswith("FULL MOON")
+    assert shown.startswith("HANG: full moon")
     assert "Wait for the new moon" in shown
 
 

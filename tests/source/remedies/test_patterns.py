@@ -543,7 +543,7 @@ def main(loss):
     assert second.after.rstrip().endswith(
         "    step(loss)\n    dist.barrier()\n    dist.destroy_process_group()"
     )
-    assert isinstance(third, Patch) and "mends no hang" in third.decide
+    assert isinstance(third, Patch) and "fixes no hang" in third.decide
     assert third.after.rstrip().endswith(
         "    try:\n        step(loss)\n    except BaseException:\n        dump_flight_recorder()\n        raise\n"
         "    finally:\n        dist.barrier()\n        dist.destroy_process_group()"

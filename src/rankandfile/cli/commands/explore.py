@@ -33,14 +33,14 @@ def explore(options: Options, paths: Paths) -> None:
 
     Needs Textual: pip install 'rankandfile[explore]'. Source is read from --src, or where one stands.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError("raf explore needs a terminal; raf show and raf report work without one")
     try:
         from rankandfile.render.explore.app import Explorer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "textual":
             raise
         raise UserError("raf explore needs Textual: pip install 'rankandfile[explore]'") from error
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError("raf explore needs a terminal; raf show and raf report work without one")
     Explorer(rows(paths, options)).run()
 
 
