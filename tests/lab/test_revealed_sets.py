@@ -31,9 +31,11 @@ LOST = {
 }
 #: A healthy job of which nothing tells that the dumps are of a moment in which it ran.
 BLAMED = {
-    "dumps only": ["b04-slow-teacher", "a15-desk"],
+    "dumps only": ["b04-slow-teacher", "a15-desk", "a15-dialogue-finetune"],
     "copied without times": ["a07-clinic-votes"],
 }
+#: Two calls of one number: a rank whose log is lost is said to be waited for, though the others disagree.
+UNTRUE = {"logs only": ["b12-survey-scoring"]}
 
 
 @pytest.fixture(scope="module", params=ARCHIVES, ids=name_of)
@@ -73,4 +75,5 @@ def test_nobody_innocent_is_blamed(marks: list[tuple[BlindMarks, BlindMarks]]) -
 
 def test_no_statement_is_false(marks: list[tuple[BlindMarks, BlindMarks]]) -> None:
     untrue = {after.case: after.false for _, after in marks if after.false}
-    assert set(untrue) <= set(BLAMED.get(marks[0][1].form, [])), untrue
+    form = marks[0][1].form
+    assert set(untrue) <= {*BLAMED.get(form, []), *UNTRUE.get(form, [])}, untrue
