@@ -39,7 +39,6 @@ OTHERS = (
     "lab list",
     "mcp ticket.zip",
     "show cohorts ticket.zip",
-    "show divergence evidence",
     "show evidence ticket.zip",
     "show groups evidence",
     "show progress evidence",
