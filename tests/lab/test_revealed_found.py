@@ -24,8 +24,6 @@ WRONG = frozenset(
         "b29-hccl-fluentbit",
         # The rank is named; the cause is another one.
         "a08-ray-seg",
-        # Who raised below an error of HCCL: ranks are blamed that waited.
-        "a07-npu-moe",
     )
 )
 
