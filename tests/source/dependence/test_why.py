@@ -285,25 +285,3 @@ def test_a_hostile_program_takes_bounded_time_and_no_exception() -> None:
     )
     knot = "class A(B):\n    pass\nclass B(A):\n    pass\nx = A()\nx.y = x.y\nif x.y:\n    dist.barrier()\n"
     assert of(knot).level in ("unknown", "uniform")
-
-
-@pytest.mark.parametrize(
-    ("test", "numbers"),
-    [
-        ("rank == 2", {2}),
-        ("rank == 2 or rank == 5", {2, 5}),
-        ("rank != 2", set()),
-        ("rank % 4 == 2", set()),
-        ("half == 2", set()),
-    ],
-)
-def test_the_number_that_the_rank_is_compared_with_comes_along(test: str, numbers: set[int]) -> None:
-    body = f"rank = dist.get_rank()\nhalf = rank // 2\nsource = 1 if {test} else 0\nif source:\n    dist.barrier()\n"
-    found = of(body, "if source")
-    assert (found.source, set(found.compared)) == ("rank_api", numbers)
-
-
-def test_what_is_called_rank_and_is_not_one_is_compared_with_nothing() -> None:
-    body = "rank = len(os.listdir('.'))\nsource = 1 if rank == 2 else 0\nif source:\n    dist.barrier()\n"
-    found = of(body, "if source")
-    assert (found.source, set(found.compared)) == ("file_system", set())

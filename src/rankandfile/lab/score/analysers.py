@@ -157,7 +157,6 @@ _MISSING = re.compile(r"missing ranks: \{([\d, ]+)\}")
 _CULPRIT = re.compile(r"Culprit rank (\d+)")
 _SEQ = re.compile(r"sequence number: (\d+)")
 _GROUP = re.compile(r"group info: ([^:\s]+)")
-_FRAME = re.compile(r" at (\S+):(\d+)|(\S+\.py):(\d+)")
 _FINDS = re.compile(r"Not all ranks joining|has errors|COLLECTIVE_TYPE_MISMATCH|error msg:")
 
 

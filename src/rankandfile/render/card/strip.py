@@ -88,10 +88,6 @@ def _odd(verdict: Verdict, cohort: Cohort | None, doing: str) -> str:
     return said if call.detail and call.detail in doing else f"{said}: {doing}"
 
 
-def _others(verdict: Verdict, cohort: Cohort) -> str:
-    return came_to(verdict, cohort)
-
-
 def branch(verdict: Verdict) -> str:
     """The condition, and who went which way at it, as far as that was seen."""
     where = verdict.location

@@ -7,7 +7,6 @@ itself adds nothing to itself). Where a bound is met the value is unknown.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function, Module, Program
@@ -20,13 +19,12 @@ from .frame import Frame
 from .index import index_of
 from .objects import Objects
 from .reaching_assignments import reaching
-from .syntax import COMPREHENSIONS, EACH, KIND, LEN, Path, children, dotted, loop_of, text
+from .syntax import COMPREHENSIONS, EACH, KIND, LEN, Path, children, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
-_OF_RANK = ("rank_api", "environment")
 _NEVER_NONE = (*COMPREHENSIONS, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.JoinedStr, ast.Compare)
 
 
@@ -192,22 +190,11 @@ class Evaluator:
     def _comparison(self, e: ast.Compare, frame: Frame) -> Value:
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
             return self._identity(e, frame)
-        value = self.all([e.left, *e.comparators], frame)
-        number = _number_of_rank(e) if value.source in _OF_RANK else None
-        return value if number is None else replace(value, compared=frozenset({number}))
+        return self.all([e.left, *e.comparators], frame)
 
     def _identity(self, e: ast.Compare, frame: Frame) -> Value:
         """`x is None`: what an object was made of is no matter here, but whether one was made, or found."""
         return self.all([e.left, *e.comparators], frame, (KIND,))
-
-
-def _number_of_rank(e: ast.Compare) -> int | None:
-    """2 of `rank == 2`, also of `self.rank` and `group.rank()`."""
-    match e:
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=int() as number)]):
-            named = left.func if isinstance(left, ast.Call) and not left.args else left
-            return number if (dotted(named) or "").rpartition(".")[2] == "rank" else None
-    return None
 
 
 def _operands(e: ast.expr) -> list[ast.expr]:

@@ -42,8 +42,6 @@ class Reason:
     sentence: str = ""
     agreed: frozenset[str] = frozenset()
     """Groups over which the value was reduced or broadcast; it can still differ between them."""
-    compared: frozenset[int] = frozenset()
-    """The numbers that a test on the way holds the rank's own number against: 2 of `rank == 2`."""
 
 
 UNKNOWN = Reason("unknown")
@@ -56,9 +54,7 @@ def reason_of(value: Value) -> Reason:
     steps = tuple(
         Step(link.file, link.line, f"`{link.subject}` {link.verb}", link.upon) for link in value.chain
     )
-    return Reason(
-        value.level, value.axes, value.source, steps, _sentence(value), value.agreed, value.compared
-    )
+    return Reason(value.level, value.axes, value.source, steps, _sentence(value), value.agreed)
 
 
 def _sentence(value: Value) -> str:

@@ -35,6 +35,11 @@ def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
+def spans(node: ast.stmt | ast.expr, line: int) -> bool:
+    """Whether the line is one of the node's."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
 def dotted(e: ast.AST | None) -> str | None:
     """`a.b.c` as text; None for anything else."""
     parts: list[str] = []

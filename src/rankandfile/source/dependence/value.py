@@ -47,8 +47,6 @@ class Value:
     """Groups over which it was reduced or broadcast."""
     source: str = ""
     chain: tuple[Link, ...] = ()
-    compared: frozenset[int] = frozenset()
-    """The numbers that a test on the way holds the rank's own number against: 2 of `rank == 2`."""
 
     @property
     def differs(self) -> bool:
@@ -91,5 +89,5 @@ def _join(one: Value, other: Value) -> Value:
         return replace(one, axes=one.axes | other.axes)
     if one.level == other.level == "varying":
         better = one if len(one.chain) <= len(other.chain) else other
-        return replace(better, agreed=one.agreed & other.agreed, compared=one.compared | other.compared)
+        return replace(better, agreed=one.agreed & other.agreed)
     return one if _ORDER[one.level] >= _ORDER[other.level] else other

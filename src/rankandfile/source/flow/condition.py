@@ -46,6 +46,11 @@ class Condition:
     """What decides: the test, the iterator, the handler of an exception, the call that raises."""
 
 
+def tested(lines: list[str], line: int, test: ast.expr) -> Condition:
+    """That the test of this line comes out true, or does not."""
+    return Condition(line, lines[line - 1].strip(), "if", "taken", "not taken", test)
+
+
 def written(lines: list[str], owner: ast.AST, line: int) -> str:
     """The condition as it stands in the file, its header on one line."""
     last = max(line, _last(owner) or line)

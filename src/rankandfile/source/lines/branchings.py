@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .call_paths import OPAQUE, CallPath, Frame, Stop
+from .call_paths import OPAQUE, CallPath, Frame, Stop, first_unlike
 from .reachability import Reachability
 
 End: TypeAlias = Literal["end"]
@@ -62,7 +62,7 @@ def _moves(before: CallPath, to: CallPath | End, reachability: Reachability) -> 
     if to == "end":
         yield -1, 0
         return
-    depth = next((d for d, (a, b) in enumerate(zip(before, to, strict=False)) if a != b), None)
+    depth = first_unlike(before, to)
     if depth is not None and before[depth][:2] == to[depth][:2]:
         yield depth, 0
         rest = depth - 1
@@ -115,19 +115,29 @@ def _between(
         yield from _inside(normal, culprit, reachability, depth, rounds)
         return
     # A side that went into another function may be the only one that got so far in it.
-    if one == depth and normal != "end" and _can_pass(reachability, frame, after, normal, theirs):
-        sure = _must_pass(reachability, frame, after, normal, theirs)
-        yield from _passed(normal, depth + 1, rounds, culprit_left=True, sure=sure)
-    if other == depth and culprit != "end" and _can_pass(reachability, frame, after, culprit, ours):
-        sure = _must_pass(reachability, frame, after, culprit, ours)
-        yield from _passed(culprit, depth + 1, rounds, culprit_left=False, sure=sure)
+    if one == depth and normal != "end":
+        yield from _passed(reachability, (frame, after, theirs), normal, depth + 1, rounds, culprit_left=True)
+    if other == depth and culprit != "end":
+        yield from _passed(reachability, (frame, after, ours), culprit, depth + 1, rounds, culprit_left=False)
 
 
 def _passed(
-    path: CallPath, depth: int, rounds: int, culprit_left: bool, sure: bool = False
+    reachability: Reachability,
+    way: tuple[Frame, Stop | None, Stop | End],
+    path: CallPath,
+    depth: int,
+    rounds: int,
+    culprit_left: bool,
 ) -> Iterator[Branching]:
-    """The other side entered this function too, and left it without coming to this line. `sure`: it did enter it, and
-    whether it went deeper is open."""
+    """The other side may have entered the functions of `path` from `depth` on too, and left them without coming to its
+    lines. `way`: the function around them, and from where to where the other side went in it."""
+    frame, after, to = way
+    via = next(f.line for f in path if f[:2] == frame[:2])
+    lines = after.line if after else None, via, to.line if isinstance(to, Stop) else None
+    if not reachability.passes(frame, *lines):
+        return
+    # If it must have come by there, it did enter the first of them; whether it went deeper is open.
+    sure = reachability.must_pass(frame, *lines)
     for deeper in range(depth, len(path)):
         stop = _stop(path, deeper)
         here, there = (stop, "end") if culprit_left else ("end", stop)
@@ -150,36 +160,13 @@ def _inside(
     normal: CallPath, culprit: CallPath, reachability: Reachability, common: int = -1, rounds: int = 0
 ) -> Iterator[Branching]:
     """Both entered the functions below `common` anew, and one of the two may have gone by where the other went."""
-    differing = (d for d, (a, b) in enumerate(zip(normal, culprit, strict=False)) if d > common and a != b)
-    depth = next(differing, None)
+    depth = first_unlike(normal, culprit, common + 1)
     if depth is None or normal[depth][:2] != culprit[depth][:2]:
         return
     frame = normal[depth]
-    if _can_pass(reachability, frame, None, normal, _stop(culprit, depth)):
-        sure = _must_pass(reachability, frame, None, normal, _stop(culprit, depth))
-        yield from _passed(normal, depth + 1, rounds, culprit_left=True, sure=sure)
-    if _can_pass(reachability, frame, None, culprit, _stop(normal, depth)):
-        sure = _must_pass(reachability, frame, None, culprit, _stop(normal, depth))
-        yield from _passed(culprit, depth + 1, rounds, culprit_left=False, sure=sure)
-
-
-def _can_pass(
-    reachability: Reachability, frame: Frame, after: Stop | None, path: CallPath, to: Stop | End
-) -> bool:
-    """The side that went to `to` can have come by the line of `frame`'s function that `path` leads over."""
-    here = next(f.line for f in path if f[:2] == frame[:2])
-    return reachability.passes(
-        frame, after.line if after else None, here, to.line if isinstance(to, Stop) else None
-    )
-
-
-def _must_pass(
-    reachability: Reachability, frame: Frame, after: Stop | None, path: CallPath, to: Stop | End
-) -> bool:
-    here = next(f.line for f in path if f[:2] == frame[:2])
-    return reachability.must_pass(
-        frame, after.line if after else None, here, to.line if isinstance(to, Stop) else None
-    )
+    theirs, ours = _stop(culprit, depth), _stop(normal, depth)
+    yield from _passed(reachability, (frame, None, theirs), normal, depth + 1, rounds, culprit_left=True)
+    yield from _passed(reachability, (frame, None, ours), culprit, depth + 1, rounds, culprit_left=False)
 
 
 def _stop(path: CallPath, depth: int) -> Stop:

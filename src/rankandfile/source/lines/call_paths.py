@@ -33,6 +33,12 @@ CallPath: TypeAlias = tuple[Frame, ...]
 """Frames that are not torch's own, outermost first."""
 
 
+def first_unlike(one: CallPath, other: CallPath, begin: int = 0) -> int | None:
+    """The first depth from `begin` on at which the paths differ; None where one is the other's beginning."""
+    pairs = enumerate(zip(one[begin:], other[begin:], strict=False), start=begin)
+    return next((depth for depth, (mine, theirs) in pairs if mine != theirs), None)
+
+
 class Stop(NamedTuple):
     """A line in the function, and the function that was called from it, where one is known."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rankandfile.source.dependence import Reason, why
-from rankandfile.source.dependence.syntax import ancestors, text
+from rankandfile.source.dependence.syntax import ancestors, spans, text
 from rankandfile.source.flow import (
     Condition,
     Exit,
@@ -200,7 +200,7 @@ def conditions_of(function: Function, branching: Branching, raising: bool = Fals
 def _tried_again(function: Function, after: int, here: int) -> Iterator[Condition]:
     """Handlers inside a loop around both: what was called raised on its way back, and was called once more."""
     for loop in ast.walk(function.node):
-        if not isinstance(loop, (ast.For, ast.While)) or not _spans(loop, after) or not _spans(loop, here):
+        if not isinstance(loop, (ast.For, ast.While)) or not spans(loop, after) or not spans(loop, here):
             continue
         for handler in ast.walk(loop):
             if isinstance(handler, ast.ExceptHandler) and _covers(function, handler, after):
@@ -208,10 +208,6 @@ def _tried_again(function: Function, after: int, here: int) -> Iterator[Conditio
                 condition = Condition(handler.lineno, text, "except", "raised", "not raised", handler)
                 if not _ends(condition):
                     yield condition
-
-
-def _spans(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _ends(condition: Condition) -> bool:

@@ -20,7 +20,7 @@ from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted
-from rankandfile.source.flow import Condition
+from rankandfile.source.flow import tested
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import Class, method, resolve
 from rankandfile.source.program.scopes import own_nodes
@@ -74,8 +74,7 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
 
 
 def _differing(program: Program, function: Function, node: ast.expr, test: bool) -> Entry | None:
-    text = function.module.lines[node.lineno - 1].strip()
-    asked = Condition(node.lineno, text, "if", "taken", "not taken", node) if test else node
+    asked = tested(function.module.lines, node.lineno, node) if test else node
     reason = why(program, function, asked)
     return Entry(function, node.lineno, node, reason, test) if reason.level == "varying" else None
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from rankandfile.model.claims import TookBranch
 from rankandfile.model.ranks import format_ranks
+from rankandfile.source.dependence.syntax import spans
 
 from .call_paths import Stop
 from .decision import Decision
@@ -52,7 +53,7 @@ def _shows(decision: Decision, line: int, truth: bool) -> bool:
     if not isinstance(owner, ast.If | ast.While | ast.For) or decision.branching.rounds:
         return True
     other = owner.orelse if truth else owner.body
-    return not any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in other)
+    return not any(spans(node, line) for node in other)
 
 
 def _owns(statement: ast.AST, decides: ast.AST) -> bool:

@@ -57,9 +57,6 @@ class OneRank:
         self._left = _MOST_STEPS
         return self.ways(test, Frame(function))
 
-    def can_be_true(self, test: ast.expr, function: Function) -> bool:
-        return True in self.outcomes(test, function)
-
     def value(self, e: ast.expr, frame: Frame) -> Values:
         """What `e` can be where it stands in the frame."""
         self._left -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern
@@ -51,18 +52,14 @@ def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
         node
         for node in ast.walk(tree)
         if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign, ast.Return, ast.AnnAssign))
-        and node.lineno <= line <= (node.end_lineno or node.lineno)
+        and spans(node, line)
     ]
     return max(found, key=lambda node: node.lineno, default=None)
 
 
 def _tensors(statement: ast.stmt, line: int) -> list[ast.expr]:
     """What the call is handed, as far as naming it again has no effect."""
-    calls = [
-        part
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Call) and part.lineno <= line <= (part.end_lineno or part.lineno)
-    ]
+    calls = [part for part in ast.walk(statement) if isinstance(part, ast.Call) and spans(part, line)]
     if not calls:
         return []
     return [a for a in calls[0].args if _is_plain(a)][:3]

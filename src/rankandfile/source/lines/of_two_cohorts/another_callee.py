@@ -13,7 +13,7 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import calls_on
-from rankandfile.source.lines.call_paths import CallPath, Stop
+from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import Entry, enters
@@ -28,8 +28,8 @@ from rankandfile.source.program.places import SourcePlace
 def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """Where the choice came from, as far as that is known to differ; else the line itself."""
     one, other = divergence.normal, divergence.culprit
-    depth = next((d for d, (a, b) in enumerate(zip(one.path, other.path, strict=False)) if a != b), 0)
-    if depth == 0:
+    depth = first_unlike(one.path, other.path)
+    if not depth:
         return None
     place, *callees = (search.places.find(path[d]) for path, d in _around(one.path, other.path, depth))
     if place is None or not place.known:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
-from rankandfile.source.flow import Condition
+from rankandfile.source.flow import Condition, tested
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.program.modules import Function
@@ -79,8 +79,7 @@ def _in_function(
 ) -> tuple[SourcePlace, Condition, Reason] | None:
     """The innermost `if` of the function under which one of the names is added to, or one of the methods called."""
     for test in _guards(place.function, names, methods):
-        text = place.module.lines[test.lineno - 1].strip()
-        condition = Condition(test.lineno, text, "if", "taken", "not taken", test.test)
+        condition = tested(place.module.lines, test.lineno, test.test)
         reason = why(places.program, place.function, condition)
         if reason.level == "varying":
             return place, condition, reason

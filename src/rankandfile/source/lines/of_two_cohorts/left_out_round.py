@@ -15,8 +15,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
-from rankandfile.source.flow import Condition
+from rankandfile.source.flow import tested
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.decision import MOST_ROUNDS
@@ -37,8 +38,10 @@ def left_out_round(search: Search, divergence: CodeDivergence) -> FoundLine | No
         if place is None or not place.known or branching.guessed or branching.rounds > MOST_ROUNDS:
             continue
         for loop, line, goes_on, ended in _sides(place.function, branching, divergence):
+            lines = place.function.module.lines
             tests = [
-                (test, search.why(place, _condition(place.function, test))) for test in _skipping(loop, line)
+                (test, search.why(place, tested(lines, test.lineno, test.test)))
+                for test in _skipping(loop, line)
             ]
             known = [each for each in tests if each[1].level == "varying"]
             unknown = [each for each in tests if each[1].level == "unknown" and _asks_the_item(loop, each[0])]
@@ -60,14 +63,14 @@ def _sides(
     """The loop that one side has left, the line of the other's call in it, and both: who goes on, and who left."""
     after = branching.after
     around = [node for node in ast.walk(function.node) if isinstance(node, ast.For) and after is not None]
-    around = [loop for loop in around if after is not None and _spans(loop, after.line)]
+    around = [loop for loop in around if after is not None and spans(loop, after.line)]
     if not around:
         return
     loop = max(around, key=lambda node: node.lineno)
     ways = (branching.normal, divergence.normal), (branching.culprit, divergence.culprit)
     for (here, mine), (there, others) in (ways, ways[::-1]):
-        left = not isinstance(there, Stop) or not _spans(loop, there.line)
-        if isinstance(here, Stop) and _spans(loop, here.line) and left:
+        left = not isinstance(there, Stop) or not spans(loop, there.line)
+        if isinstance(here, Stop) and spans(loop, here.line) and left:
             yield loop, here.line, mine, others
 
 
@@ -78,7 +81,7 @@ def _skipping(loop: ast.For, line: int) -> Iterator[ast.If]:
         node = queue.pop(0)
         if isinstance(node, ast.If):
             branches = [part for part in (node.body, node.orelse) if part]
-            inside = [any(_spans(statement, line) for statement in part) for part in branches]
+            inside = [any(spans(statement, line) for statement in part) for part in branches]
             skips = node.lineno < line and any(isinstance(part[-1], ast.Continue) for part in branches)
             if (skips and not any(inside)) or sum(inside) == 1:
                 yield node
@@ -88,16 +91,6 @@ def _skipping(loop: ast.For, line: int) -> Iterator[ast.If]:
 def _asks_the_item(loop: ast.For, test: ast.If) -> bool:
     items = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
     return any(isinstance(node, ast.Name) and node.id in items for node in ast.walk(test.test))
-
-
-def _condition(function: Function, test: ast.If) -> Condition:
-    text = function.module.lines[test.lineno - 1].strip()
-    return Condition(test.lineno, text, "if", "taken", "not taken", test.test)
-
-
-def _spans(node: ast.AST, line: int) -> bool:
-    first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    return first is not None and first <= line <= (last or first)
 
 
 def _at(place: SourcePlace, line: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.frame import Frame
-from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.dependence.syntax import ancestors, spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import called_name, calls_on
@@ -81,7 +81,7 @@ def _functions(search: Search, place: SourcePlace) -> list[Function]:
     contexts = [
         item.context_expr
         for node in ast.walk(place.function.node)
-        if isinstance(node, ast.With) and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+        if isinstance(node, ast.With) and spans(node, place.line)
         for item in node.items
     ]
     queue = [(place.function, expression, 0) for expression in contexts]

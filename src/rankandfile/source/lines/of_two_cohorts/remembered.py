@@ -9,7 +9,7 @@ from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import arguments
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.arguments import calls_on
-from rankandfile.source.lines.call_paths import Stop
+from rankandfile.source.lines.call_paths import Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
@@ -25,7 +25,7 @@ _REMEMBERS = {"functools.lru_cache", "functools.cache"}
 def remembered(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """The cache's line, where one side is in such a function, asked for what differs between ranks."""
     normal, culprit = divergence.normal, divergence.culprit
-    parted = next((d for d, (a, b) in enumerate(zip(normal.path, culprit.path, strict=False)) if a != b), 0)
+    parted = first_unlike(normal.path, culprit.path) or 0
     for side, other in ((culprit, normal), (normal, culprit)):
         for depth in range(max(parted, 1), len(side.path)):
             place, caller = (search.places.find(side.path[d]) for d in (depth, depth - 1))

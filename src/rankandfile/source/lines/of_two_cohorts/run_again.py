@@ -13,7 +13,7 @@ from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.dependence import Reason
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.branchings import Branching
-from rankandfile.source.lines.call_paths import Frame, Stop
+from rankandfile.source.lines.call_paths import Frame, Stop, first_unlike
 from rankandfile.source.lines.decision import conditions_of
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -29,7 +29,7 @@ def run_again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     before, again, on = divergence.before, divergence.culprit.path, divergence.normal.path
     if divergence.own or not again or not on:
         return None
-    parted = next((d for d, (a, b) in enumerate(zip(before, on, strict=False)) if a != b), 0)
+    parted = first_unlike(before, on) or 0
     if parted >= len(before) or Reachability(search.places).comes_round(before[parted], on[parted].line):
         # It may as well have come round without what the others did.
         return None
