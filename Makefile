@@ -32,9 +32,9 @@ lint: $(VENV)/ready
 	$(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/mypy
 docs: $(VENV)/ready
 	$(BIN)/python docs/generate.py
-# The incidents of the causes' pages, made afresh: minutes.
+# The incidents of the causes' pages, made afresh: minutes. ONLY=killed makes that of one cause.
 record: $(VENV)/ready
-	cd docs && ../$(BIN)/python -m making.record
+	cd docs && ../$(BIN)/python -m making.record $(if $(ONLY),--only $(ONLY))
 screenshots: $(VENV)/ready
 	cd docs && ../$(BIN)/python -m making.screenshots
 site: $(VENV)/ready

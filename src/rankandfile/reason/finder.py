@@ -14,6 +14,12 @@ put together to one finding, by `finders/did_instead.py`:
 
     @teller(precedence=10)
     def by_a_signal(facts: Facts, asked: AskedRank) -> Story | None: ...
+
+Tellers are asked in the order of their precedence, and the first that answers is believed. Those that rest on the end
+of a process or on a failure of its own come first (10 to 70), then those that know only where it stands, `host_slow`
+with 80 and `host_blocked` with 90, then weaker signs. What tells more of the same standing than a stack does, such as a
+line of the rank's log, goes before 80: behind 90, it would be heard only where there is no stack.
+`joined` is for what may also befall a rank that has joined the call.
 """
 
 from __future__ import annotations

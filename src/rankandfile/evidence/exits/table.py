@@ -9,6 +9,7 @@ import polars as pl
 
 from rankandfile.evidence.exits.ends import End
 from rankandfile.model.events import event_id, log_schema
+from rankandfile.model.shape_ids import OF_THE_MACHINE
 
 _KINDS = {
     "child_failed": "child_failed",
@@ -131,7 +132,7 @@ def tie(exits: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
         pl.concat(
             [
                 exits.select("host", "pid", "rank"),
-                events.filter(~pl.col("shape").cast(pl.String).str.starts_with("K")).select(
+                events.filter(~pl.col("shape").cast(pl.String).str.contains(OF_THE_MACHINE)).select(
                     "host", "pid", "rank"
                 ),
             ]

@@ -9,6 +9,7 @@ import msgspec
 import polars as pl
 
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.shape_ids import OF_TORCH
 from rankandfile.reason.facts import Facts
 
 from .finding import Finding
@@ -75,5 +76,5 @@ def program_of(facts: Facts) -> str | None:
     found = [name for name, signs in _KINDS if not kinds.isdisjoint(signs)]
     found += [name for name, pattern in _FRAMES if files.str.contains(pattern).any()]
     found += [name for name in _NEXT if name in named]
-    torch = case.events["shape"].cast(pl.String).str.contains("^[WHGD]").any()
+    torch = case.events["shape"].cast(pl.String).str.contains(OF_TORCH).any()
     return next((name for name in found if name in _ABOVE_TORCH or not torch), None)

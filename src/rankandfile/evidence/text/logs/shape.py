@@ -4,8 +4,16 @@ The names of a pattern's groups are the names of the event's columns; any other 
 So a new shape is one line in one file of `shapes`.
 
 A space in a pattern is one or more white spaces, so ` ?` is never none: write `\\s*`. A group of digits becomes a
-number; keep the `0x` of a hexadecimal one inside the group. The id's letter is the family: `N` is NCCL's, whose lines
-tell hosts. An event is in the table at once; a verdict cites it only where `rankandfile.reason` reads its kind.
+number; keep the `0x` of a hexadecimal one inside the group. What stands before the match may be anything, so begin a
+pattern that must begin the line with `^`.
+
+The id is of a family (`rankandfile.model.shape_ids`), and the family decides whether a line tells of its writer or of
+another process: a launcher's line with an id of the writer's own would accuse the rank in whose file it stands. `rank`,
+`local_rank`, `host`, `pid` and `exit_code` are of the process that the line is about. A signal follows from an exit
+code (137 as well as -9), a rank from what other lines tell of the host, the process or the file.
+
+An event is in the table at once. A kind that is there already means what it meant: the verdict reads it without more.
+One that nobody reads is quoted where nothing else decides.
 """
 
 from __future__ import annotations
@@ -19,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, Event, clean, integer
 from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
 from rankandfile.model.event_roles import WORTH_OF_ROLE
+from rankandfile.model.shape_ids import FAMILIES, family
 
 if TYPE_CHECKING:
     from rankandfile.evidence.text.logs.context import Context
@@ -33,8 +42,9 @@ _SECONDS = {"timeout_s": "timeout_ms", "waited_s": "waited_ms"}
 class Shape:
     kind: str
     id: str
-    """The shape's name in the catalogue of log shapes: W1, H3, ..."""
+    """W1, H3, P7: a family of `rankandfile.model.shape_ids`, and a number. Several shapes may share it."""
     role: str
+    """What a line is worth: origin, messenger, echo or fact, as `rankandfile.model.events` tells."""
     needles: str | tuple[str, ...]
     """Literals, one of which stands in every line that matches."""
     pattern: str
@@ -49,6 +59,10 @@ class Shape:
     def __post_init__(self) -> None:
         if self.role not in WORTH_OF_ROLE:
             raise ValueError(f"shape {self.id}: {self.role} is no role of an event")
+        if family(self.id) not in FAMILIES:
+            raise ValueError(
+                f"shape {self.id}: {family(self.id)} is no family of rankandfile.model.shape_ids"
+            )
 
     @cached_property
     def regex(self) -> re.Pattern[str]:

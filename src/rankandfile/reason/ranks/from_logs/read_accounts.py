@@ -10,6 +10,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
+from rankandfile.model.shape_ids import OF_NCCL
 from rankandfile.model.work import WORK
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.at_work import read_work
@@ -289,7 +290,7 @@ def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
 
 def _hosts(case: Case) -> dict[int, str]:
     """By exit lists, dumps, and NCCL's lines, which begin with it; a log's folder may be called anything."""
-    ncclish = case.events.filter(pl.col("shape").cast(pl.String).str.starts_with("N"))
+    ncclish = case.events.filter(pl.col("shape").cast(pl.String).str.contains(OF_NCCL))
     named = [
         table.select("rank", "host").drop_nulls().unique("rank", keep="first", maintain_order=True)
         for table in (case.exits, case.dumps_used, ncclish)

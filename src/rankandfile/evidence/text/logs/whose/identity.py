@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from rankandfile.evidence.owners.known_processes import KnownProcesses
+from rankandfile.model.shape_ids import OF_ANOTHER_PROCESS
 
 _FROM = pl.Categorical()
 _PREFIX = "prefix"
@@ -37,7 +38,7 @@ def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
     owners = logs.select("log", pl.col("rank").alias("owner"), pl.col("host").alias("owner_host"))
     joined = events.join(owners, on="log", how="left", maintain_order="left")
     # What the kernel, the scheduler or an agent says is about another process than the one that owns the file.
-    theirs = pl.col("shape").cast(pl.String).str.contains("^(K|R|P3|P4|P6|P7)").fill_null(False)
+    theirs = pl.col("shape").cast(pl.String).str.contains(OF_ANOTHER_PROCESS).fill_null(False)
     kernels = pl.col("shape").cast(pl.String).is_in(["K4", "K5", "K6", "K7"])
     weak = pl.col("rank").is_null() | pl.col("rank_from").cast(pl.String).is_in(["first_group", "app"])
     lacks = weak & pl.col("owner").is_not_null() & ~theirs

@@ -11,12 +11,14 @@ from collections import defaultdict
 
 import polars as pl
 
+from rankandfile.model.shape_ids import OF_NCCL
+
 _FROM = pl.Categorical()
 
 
 def by_device(events: pl.DataFrame) -> pl.DataFrame:
     """Ranks of NCCL's lines without one."""
-    ncclish = pl.col("shape").cast(pl.String).str.starts_with("N") & pl.col("host").is_not_null()
+    ncclish = pl.col("shape").cast(pl.String).str.contains(OF_NCCL) & pl.col("host").is_not_null()
     lacking = ncclish & pl.col("rank").is_null() & pl.col("pid").is_not_null()
     lines = events.filter(lacking).select(
         "log", "host", "pid", pl.col("fields").str.json_path_match("$.device").cast(pl.Int64, strict=False)
