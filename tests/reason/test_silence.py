@@ -34,3 +34,12 @@ def test_a_rank_of_which_there_is_no_line() -> None:
     verdict = stuck({0: 1000, 1: 1001, 2: 1000})
     assert "Not a line is of rank 3." in verdict.sentence
     assert verdict.culprits == []
+
+
+def test_what_a_launcher_tells_of_a_rank_is_no_word_of_that_rank() -> None:
+    witnesses = Witnesses(Case(world_size=4))
+    for rank, seconds in {0: 1000, 1: 1001, 2: 400, 3: 1000}.items():
+        witnesses.gave_up(rank, 9, group_desc="default_pg")
+        witnesses.event("step", "fact", rank, time_ns=seconds * SECOND, time_quality="no_year")
+    witnesses.event("step", "fact", 2, shape="P7", time_ns=1001 * SECOND, time_quality="no_year")
+    assert "Rank 2 fell silent first" in diagnose(witnesses.case).verdicts[0].sentence

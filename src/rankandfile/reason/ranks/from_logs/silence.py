@@ -10,6 +10,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.shape_ids import OF_ANOTHER_PROCESS
 from rankandfile.reason.words import ranks_words, upper
 
 _LONG_NS = 30_000_000_000
@@ -22,7 +23,7 @@ _FEWEST = 3
 def silence(case: Case, world: int) -> str:
     """A sentence on ranks without a line, and on the one that fell silent first; empty if there is nothing to say."""
     spoke = {
-        *case.events["rank"].drop_nulls().to_list(),
+        *_own(case)["rank"].drop_nulls().to_list(),
         *case.logs.filter(pl.col("lines").fill_null(1) > 0)["rank"].drop_nulls().to_list(),
     }
     if len(spoke) < _FEWEST:
@@ -46,9 +47,7 @@ def _last(case: Case) -> dict[int, int]:
     lines = pl.concat(
         [
             case.logs.select("rank", pl.col("last_ns").alias("at"), "time_quality"),
-            case.events.filter(
-                ~pl.col("shape").cast(pl.String).str.contains("^(K|R|P3|P4)").fill_null(False)
-            ).select("rank", pl.col("time_ns").alias("at"), "time_quality"),
+            _own(case).select("rank", pl.col("time_ns").alias("at"), "time_quality"),
         ]
     ).drop_nulls()
     if not lines.height:
@@ -56,3 +55,9 @@ def _last(case: Case) -> dict[int, int]:
     usual = lines["time_quality"].mode().sort().first()
     same = lines.filter(pl.col("time_quality") == usual)
     return dict(same.group_by("rank").agg(pl.col("at").max()).iter_rows())
+
+
+def _own(case: Case) -> pl.DataFrame:
+    """Events without those in which a launcher, a kernel or a service tells of a rank: the rank did not speak there."""
+    told = pl.col("shape").cast(pl.String).str.contains(OF_ANOTHER_PROCESS).fill_null(False)
+    return case.events.filter(~told)
