@@ -306,3 +306,34 @@ def test_of_two_that_wait_for_each_other_in_other_calls_neither_is_blamed(tmp_pa
     incident = simulate("skip-ring-shift", tmp_path / "incident")
     found = rankandfile.diagnose([incident / "evidence" / "logs"]).verdicts[0]
     assert set(blamed(found)) <= {2}
+
+
+@pytest.mark.parametrize(
+    ("odd", "spoke", "suspected"),
+    [
+        ("BARRIER", (0, 1, 3), [3]),
+        ("BARRIER", (1, 3), []),
+        ("ALLGATHER", (0, 1, 2, 3, 4, 5, 7), []),
+    ],
+    ids=["two to one", "one to one", "so many to one that it is named"],
+)
+def test_who_was_not_heard_of_is_not_waited_for_by_those_that_disagree(
+    tmp_path: Path, odd: str, spoke: tuple[int, ...], suspected: list[int]
+) -> None:
+    """One left out a call, and is in the next at its number: the rank whose lines are lost may be in either of them."""
+    lines = {
+        f"rank_{rank}": CAUGHT.format(rank=rank, seq=43).replace(
+            "ALLREDUCE", odd if rank == 3 else "ALLREDUCE"
+        )
+        for rank in spoke
+    }
+    lost = next(rank for rank in range(8) if rank not in spoke)
+    lines["launcher"] = f"world size {4 if len(spoke) < 4 else 8}"
+    found = verdict(tmp_path, **{name: f"{text}\n" for name, text in lines.items()})
+    assert (
+        "asked for different things" in found.sentence
+        and f"ank{'' if len(spoke) != 2 else 's'} {lost}" in found.sentence
+    )
+    assert [one.rank for one in found.suspects] == suspected
+    assert blamed(found) == ([3] if len(spoke) > 4 else [])
+    assert not any(str(lost) in wait.waits_for for wait in found.waits)
