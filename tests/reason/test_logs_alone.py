@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -337,3 +338,50 @@ def test_who_was_not_heard_of_is_not_waited_for_by_those_that_disagree(
     assert [one.rank for one in found.suspects] == suspected
     assert blamed(found) == ([3] if len(spoke) > 4 else [])
     assert not any(str(lost) in wait.waits_for for wait in found.waits)
+
+
+SKIPPED = (
+    "12:00:21 ERROR trainer | step 644 failed, going on with the next batch",
+    "Traceback (most recent call last):",
+    '  File "/app/loop.py", line 51, in fit',
+    "    loss = model(batch)",
+    '  File "/app/packing.py", line 73, in mask',
+    '    raise ValueError("segment without an end")',
+    "ValueError: segment without an end",
+)
+
+
+@pytest.mark.parametrize(
+    "watch",
+    [
+        "12:42:19 WARNING monitor | no step finished for 1800 s (now in step {step})",
+        "[watchdog] No progress for 30 minutes, step={step}",
+        "12:42:19 CRITICAL has not made progress in the last 1800 seconds; current step {step}",
+    ],
+)
+@pytest.mark.parametrize("over", [False, True], ids=["the last word", "it went on"])
+def test_a_programs_own_watch_is_believed_until_it_goes_on(tmp_path: Path, watch: str, over: bool) -> None:
+    """Rank 2 caught an exception and is a step ahead; all say that nothing ends any more, or that it was slow once."""
+    later = (
+        [f"12:43:0{n} INFO trainer | step {650 + n} loss 2.{n}" for n in range(4)]
+        if over
+        # It says so again and again: its own number goes up, and nothing else does.
+        else [re.sub("1800|30", str(1800 * n), watch).format(step=644) for n in (2, 3, 4, 5)]
+    )
+    for rank in range(4):
+        step, said = (645, SKIPPED) if rank == 2 else (644, ())
+        lines = ("12:00:00 INFO trainer | step 640 loss 2.3", *said, watch.format(step=step), *later)
+        (tmp_path / f"rank_{rank}.log").write_text("\n".join(lines) + "\n")
+    found = rankandfile.diagnose([tmp_path]).verdicts[0]
+    if over:
+        assert blamed(found) == [] and not found.hang
+        return
+    assert (found.hang, found.cause, blamed(found)) == (True, "swallowed_exception", [2])
+    assert found.location is not None and found.location.line == 73
+
+
+def test_that_nothing_ends_is_told_where_nothing_else_is(tmp_path: Path) -> None:
+    watch = "WARNING no batch completed for 900 s"
+    found = verdict(tmp_path, **{f"rank_{rank}": f"step 9 loss 1.0\n{watch}\n" for rank in range(2)})
+    assert (found.hang, found.cause, blamed(found)) == (True, "undetermined", [])
+    assert watch in found.sentence
