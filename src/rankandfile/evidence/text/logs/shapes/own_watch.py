@@ -22,7 +22,11 @@ def _in_minutes(event: Event, _context: Context) -> None:
 SHAPES = (
     Shape(
         "no_step", "O1", "messenger",
-        ("o step ", "o steps ", "o progress ", "o training ", "o iteration", "o batch ", "not progressed", "not advanced", "not made progress", "n't made progress"),
+        # Ordinary lines have the words `step` and `progress`: only what stands around them here is rare.
+        ("no step for", "No step for", "no step in ", "No step in ", "step finished", "step complete", "step has been", "step ended for",
+         "steps finished", "steps complete", "tion finished", "tion complete", "tion has been", "batch finished", "batch complete",
+         "ogress for ", "ogress in the", "ogress since ", "ogress within", "ogress made", "ogress has been", "ogress after",
+         "not progressed", "not advanced", "not made progress", "n't made progress"),
         r"\b(?:[Nn]o (?:training |new |optimizer )?(?:steps?|progress|iterations?|batch|batches)(?: (?:was|has been|have been|has|have|is))?(?: (?:finished|completed|complete|done|made|seen|ended|taken|logged|reported|progress))?|(?:not|n't) (?:progressed|advanced|made (?:any )?progress))"
         r",? (?:for|in|since|within|after)(?: more than| over| at least| about)?(?: the)?(?: last| past)? (?:(?P<waited_s>[6-9]\d|\d{3,7})(?:\.\d{1,6})?\s*s(?:ec(?:ond)?s?)?|(?P<amount>\d{1,5})\s*(?P<unit>m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?))\b(?:.{0,40}?\bstep\s*[:=#]?\s*(?P<step>\d+))?",
         then=_in_minutes,
