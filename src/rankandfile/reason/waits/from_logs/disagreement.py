@@ -44,7 +44,7 @@ def disagreement(
         culprits=culprits,
         doing={claim.rank: f"is in {asked(claim)} instead" for claim in others if culprits},
         victims=tuple(sorted({*call.waiting} - set(culprits))),
-        location=location_of(others[0].place) if known else None,
+        location=location_of(others[0].place) if culprits else None,
         divergence=Divergence(
             group=logged.groups[call.group].words,
             seq=call.slot,
