@@ -24,18 +24,10 @@ LOST = {
     "dumps only": ["b10-vision-towers: culprits"],
     "culprit's dump lost": ["b09-token-budget: file", "b16-shard-norms: file"],
     "copied without times": [
-        "a07-clinic-votes: nobody",
         "b08-broken-rows: hang",
         "b10-vision-towers: culprits",
     ],
 }
-#: A healthy job of which nothing tells that the dumps are of a moment in which it ran.
-BLAMED = {
-    "dumps only": ["b04-slow-teacher", "a15-desk", "a15-dialogue-finetune"],
-    "copied without times": ["a07-clinic-votes"],
-}
-#: Two calls of one number: a rank whose log is lost is said to be waited for, though the others disagree.
-UNTRUE = {"logs only": ["b12-survey-scoring"]}
 
 
 @pytest.fixture(scope="module", params=ARCHIVES, ids=name_of)
@@ -70,10 +62,9 @@ def test_what_was_right_stays_right(marks: list[tuple[BlindMarks, BlindMarks]]) 
 
 def test_nobody_innocent_is_blamed(marks: list[tuple[BlindMarks, BlindMarks]]) -> None:
     blamed = {after.case for _, after in marks if after.innocents or after.nobody is False}
-    assert blamed <= set(BLAMED.get(marks[0][1].form, []))
+    assert not blamed
 
 
 def test_no_statement_is_false(marks: list[tuple[BlindMarks, BlindMarks]]) -> None:
     untrue = {after.case: after.false for _, after in marks if after.false}
-    form = marks[0][1].form
-    assert set(untrue) <= {*BLAMED.get(form, []), *UNTRUE.get(form, [])}, untrue
+    assert not untrue, untrue

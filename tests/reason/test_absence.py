@@ -72,6 +72,30 @@ def test_running_is_not_hanging() -> None:
     assert diagnose(case_of(job(), waited_s=30)).verdicts[0].hang
 
 
+@pytest.mark.parametrize(
+    "helper", [False, True], ids=["a line of its own", "a line that all calls go through"]
+)
+@pytest.mark.parametrize(
+    ("earlier", "named"), [(0, []), (2, [0])], ids=["for the first time", "as often before"]
+)
+def test_how_long_work_takes_that_was_not_done_before_nothing_tells(
+    helper: bool, earlier: int, named: list[int]
+) -> None:
+    """Rank 0 writes a first checkpoint, say, and the others wait longer than they ever did: as healthy jobs do."""
+    site = "comm.py:28" if helper else "save.py:9"
+    save: Step = Call(WORLD, "barrier", 1, site)
+    step: list[Step] = [Call(WORLD, "all_reduce", 64, site if helper else "trainer.py:63"), *BODY]
+    before = [*loop(step, 3), *loop([*BODY, save], earlier), *BODY]
+    programs = {rank: [*before, Stop() if rank == 0 else save] for rank in range(4)}
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), waited_s=30)).verdicts[0]
+    assert culprits(verdict) == named
+    if not named:
+        assert verdict.hang is None and [one.rank for one in verdict.suspects] == [0]
+        assert verdict.assumed and "for the first time" in verdict.assumed
+    over = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), waited_s=700)).verdicts[0]
+    assert culprits(over) == [0], "its own timeout is a measure that needs no past"
+
+
 def test_members_that_nobody_recorded_follow_from_the_mesh() -> None:
     """gloo: each group shows only who used it. Rank 3 never got to its first call on mesh_dp."""
     groups = {"1": [0, 2], "2": [1, 3], "3": [0, 1], "4": [2, 3], WORLD: [0, 1, 2, 3]}
@@ -143,7 +167,9 @@ def test_without_a_clock_it_is_taken_for_a_hang_and_that_is_said(backend: str) -
     verdict = diagnose(
         case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend=backend), waited_s=AGES)
     ).verdicts[0]
-    assert (verdict.hang, verdict.confidence, culprits(verdict)) == (True, "supported", [2])
+    assert (verdict.hang, verdict.confidence, culprits(verdict)) == (None, "hypothesis", [])
+    assert [one.rank for one in verdict.suspects] == [2]
+    assert verdict.divergence is None, "whoever had not come may have come later"
     assert verdict.assumed == "it hung: the files do not tell when they were written"
 
 

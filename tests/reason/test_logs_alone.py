@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -306,3 +307,81 @@ def test_of_two_that_wait_for_each_other_in_other_calls_neither_is_blamed(tmp_pa
     incident = simulate("skip-ring-shift", tmp_path / "incident")
     found = rankandfile.diagnose([incident / "evidence" / "logs"]).verdicts[0]
     assert set(blamed(found)) <= {2}
+
+
+@pytest.mark.parametrize(
+    ("odd", "spoke", "suspected"),
+    [
+        ("BARRIER", (0, 1, 3), [3]),
+        ("BARRIER", (1, 3), []),
+        ("ALLGATHER", (0, 1, 2, 3, 4, 5, 7), []),
+    ],
+    ids=["two to one", "one to one", "so many to one that it is named"],
+)
+def test_who_was_not_heard_of_is_not_waited_for_by_those_that_disagree(
+    tmp_path: Path, odd: str, spoke: tuple[int, ...], suspected: list[int]
+) -> None:
+    """One left out a call, and is in the next at its number: the rank whose lines are lost may be in either of them."""
+    lines = {
+        f"rank_{rank}": CAUGHT.format(rank=rank, seq=43).replace(
+            "ALLREDUCE", odd if rank == 3 else "ALLREDUCE"
+        )
+        for rank in spoke
+    }
+    lost = next(rank for rank in range(8) if rank not in spoke)
+    lines["launcher"] = f"world size {4 if len(spoke) < 4 else 8}"
+    found = verdict(tmp_path, **{name: f"{text}\n" for name, text in lines.items()})
+    assert (
+        "asked for different things" in found.sentence
+        and f"ank{'' if len(spoke) != 2 else 's'} {lost}" in found.sentence
+    )
+    assert [one.rank for one in found.suspects] == suspected
+    assert blamed(found) == ([3] if len(spoke) > 4 else [])
+    assert not any(str(lost) in wait.waits_for for wait in found.waits)
+
+
+SKIPPED = (
+    "12:00:21 ERROR trainer | step 644 failed, going on with the next batch",
+    "Traceback (most recent call last):",
+    '  File "/app/loop.py", line 51, in fit',
+    "    loss = model(batch)",
+    '  File "/app/packing.py", line 73, in mask',
+    '    raise ValueError("segment without an end")',
+    "ValueError: segment without an end",
+)
+
+
+@pytest.mark.parametrize(
+    "watch",
+    [
+        "12:42:19 WARNING monitor | no step finished for 1800 s (now in step {step})",
+        "[watchdog] No progress for 30 minutes, step={step}",
+        "12:42:19 CRITICAL has not made progress in the last 1800 seconds; current step {step}",
+    ],
+)
+@pytest.mark.parametrize("over", [False, True], ids=["the last word", "it went on"])
+def test_a_programs_own_watch_is_believed_until_it_goes_on(tmp_path: Path, watch: str, over: bool) -> None:
+    """Rank 2 caught an exception and is a step ahead; all say that nothing ends any more, or that it was slow once."""
+    later = (
+        [f"12:43:0{n} INFO trainer | step {650 + n} loss 2.{n}" for n in range(4)]
+        if over
+        # It says so again and again: its own number goes up, and nothing else does.
+        else [re.sub("1800|30", str(1800 * n), watch).format(step=644) for n in (2, 3, 4, 5)]
+    )
+    for rank in range(4):
+        step, said = (645, SKIPPED) if rank == 2 else (644, ())
+        lines = ("12:00:00 INFO trainer | step 640 loss 2.3", *said, watch.format(step=step), *later)
+        (tmp_path / f"rank_{rank}.log").write_text("\n".join(lines) + "\n")
+    found = rankandfile.diagnose([tmp_path]).verdicts[0]
+    if over:
+        assert blamed(found) == [] and not found.hang
+        return
+    assert (found.hang, found.cause, blamed(found)) == (True, "swallowed_exception", [2])
+    assert found.location is not None and found.location.line == 73
+
+
+def test_that_nothing_ends_is_told_where_nothing_else_is(tmp_path: Path) -> None:
+    watch = "WARNING no batch completed for 900 s"
+    found = verdict(tmp_path, **{f"rank_{rank}": f"step 9 loss 1.0\n{watch}\n" for rank in range(2)})
+    assert (found.hang, found.cause, blamed(found)) == (True, "undetermined", [])
+    assert watch in found.sentence

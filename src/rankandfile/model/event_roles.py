@@ -6,4 +6,4 @@ from __future__ import annotations
 WORTH_OF_ROLE = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
 
 #: Kinds of lines that only warn of a wait: it is over where the same log shows work behind them.
-WARNINGS = ("vllm_no_block", "horovod_stalled", "xla_rendezvous", "xla_leader_stuck")
+WARNINGS = ("vllm_no_block", "horovod_stalled", "xla_rendezvous", "xla_leader_stuck", "no_step")

@@ -46,15 +46,26 @@ def _settled(diagnosis: Diagnosis) -> bool:
 
 
 def _supposing(diagnosis: Diagnosis) -> Diagnosis:
+    """Whoever is to blame only if it hung is suspected: a job that was looked at while it ran leaves the same files."""
     verdicts = [
         msgspec.structs.replace(
             verdict,
+            hang=None,
             assumed=_ASSUMED,
-            confidence="supported" if verdict.confidence == "established" else verdict.confidence,
+            confidence="hypothesis",
+            culprits=[],
+            suspects=verdict.culprits or verdict.suspects,
+            victims="",
+            # Who had not come to a call may have come to it later.
+            divergence=verdict.divergence if _all_came(verdict) else None,
         )
         for verdict in diagnosis.verdicts
     ]
     return msgspec.structs.replace(diagnosis, verdicts=verdicts)
+
+
+def _all_came(verdict: Verdict) -> bool:
+    return verdict.divergence is not None and all(one.call is not None for one in verdict.divergence.cohorts)
 
 
 def decide(facts: Facts, found: Findings) -> Diagnosis:

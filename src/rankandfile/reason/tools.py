@@ -15,7 +15,12 @@ from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
 from rankandfile.reason.divergence import in_document
 from rankandfile.reason.divergence.divergence_point import made_before as made_before
 from rankandfile.reason.divergence.find import find_divergence
-from rankandfile.reason.divergence.habits import changed_their_order, goes_without
+from rankandfile.reason.divergence.habits import (
+    against_most,
+    changed_their_order,
+    first_time,
+    goes_without,
+)
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of

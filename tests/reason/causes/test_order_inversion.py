@@ -250,3 +250,49 @@ def test_a_call_that_all_go_without_at_times_makes_no_order_of_a_circle() -> Non
 def test_calls_that_came_round_in_one_order_show_who_changed_it() -> None:
     verdict = pictured({0: [True] * 5, 1: [True, True, True, True, False]})
     assert blamed(verdict) == [2, 3]
+
+
+FIRST, SECOND = Call("0", "all_reduce", 64, "dp.py:9"), Call("1", "all_reduce", 8, "norm.py:4")
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+@pytest.mark.parametrize(("ranks", "named", "suspected"), [(2, [], [0, 1]), (3, [2], []), (6, [5], [])])
+def test_in_the_first_round_only_most_ranks_show_the_order(
+    backend: str, ranks: int, named: list[int], suspected: list[int]
+) -> None:
+    """The last rank comes to two groups of all ranks the other way round; of two, nobody can say which is the other."""
+    programs = {rank: [FIRST, SECOND] for rank in range(ranks)} | {ranks - 1: [SECOND, FIRST]}
+    every = list(range(ranks))
+    found = diagnose(case_of(Job({"0": every, "1": every}, programs, backend=backend))).verdicts[0]
+    assert (found.cause, [one.rank for one in found.culprits]) == ("order_inversion", named)
+    assert [one.rank for one in found.suspects] == suspected
+    assert ("No order is that of most ranks" in found.sentence) == bool(suspected)
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_groups_of_one_family_show_the_order_in_the_first_round(backend: str) -> None:
+    """Ranks 0 and 1, a tensor-parallel pair of their own, show how ranks 2 and 3 were to do it."""
+    groups = {"0": [0, 1, 2, 3], "1": [0, 1], "2": [2, 3]}
+    descs = {"0": "default_pg", "1": "mesh_tp", "2": "mesh_tp"}
+    layer = {r: Call("1" if r < 2 else "2", "all_reduce", 64, "layer.py:9") for r in range(4)}
+    loss = Call("0", "all_reduce", 8, "loss.py:4")
+    programs: dict[int, list[Step]] = {r: [layer[r], loss] for r in range(3)} | {3: [loss, layer[3]]}
+    found = diagnose(case_of(Job(groups, programs, backend=backend, descs=descs))).verdicts[0]
+    assert (found.cause, found.confidence, [one.rank for one in found.culprits]) == (
+        "order_inversion",
+        "supported",
+        [3],
+    )
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_a_ring_of_pairs_has_no_odd_one(backend: str) -> None:
+    pairs = {"0": [0, 1], "1": [1, 2], "2": [0, 2]}
+    calls = {name: Call(name, "all_reduce", 8, "pairs.py:7") for name in pairs}
+    programs: dict[int, list[Step]] = {
+        0: [calls["0"], calls["2"]],
+        1: [calls["1"], calls["0"]],
+        2: [calls["2"], calls["1"]],
+    }
+    found = diagnose(case_of(Job(pairs, programs, backend=backend))).verdicts[0]
+    assert ([one.rank for one in found.culprits], found.confidence) == ([0, 1, 2], "established")

@@ -18,11 +18,13 @@ from rankandfile.reason.toolbox import (
     Pending,
     WaitEnd,
     absent_ranks,
+    against_most,
     changed_their_order,
     cited,
     cohort,
     diverged,
     find_divergence,
+    first_time,
     goes_without,
     in_calls,
     in_document,
@@ -179,6 +181,9 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     out_of_order = p.culprits if p is not None else changed_their_order(facts, wait_end)
     if not out_of_order and not _same_until_now(facts, wait_end):
         return None
+    by_most = () if out_of_order else against_most(facts, wait_end)
+    open_ = not out_of_order and not by_most and first_time(facts, wait_end)
+    out_of_order = out_of_order or by_most
     culprits = out_of_order or wait_end.ranks
     who = (
         f"{upper(ranks_words(culprits))} {verb(culprits, 'comes', 'come')} to them in another order than the "
@@ -186,9 +191,11 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         if out_of_order
         else "No order is that of most ranks."
     )
+    if open_:
+        who = f"{who[:-1]}, and no round before shows the right one."
     return Finding(
         cause=CAUSE.word,
-        confidence="established",
+        confidence="hypothesis" if open_ else "supported" if by_most else "established",
         sentence=told(circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]), who),
         culprits=culprits,
         doing=dict.fromkeys(culprits, "in the circle"),

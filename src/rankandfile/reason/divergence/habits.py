@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import polars as pl
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.order_across_groups import PlaceInOrder
 from rankandfile.reason.calls.rounds import find_loop
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 _MOST = 64
+_TIMES = 2
 
 
 @heuristic(
@@ -41,6 +45,45 @@ def changed_their_order(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
     return tuple(changed) if len(changed) < len(ranks) else ()
 
 
+def against_most(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
+    """The ranks of the circle that came to two of its calls in the order that few have, of all that came to either."""
+    places = [
+        PlaceInOrder(call.group, call.slot)
+        for i in wait_end.pending[:_MOST]
+        if (call := facts.waits.pending[i]).slot is not None
+    ]
+    few: set[int] = set()
+    for one, two in combinations(places, 2):
+        both = _of_family(facts, one.group) & _of_family(facts, two.group)
+        issued = facts.order.issued(one).keys() | facts.order.issued(two).keys()
+        before, after = facts.order.votes(one, two, frozenset(issued - both))
+        first, second = (two, one) if before >= after else (one, two)
+        if 0 < min(before, after) * _TIMES <= max(before, after):
+            came, other = facts.order.issued(first), facts.order.issued(second)
+            few |= {r for r in came if r in both and (r not in other or came[r] < other[r])}
+    few &= set(wait_end.ranks)
+    # Where each is against most in something, none of them is the odd one.
+    return tuple(sorted(few)) if len(few) < len(wait_end.ranks) else ()
+
+
+def _of_family(facts: WaitFacts, group: int) -> set[int]:
+    families = facts.membership.families
+    head = families.get(group, group)
+    return {
+        r for g, members in facts.membership.members.items() if families.get(g, g) == head for r in members
+    }
+
+
+def first_time(facts: WaitFacts, wait_end: WaitEnd) -> bool:
+    """Whether two of the circle share both groups, of which one order must be the right one, and no round before shows
+    which. Where each two share one group at most, no rank's order is wrong but with all the others'."""
+    calls = [facts.waits.pending[i] for i in wait_end.pending]
+    if not all(call.slot is not None and call.slot <= 1 for call in calls):
+        return False
+    members = [{*facts.membership.members[call.group]} & {*wait_end.ranks} for call in calls]
+    return any(len(one & two) > 1 for one, two in combinations(members, 2))
+
+
 def _record(facts: WaitFacts, rank: int, group: int, slot: int) -> int | None:
     row = lookup.call_at(facts, rank, group, slot)
     return None if row is None else int(row["record"])
@@ -49,9 +92,6 @@ def _record(facts: WaitFacts, rank: int, group: int, slot: int) -> int | None:
 def _order(records: list[int | None]) -> list[int]:
     """The calls by when they were made; one that was not made comes last."""
     return sorted(range(len(records)), key=lambda i: (records[i] is None, records[i] or 0, i))
-
-
-_TIMES = 2
 
 
 def goes_without(facts: WaitFacts, wait_end: WaitEnd) -> bool:

@@ -5,7 +5,7 @@ Who it is follows from the calls; what it did instead does not. The cause stays 
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Missing
+from rankandfile.model.diagnosis import Confidence, Missing
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import waiting
@@ -39,6 +39,20 @@ _INSTEAD = (
     ("early_exit", "It may have left the loop, and be past all its collectives.", "its stack or its log"),
 )
 
+#: That it had not come follows from the calls; that it does not come, from how long they wait.
+_HOW_SURE: dict[Patience, Confidence] = {
+    Patience.OVER: "established",
+    Patience.SAID: "established",
+    Patience.NEW_WORK: "hypothesis",
+}
+_NEW_WORK = (
+    "it hung: the wait is longer than any pause before it, but what lies between this call and the one before it was "
+    "done for the first time, and nothing tells how long it takes"
+)
+_ON_ITS_WAY = perhaps(
+    "no_hang", "The job was running, and this took its time.", decided_by="a second set of dumps"
+)
+
 
 @finder(precedence=240)
 def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
@@ -56,7 +70,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if _most_of_the_group(wait_end, call):
         return _alone(facts, wait_end, call)
-    culprits = wait_end.ranks
+    culprits, new_work = wait_end.ranks, waited is Patience.NEW_WORK
     row = pending_row(facts, call)
     last = lookup.last_call(facts, culprits[0])
     done = (
@@ -65,7 +79,8 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         else ""
     )
     sentence = (
-        f"{upper(ranks_words(culprits))} never issued the {call_phrase(facts, call)}{done}. "
+        f"{upper(ranks_words(culprits))} {'had not' if new_work else 'never'} issued the "
+        f"{call_phrase(facts, call)}{' yet' if new_work else ''}{done}. "
         f"What {verb(culprits, 'it does', 'they do')} instead, the dumps alone do not tell."
     )
     ids = [*cited(row, last)]
@@ -89,17 +104,19 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         )
     return Finding(
         cause="undetermined",
-        # That it had not come follows from the calls; that it does not come, from how long they wait.
-        confidence="established" if waited in (Patience.OVER, Patience.SAID) else "supported",
+        confidence=_HOW_SURE.get(waited, "supported"),
+        hang=None if new_work else True,
+        assumed=_NEW_WORK if new_work else "",
         sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),
         culprits=culprits,
         doing=dict.fromkeys(culprits, doing),
-        divergence=not_come(facts, call, row, culprits, call.waiting),
+        divergence=None if new_work else not_come(facts, call, row, culprits, call.waiting),
         location=lookup.location_of(facts, row),
         evidence=tuple(dict.fromkeys(ids)),
         contradicted_by="a record of the call on that rank",
-        alternatives=tuple(
-            perhaps(cause, words, culprits, decided_by=decided) for cause, words, decided in _INSTEAD
+        alternatives=(
+            *((_ON_ITS_WAY,) if new_work else ()),
+            *(perhaps(cause, words, culprits, decided_by=decided) for cause, words, decided in _INSTEAD),
         ),
         missing=(
             Missing(

@@ -78,7 +78,7 @@ def nothing_recorded(facts: Facts) -> Finding:
         # Where processes stand is worth more than that nobody recorded what they called.
         sentence = stand if not rows else f"{sentence} {stand}"
     return Finding(
-        hang=False,
+        hang=bool(facts.accounts.watched),
         cause="undetermined",
         confidence="hypothesis",
         sentence=sentence,

@@ -19,17 +19,15 @@ _FOR_EVER = ("mismatched", "cycle")
 def standstill_proved(facts: Facts) -> bool:
     """A watchdog's or a person's word, looks far apart, a wait beyond all others, or one that can never end."""
     accounts = facts.accounts
+    waited = {patience(facts, call) for call in facts.waits.pending[:MOST_ASKED]}
     return bool(
         failed_or_stands(facts)
         or accounts.suspended
         or any(end.kind != "finished" and died_first(accounts, rank) for rank, end in accounts.ends.items())
         or any(end.kind in _FOR_EVER for end in facts.wait_ends)
         or WhereAllStand(facts).stays
-        or all_idle(facts)
-        or any(
-            patience(facts, call) in (Patience.OVER, Patience.LATE)
-            for call in facts.waits.pending[:MOST_ASKED]
-        )
+        or (all_idle(facts) and Patience.NEW_WORK not in waited)
+        or not waited.isdisjoint((Patience.OVER, Patience.LATE))
     )
 
 

@@ -21,6 +21,7 @@ _AT_LEAST_NS = 2_500_000_000
 class Patience(Enum):
     OVER = "longer than its timeout"
     LATE = "much longer than any pause between two calls before it"
+    NEW_WORK = "longer than any pause before it, after work that the job had not done before"
     SAID = "as long as it takes to call it a hang"
     UNKNOWN = "for a time that nothing tells"
     NOT_YET = "not longer than the job's own pauses"
@@ -39,7 +40,7 @@ def patience(facts: Facts, call: Pending) -> Patience:
     if timeouts and waited >= 0.95 * min(timeouts) * 1e6:
         return Patience.OVER
     if waited >= late_after_ns(facts, call) and not _moved_meanwhile(facts, waited):
-        return Patience.LATE
+        return Patience.NEW_WORK if call.lacking and not _came_here_before(rows, facts) else Patience.LATE
     if looked_ns(facts) is not None:
         return Patience.NOT_YET
     # Who is seen to move gives no reason to suppose it.
@@ -73,6 +74,19 @@ def late_after_ns(facts: Facts, call: Pending) -> int:
         return usual
     first = before["created_ns"].min()
     return max(usual, row["created_ns"] - first) if isinstance(first, int) else usual
+
+
+def _came_here_before(rows: list[Row], facts: Facts) -> bool:
+    """Whether the way from the call before to this one was gone earlier, by any of those that wait: of work that is
+    done for the first time, as a checkpoint or tidying up at the end, no pause before it tells how long it takes."""
+    ends = ["from_op", "from_path", "op", "path"]
+    for row in rows:
+        own = facts.call_table.of_rank(row["rank"]).select("record", "op", "path")
+        ways = own.with_columns(from_op=pl.col("op").shift(), from_path=pl.col("path").shift())
+        here = ways.filter(record=row["record"]).select(ends)
+        if ways.filter(pl.col("record") < row["record"]).join(here, on=ends, nulls_equal=True).height:
+            return True
+    return False
 
 
 def _rows(facts: Facts, call: Pending) -> list[Row]:

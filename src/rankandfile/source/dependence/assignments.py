@@ -22,7 +22,16 @@ from .syntax import (
 )
 
 How: TypeAlias = Literal[
-    "assign", "augment", "mutate", "agreed", "parameter", "outside", "called", "exception", "definition"
+    "assign",
+    "augment",
+    "mutate",
+    "remove",
+    "agreed",
+    "parameter",
+    "outside",
+    "called",
+    "exception",
+    "definition",
 ]
 _ADDS = {
     "append",
@@ -40,6 +49,7 @@ _ADDS = {
 }
 _REPLACES = {"copy_", "fill_"}
 _EMPTIES = {"clear", "zero_"}
+_REMOVES = {"pop", "popitem", "popleft", "remove", "discard"}
 
 
 @dataclass(eq=False, frozen=True)
@@ -54,7 +64,23 @@ class Definition:
 
     @property
     def kills(self) -> bool:
-        return self.how not in ("mutate", "called")
+        return self.how not in ("mutate", "remove", "called")
+
+    @property
+    def key(self) -> ast.expr | None:
+        """Of what is stored into a container: the expression under which, where that is not written out."""
+        if isinstance(self.site, ast.Call):
+            by_key = isinstance(self.site.func, ast.Attribute) and self.site.func.attr == "setdefault"
+            return self.site.args[0] if by_key and self.site.args else None
+        return next((part.slice for part in self._subscripts() if dotted(part.value) == self.name), None)
+
+    def _subscripts(self) -> Iterator[ast.Subscript]:
+        site = self.site
+        targets = site.targets if isinstance(site, ast.Assign) else [getattr(site, "target", None)]
+        for target in targets:
+            for part in ast.walk(target) if target is not None else ():
+                if isinstance(part, ast.Subscript) and not isinstance(part.slice, ast.Constant):
+                    yield part
 
     @property
     def line(self) -> int:
@@ -66,6 +92,11 @@ def defined(function: Function, node: Node) -> Iterator[Definition]:
     what = node.what
     if isinstance(what, ast.Call):
         yield from _by_call(function, node, what)
+    elif isinstance(what, ast.Delete):
+        for target in what.targets:
+            name = dotted(target.value) if isinstance(target, ast.Subscript) else None
+            if name is not None and isinstance(target, ast.Subscript):
+                yield Definition(name, node, "remove", target.slice, (("item", None),), what)
     elif node.binds and what is not None:
         yield from _by_statement(function, node, what)
 
@@ -146,6 +177,9 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             for value in [*call.args, *(k.value for k in call.keywords)]:
                 plain = value.value if isinstance(value, ast.Starred) else value
                 yield Definition(name, node, "mutate", plain, (("item", None),), call)
+        elif method in _REMOVES:
+            what = call.args[0] if call.args else ast.Constant(0)
+            yield Definition(name, node, "remove", what, (("item", None),), call)
         elif method in _REPLACES and call.args:
             yield Definition(name, node, "assign", call.args[0], (), call)
         elif method in _EMPTIES:

@@ -9,10 +9,10 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.registry.tables import is_pure
 
-from . import origins
+from . import control, origins
 from .frame import Frame
 from .returned import body, by_arguments
-from .syntax import EACH, LEN, Path, argument, arguments, constant, text
+from .syntax import EACH, KIND, LEN, Path, argument, arguments, constant, text
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -48,10 +48,24 @@ def builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> 
         return origins.here("process", "different in every process", e, frame)
     if name == "open":
         return join([UNKNOWN, ev.value(first, frame)])
+    if name == "hasattr" and len(args) > 1:
+        return _has(ev, first, constant(args[1]), frame)
     if name in ("hasattr", "isinstance", "issubclass", "callable", "type"):
         # What type a value has seldom differs where its content does.
-        return UNKNOWN if name == "isinstance" and ev.value(first, frame).level != "uniform" else UNIFORM
+        return UNIFORM if ev.value(first, frame).level == "uniform" else UNKNOWN
     return ev.all(args, frame) if is_pure(f"builtins.{name}") else by_arguments(ev, e, frame, name)
+
+
+def _has(ev: Evaluator, e: ast.expr, name: object, frame: Frame) -> Value:
+    """Whether an object has an attribute: for one of the tree's classes, whether the program ever stored it there."""
+    found = [
+        (Frame(function, None, frame.depth + 1), d)
+        for cls in ev.objects.classes(e, frame)
+        for function, d in ev.objects.stores(cls, str(name))
+    ]
+    if not isinstance(name, str) or any(inside.function.name == "__init__" for inside, _ in found):
+        return UNIFORM
+    return control.stored_anywhere(ev, found, (KIND,), before=True)
 
 
 def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: Frame, path: Path) -> Value:

@@ -23,7 +23,7 @@ from .callers import is_static
 from .frame import Frame, called
 from .instances import instance
 from .returned import body, by_arguments, cautious
-from .syntax import EACH, LEN, Path, argument, arguments, constant, dotted, text
+from .syntax import EACH, HOLDS, LEN, Path, argument, arguments, constant, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         known = (("item", constant(e.args[0])), *path)
         return join([ev.value(receiver, frame, known), ev.all(e.args[1:], frame, path)])
     if name in ("items", "keys", "values") and not e.args:
-        return ev.value(receiver, frame, path if path and path[0] in (LEN, EACH) else ())
+        return ev.value(receiver, frame, path if path and path[0] in (LEN, EACH, HOLDS) else ())
     if random_state.is_draw(ev, e, frame):
         return random_state.draw_of_object(ev, e, frame)
     value = join([ev.value(receiver, frame), ev.all(arguments(e), frame)])

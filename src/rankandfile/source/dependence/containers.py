@@ -47,7 +47,7 @@ def mapping(ev: Evaluator, e: ast.Dict, frame: Frame, path: Path) -> Value:
     kind, key = path[0] if path else ("", None)
     keys = [k for k in e.keys if k is not None]
     spread = [v for k, v in zip(e.keys, e.values, strict=True) if k is None]
-    if kind in ("len", "each"):
+    if kind in ("len", "each", "holds"):
         return join([ev.all(keys, frame), ev.all(spread, frame)])
     if kind in ("item", "attr") and key is not None:
         for one, value in zip(e.keys, e.values, strict=True):
@@ -65,7 +65,7 @@ def comprehension(ev: Evaluator, e: ast.expr, frame: Frame, path: Path) -> Value
     if kind == "len":
         return which
     if isinstance(e, ast.DictComp):
-        return join([which, ev.all([e.key, e.value] if kind != "each" else [e.key], frame)])
+        return join([which, ev.all([e.key] if kind in ("each", "holds") else [e.key, e.value], frame)])
     value = join([which, ev.value(e.elt, frame, path[1:] if kind in ("item", "each") else ())])
     if isinstance(e, ast.SetComp) and kind in ("each", "order"):
         return join([value, origins.set_order(e, frame)])

@@ -15,6 +15,7 @@ from . import counted, failures
 from .assignments import Definition
 from .frame import Frame
 from .reaching_assignments import reaching
+from .stored_items import matters
 from .syntax import EACH, LEN, Path
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
@@ -78,6 +79,7 @@ def stored_anywhere(
 ) -> Value:
     """A variable of long life: what every function stores in it, and what decides whether it does; `before`: it has a
     value besides."""
+    found = [(frame, d) for frame, d in found if matters(d, path)]
     value = join(_own(ev, d, frame, path) for frame, d in found)
     if value.level == "varying" or len(found) + before < 2:
         return value
@@ -91,8 +93,8 @@ def stored_anywhere(
         graph = reaching(frame.function).graph
         ends = {graph.returns, graph.raises}
         conditions = between_nodes(frame.function, {d.node}, ends, [graph.entry])
-        # How often a loop goes round is no news to what is stored in it: only whether it is stored at all.
-        chosen = [c for c in conditions if c.kind not in _ROUNDS and c.kind != "call"]
+        # How often a loop goes round is no news to what is stored in it, but for how much there is of it.
+        chosen = [c for c in conditions if c.kind != "call" and (path[:1] == (LEN,) or c.kind not in _ROUNDS)]
         guards.extend(_guards(ev, chosen, d, frame, lasting=True))
         if d.how == "augment" or isinstance(d.value, ast.Constant):
             guards.extend(_counts(ev, d, frame))
@@ -134,7 +136,8 @@ def _guards(
         value = of_condition(ev, condition, frame)
         if value.differs:
             shown = condition.text
-            words = f"is set at {file}:{d.line} or not, as `{shown}` decides ({file}:{condition.line})"
+            done = "loses an item" if d.how == "remove" else "is set"
+            words = f"{done} at {file}:{d.line} or not, as `{shown}` decides ({file}:{condition.line})"
             upon = (file, condition.line) if lasting else None
             found.append(value.by(Link(file, d.line, d.name, words, shown, upon)))
     return found

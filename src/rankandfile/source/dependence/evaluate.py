@@ -13,13 +13,13 @@ from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import Class, External, imported_variable, resolve
 from rankandfile.source.program.scopes import binding_scope, scope_of
 
-from . import attributes, calls, containers, control, groups, objects, origins, parameters
+from . import attributes, calls, containers, control, groups, objects, origins, parameters, stored_items
 from .assignments import Definition
 from .frame import Frame
 from .index import index_of
 from .objects import Objects
 from .reaching_assignments import reaching
-from .syntax import COMPREHENSIONS, EACH, KIND, LEN, Path, children, loop_of, text
+from .syntax import COMPREHENSIONS, EACH, HOLDS, KIND, LEN, Path, children, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
@@ -128,6 +128,7 @@ class Evaluator:
 
     def definitions(self, found: list[Definition], frame: Frame, uses: list[Node], path: Path) -> Value:
         """What a use can see: the values themselves, and the decisions that choose between them."""
+        found = [d for d in found if stored_items.matters(d, path)]
         value = join(self.definition(d, frame, path) for d in found)
         if value.level == "varying" or not found:
             return value if found else UNKNOWN
@@ -166,8 +167,8 @@ class Evaluator:
             before = reaching(frame.function).of(d.name, [d.node])
             old = join(self.definition(each, frame, path) for each in before if each is not d)
             return join([old, self.value(value, frame).by(_set(file, d, value))])
-        if d.how == "mutate":
-            return self._mutated(d, value, frame, path)
+        if d.how in ("mutate", "remove"):
+            return stored_items.put_in(self, d, value, frame, path, _set(file, d, value))
         if isinstance(d.site, (ast.For, ast.AsyncFor)):
             return self.value(value, frame, (*d.path, *path))
         return self.value(value, frame, (*d.path, *path)).by(_set(file, d, value))
@@ -177,19 +178,11 @@ class Evaluator:
         origin = imported_variable(frame.function.module, d.name, d.site or d.node.what)
         return UNIFORM if origin is None else self.variable(*origin, frame, path)
 
-    def _mutated(self, d: Definition, value: ast.expr, frame: Frame, path: Path) -> Value:
-        """An item stored or added: it matters for that item, for all items, and for the whole."""
-        key = d.path[0][1]
-        if path and path[0] in (LEN, KIND):
-            return UNIFORM
-        if path and path[0][0] == "item" and None not in (key, path[0][1]) and path[0][1] != key:
-            return UNIFORM
-        rest = path[1:] if path and path[0][0] in ("item", "each") else ()
-        return self.value(value, frame, (*d.path[1:], *rest)).by(_set(frame.function.module.path, d, value))
-
     def _comparison(self, e: ast.Compare, frame: Frame) -> Value:
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
             return self._identity(e, frame)
+        if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):
+            return join([self.value(e.left, frame), self.value(e.comparators[0], frame, (HOLDS,))])
         return self.all([e.left, *e.comparators], frame)
 
     def _identity(self, e: ast.Compare, frame: Frame) -> Value:
@@ -209,4 +202,9 @@ def _operands(e: ast.expr) -> list[ast.expr]:
 def _set(file: str, d: Definition, value: ast.expr) -> Link:
     line = d.line
     shown = text(value, 60)
-    return Link(file, line, d.name, f"is set at {file}:{line} from `{shown}`", shown)
+    words = (
+        f"loses `{shown}` at {file}:{line}"
+        if d.how == "remove"
+        else f"is set at {file}:{line} from `{shown}`"
+    )
+    return Link(file, line, d.name, words, shown)

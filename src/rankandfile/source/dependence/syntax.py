@@ -14,6 +14,8 @@ Path: TypeAlias = tuple[tuple[str, object], ...]
 
 EACH: tuple[str, object] = ("each", None)
 LEN: tuple[str, object] = ("len", None)
+HOLDS: tuple[str, object] = ("holds", None)
+"""Of a container, what is found to be in it: the items, or the keys."""
 KIND: tuple[str, object] = ("kind", None)
 """Of a value, no more than whether there is one."""
 

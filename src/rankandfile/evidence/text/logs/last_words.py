@@ -22,7 +22,8 @@ _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _NO_WORK = re.compile(
     r"(?i)\b(?:retr(?:y|ies|ying)|attempt\w*|wait\w*|still|heartbeat\w*|watchdog|poll\w*|sleep\w*|monitor\w*|ping|uptime|"
-    r"idle|stuck|timeout|timed out|back.?off|util\w*|temp\w*|pid|signal\w*|clos\w+|kill\w*|terminat\w*)\b"
+    r"idle|stuck|timeout|timed out|back.?off|util\w*|temp\w*|pid|signal\w*|clos\w+|kill\w*|terminat\w*"
+    r"|no (?:\w+ )?(?:steps?|progress|iterations?|batch\w*)|not (?:progressed|advanced|made))\b"
     r"|#/# (?:Running|Error|Pending|Completed|Terminating|Evicted|Unknown|Init|[A-Z]\w*(?:Killed|BackOff"
     r"|Creating|Error))\b"
 )

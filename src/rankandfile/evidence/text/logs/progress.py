@@ -21,7 +21,8 @@ _NOTHING = re.compile(
     r"(?i)(?:throughput[^,]{0,24}|\(token/s\)): 0(?:\.0+)?(?![\d.])|\b0(?:\.0+)? ?(?:tokens?|tok|samples?|img)/s"
     r"|\b(?:wait\w*\b(?!: \d+ reqs)|stuck|retry\w*|timed? ?out|timeout|still|heartbeat|alive|health|ping"
     r"|elapsed|hang\w*|fail\w*|error"
-    r"|skip\w*|loading|resum\w*)\b"
+    r"|skip\w*|loading|resum\w*"
+    r"|no (?:\w+ )?(?:steps?|progress|iterations?|batch\w*)|not (?:progressed|advanced|made))\b"
 )
 #: A server says so once, when all its workers have answered.
 _CAME_UP = re.compile(r"\bApplication startup complete|\bserver is fired up and ready\b")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import polars as pl
+
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Missing
 from rankandfile.reason.document import perhaps
@@ -17,6 +21,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 _OWN = ("process", "device", "fabric")
 _MOST_TOLD = 4
+_OF_STEPS = ("progress", "work_goes_on", "no_step")
 
 
 @finder(precedence=10, of="logs")
@@ -31,7 +36,11 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
             stories[rank] = story
     went_on = caught_and_unproved(facts)
     handled = {rank: story for rank, story in stories.items() if rank in went_on and story.cause == "raised"}
-    stories = {rank: story for rank, story in stories.items() if rank not in handled}
+    stories = {
+        rank: _went_on(story) if story.cause == "raised" and _spoke_later(facts, rank) else story
+        for rank, story in stories.items()
+        if rank not in handled
+    }
     if not stories:
         return _caught(handled) if handled else None
     ranks = tuple(stories)
@@ -53,11 +62,11 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         after += f" {BROKE_OFF}"
     if len(ranks) == 1:
         told = first.doing.rstrip(".")
-    said = (
-        "Every rank of which anything is told failed by itself"
-        if everyone
-        else f"{upper(ranks_words(ranks))} failed by {verb(ranks, 'itself', 'themselves')}"
-    )
+    they = "Every rank of which anything is told" if everyone else upper(ranks_words(ranks))
+    if all(story.cause == "swallowed_exception" for story in stories.values()):
+        said = f"{they} met an exception and went on"
+    else:
+        said = f"{they} failed by {'itself' if everyone else verb(ranks, 'itself', 'themselves')}"
     return Finding(
         cause=first.cause,
         confidence="supported",
@@ -69,6 +78,23 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         evidence=tuple(dict.fromkeys(i for story in stories.values() for i in story.evidence))[:8],
         contradicted_by="a line of an earlier failure of another rank",
         alternatives=first.alternatives,
+    )
+
+
+def _spoke_later(facts: Facts, rank: int) -> bool:
+    """Whether the program counted or watched its steps on that rank after the last exception that it logged."""
+    said = facts.case.events.filter(pl.col("rank") == rank)
+    steps = said.filter(pl.col("kind").is_in(_OF_STEPS)).group_by("log").agg(later=pl.col("line").max())
+    raised = said.filter(pl.col("kind") == "traceback").join(steps, on="log", how="left")
+    return bool(raised.height) and bool((raised["later"] > raised["line"]).fill_null(False).all())
+
+
+def _went_on(story: Story) -> Story:
+    return replace(
+        story,
+        cause="swallowed_exception",
+        doing=f"{story.doing}, and its log goes on after it",
+        alternatives=(perhaps("raised", "It may stand on its way out.", decided_by="its stack"),),
     )
 
 

@@ -93,8 +93,8 @@ def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
-        # That logs differ is no sign of a hang.
-        hang=facts.hung,
+        # That logs differ is no sign of a hang; that a watch over the job gave up is one.
+        hang=facts.hung or bool(facts.accounts.watched),
         sentence=f"No line tells of a failure or of a call. What the ranks' logs say differently: {told}.",
         evidence=tuple(one.evidence for one in said),
         alternatives=tuple(

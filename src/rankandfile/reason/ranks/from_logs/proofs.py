@@ -7,18 +7,23 @@ import polars as pl
 from rankandfile.reason.facts import Facts
 
 from .accounts import fields_of
+from .watches import over
 
 #: Who waited says so, or who lost the others.
 _SAID_BY = ("messenger", "echo")
 
 
 def failed_or_stands(facts: Facts) -> bool:
-    """A watchdog, a heartbeat or a timeout spoke, a rank lost the others, or the person says that it hung."""
+    """A watchdog, a heartbeat or a timeout spoke last, a rank lost the others, or the person says that it hung."""
     if facts.hung or facts.accounts.gave_up or facts.accounts.stuck_watchdogs:
         return True
     said = facts.case.events.filter(pl.col("role").cast(pl.String).is_in(list(_SAID_BY)))
+    past = over(facts.case.events)
     # What an exception of the program's own led to is said of no other rank.
-    return not all(fields_of(row).get("chained") for row in said.iter_rows(named=True))
+    return not all(
+        fields_of(row).get("chained") or (row["log"], row["line"]) in past
+        for row in said.iter_rows(named=True)
+    )
 
 
 def caught_and_unproved(facts: Facts) -> frozenset[int]:

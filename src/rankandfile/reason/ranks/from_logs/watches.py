@@ -18,6 +18,7 @@ _WORDS = {
     "jax_barrier": "JAX's barrier ran out of time",
     "horovod_stalled": "Horovod says that it is stalled",
     "hccl_notify": "HCCL ran out of time",
+    "no_step": "its own watch says that no step ended",
     "xla_rendezvous": "XLA's rendezvous was not complete in time",
     "xla_leader_stuck": "XLA's rendezvous does not end",
 }

@@ -31,7 +31,9 @@ def disagreement(
     known = majority(parts)
     said = "; ".join(f"{ranks_words([c.rank for c in side])}: {asked(side[0])}" for side in parts)
     unsaid = "" if known else " Who of them is out of line, the logs alone do not say."
-    culprits = tuple(claim.rank for claim in others) if known else ()
+    unheard = [Cohort(ranks=format_ranks(wait_end.ranks), unknown=True)] if wait_end.ranks else []
+    # Those that are fewer are suspected, and no more: a bare majority is no proof.
+    culprits = tuple(claim.rank for claim in others) if known or len(parts[0]) > len(others) else ()
     return Finding(
         cause=_cause(logged, call, parts[0][0], others) if known else "undetermined",
         confidence="supported" if known else "hypothesis",
@@ -40,9 +42,9 @@ def disagreement(
             f"{'' if call.slot is None else f', seq {call.slot}'}, and asked for different things: {said}.{unsaid}"
         ),
         culprits=culprits,
-        doing={claim.rank: f"is in {asked(claim)} instead" for claim in others if known},
+        doing={claim.rank: f"is in {asked(claim)} instead" for claim in others if culprits},
         victims=tuple(sorted({*call.waiting} - set(culprits))),
-        location=location_of(others[0].place) if known else None,
+        location=location_of(others[0].place) if culprits else None,
         divergence=Divergence(
             group=logged.groups[call.group].words,
             seq=call.slot,
@@ -50,7 +52,8 @@ def disagreement(
             cohorts=[
                 Cohort(ranks=format_ranks(c.rank for c in side), call=as_call(side[0], call.slot))
                 for side in parts
-            ],
+            ]
+            + unheard,
             exact=False,
         ),
         waits=wait_list(logged, wait_end),

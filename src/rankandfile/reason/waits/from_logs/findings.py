@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankandfile.model.sentence import told
-from rankandfile.reason.calls.requests import of_report, sides
+from rankandfile.reason.calls.requests import Request, of_report, sides
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
@@ -16,6 +16,7 @@ from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.silence import silence
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.words import ranks_words, upper
 
 from .alone import alone
 from .before_it import suspected, with_what_came_before
@@ -77,8 +78,15 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
     call = _first(logged, wait_end)
     if wait_end.kind == "cycle":
         return circle(logged, wait_end)
-    if wait_end.kind in ("absent", "missing"):
-        return behind(facts, logged, wait_end, call)
+    proved = wait_end.kind == "absent"
+    if proved or wait_end.kind == "missing":
+        late, parts = behind(facts, logged, wait_end, call), _parts(logged, call)
+        # Of whom nobody heard may be in either call: it is not what those wait for that disagree.
+        return (
+            late
+            if len(parts) < 2 or proved or late.culprits
+            else _unheard(facts, logged, wait_end, call, parts)
+        )
     apart = alone(logged, world_of(facts)) if wait_end.kind == "joined" else None
     found = with_what_came_before(facts, apart or _all_came(logged, wait_end, call))
     return found if found.culprits or apart else suspected(facts, found, call.waiting)
@@ -99,9 +107,22 @@ def _first(logged: LoggedWaits, wait_end: WaitEnd) -> Pending:
     return logged.waits.pending[min(wait_end.pending, key=order)]
 
 
+def _unheard(
+    facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]
+) -> Finding:
+    found = disagreement(logged, wait_end, call, parts)
+    # Of lines that were left out as alike nobody knows whose they were.
+    unheard = "" if facts.accounts.left_out else f"{upper(ranks_words(wait_end.ranks))} never spoke of it."
+    return replace(found, sentence=told(found.sentence, unheard))
+
+
+def _parts(logged: LoggedWaits, call: Pending) -> list[list[Request]]:
+    """What their watchdogs say that they asked for, those that asked for the same thing together."""
+    return sides([claim for report in logged.of_call(call) if (claim := of_report(report))])
+
+
 def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
-    reports = logged.of_call(call)
-    parts = sides([claim for report in reports if (claim := of_report(report))])
+    reports, parts = logged.of_call(call), _parts(logged, call)
     if len(parts) > 1:
         return disagreement(logged, wait_end, call, parts)
     return Finding(

@@ -1,0 +1,69 @@
+"""What is stored into a container, or taken out of it, and which part of the container that changes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from .assignments import Definition
+from .frame import Frame
+from .syntax import HOLDS, KIND, LEN, Path, text
+from .value import UNIFORM, UNKNOWN, Link, Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_MANY = ("extend", "update")
+
+
+def matters(d: Definition, path: Path) -> bool:
+    """What is taken out of a container changes how much is in it, and what; and no item that is left."""
+    return d.how != "remove" or path[:1] in ((LEN,), (HOLDS,))
+
+
+def put_in(ev: Evaluator, d: Definition, value: ast.expr, frame: Frame, path: Path, link: Link) -> Value:
+    """The part `path` of the container, as far as this item makes it; `link` says where the item is stored."""
+    kind, wanted = path[0] if path else ("", None)
+    if path[:1] == (KIND,):
+        return UNIFORM
+    method = (
+        d.site.func.attr if isinstance(d.site, ast.Call) and isinstance(d.site.func, ast.Attribute) else ""
+    )
+    if kind == "len":
+        return _length(ev, d, value, frame, method)
+    under = UNIFORM if d.key is None else ev.value(d.key, frame).by(_under(d, d.key, frame))
+    if kind == "holds":
+        return _membership(ev, d, value, frame, method, under, link)
+    key = d.path[0][1]
+    if kind == "item" and None not in (key, wanted) and wanted != key:
+        return UNIFORM
+    rest = path[1:] if kind in ("item", "each") else ()
+    return join([ev.value(value, frame, (*d.path[1:], *rest)).by(link), under])
+
+
+def _length(ev: Evaluator, d: Definition, value: ast.expr, frame: Frame, method: str) -> Value:
+    """Equal keys count once: with keys that differ, how many there are may differ, or not."""
+    if method in _MANY:
+        return ev.value(value, frame, (LEN,))
+    once = d.key if d.key is not None else value if method in ("add", "discard", "pop") else None
+    return UNKNOWN if once is not None and ev.value(once, frame).level != "uniform" else UNIFORM
+
+
+def _membership(
+    ev: Evaluator, d: Definition, value: ast.expr, frame: Frame, method: str, under: Value, link: Link
+) -> Value:
+    if method == "setdefault":
+        return under
+    if method in _MANY:
+        return ev.value(value, frame, (HOLDS,)).by(link)
+    if method or d.how == "remove":
+        return ev.value(value, frame).by(link)
+    if d.key is None:
+        return UNIFORM
+    # A list holds what is stored, a dictionary the key.
+    return join([under, UNIFORM if ev.value(value, frame).level == "uniform" else UNKNOWN])
+
+
+def _under(d: Definition, key: ast.expr, frame: Frame) -> Link:
+    file, shown = frame.function.module.path, text(key, 60)
+    return Link(file, d.line, d.name, f"is given an item under `{shown}` at {file}:{d.line}", shown)
