@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from rankandfile.model.diagnosis import SURE, Diagnosis
-from rankandfile.render.words import headline, plain
+from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.render.headline import headline, sure
+from rankandfile.render.words import plain
 
 from .rows import CallRow, RankRow
 
@@ -21,7 +22,8 @@ def verdict(diagnosis: Diagnosis) -> Text:
         return Text("no verdict")
     best = diagnosis.verdicts[0]
     sentence = plain(best.sentence)[:_MOST_OF_SENTENCE]
-    return Text.assemble((headline(best), "bold"), f"  {SURE[best.confidence]}  ", sentence)
+    said = headline(best, diagnosis.job.world_size)
+    return Text.assemble((said, "bold"), f"  {sure(best)}  ", sentence)
 
 
 def state(call: CallRow) -> str:

@@ -7,9 +7,6 @@ from typing import TypeVar
 
 from markupsafe import Markup, escape
 
-from rankandfile.model.diagnosis import Verdict
-from rankandfile.render.words import cause_words, culprit_ranks
-
 T = TypeVar("T")
 
 #: Control characters, those that turn the direction of writing around or take no room, and halves of characters.
@@ -53,24 +50,3 @@ STATES = {
     "completed": "completed",
     "ended": "ended: finished or failed, the recorder does not say which",
 }
-
-
-def headline(verdict: Verdict) -> str:
-    """The cause in words; where only the culprit is known, that."""
-    if verdict.cause == "no_hang":
-        return "No hang"
-    if verdict.cause == "undetermined" and verdict.culprits:
-        return f"{'Ranks' if len(verdict.culprits) > 1 else 'Rank'} {culprit_ranks(verdict)} did not join; why is open"
-    return cause_words(verdict.cause).capitalize()
-
-
-def at_once(verdict: Verdict) -> str:
-    """Who and where, for the line of the headline: `rank 2 · trainer.py:40`."""
-    parts = []
-    if verdict.named and verdict.cause != "undetermined":
-        parts.append(f"{'rank' if len(verdict.named) == 1 else 'ranks'} {culprit_ranks(verdict)}")
-    where = verdict.location
-    if where is not None:
-        line = where.condition_line or where.line
-        parts.append(re.split(r"[/\\]", where.file)[-1] + (f":{line}" if line else ""))
-    return " · ".join(parts)
