@@ -25,7 +25,7 @@ from .flame import flame
 from .graph import Drawing, drawn
 from .payload import blocks, payload
 from .score_table import score_table
-from .words import CONFIDENCE, STATES, prose, visible
+from .words import CONFIDENCE, STATES, odd_first, prose, visible
 
 #: The script, in this order: what stands at the top level of a part may use the parts before it.
 _PARTS = (
@@ -64,8 +64,8 @@ def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: 
 
     return _environment().get_template(template).render(
         job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
-        came_to=came_to, headline=said, headline_place=place, cause_beside=cause_beside, how_sure=sure,
-        confidence_words=CONFIDENCE, sure=SURE, noun=counted,
+        came_to=came_to, odd_first=odd_first, headline=said, headline_place=place,
+        cause_beside=cause_beside, how_sure=sure, confidence_words=CONFIDENCE, sure=SURE, noun=counted,
         **more,
     )  # fmt: skip
 

@@ -7,6 +7,9 @@ from typing import TypeVar
 
 from markupsafe import Markup, escape
 
+from rankandfile.model.diagnosis import Cohort, Verdict
+from rankandfile.model.ranks import parse_ranks
+
 T = TypeVar("T")
 
 #: Control characters, those that turn the direction of writing around or take no room, and halves of characters.
@@ -50,3 +53,11 @@ STATES = {
     "completed": "completed",
     "ended": "ended: finished or failed, the recorder does not say which",
 }
+
+
+def odd_first(verdict: Verdict) -> list[tuple[int, Cohort, bool]]:
+    """The cohorts where they diverged, each with its place in the document; first those of named ranks alone."""
+    named = {one.rank for one in verdict.named}
+    cohorts = enumerate(verdict.divergence.cohorts if verdict.divergence is not None else (), 1)
+    found = [(place, one, bool(named) and named.issuperset(parse_ranks(one.ranks))) for place, one in cohorts]
+    return sorted(found, key=lambda one: not one[2])
