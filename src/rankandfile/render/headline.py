@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.claims import LeftOut, NeverIssued
-from rankandfile.model.diagnosis import SURE, Location, Verdict
+from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
 
 from .words import UNICODE, Signs, base_name, cause_words, culprit_ranks, place_text, plain, said_ranks
@@ -52,7 +52,7 @@ def place(verdict: Verdict) -> str:
         return ""
     if not (verdict.named or where.condition) and verdict.cause == "undetermined":
         return ""
-    if where.condition or not _not_made(verdict, where):
+    if not points_at_missing_call(verdict):
         inside = f" in {where.function}" if where.function else ""
         return plain(f"{place_text(base_name(where.file), where.condition_line or where.line)}{inside}")
     named = {one.rank for one in verdict.named}
@@ -63,10 +63,10 @@ def place(verdict: Verdict) -> str:
     return ""
 
 
-def _not_made(verdict: Verdict, where: Location) -> bool:
-    """Whether the verdict's place is that of a call which the culprits never made."""
-    named = {one.rank for one in verdict.named}
-    if not named:
+def points_at_missing_call(verdict: Verdict) -> bool:
+    """Whether the verdict's place is no condition but that of a call which the culprits never made."""
+    where, named = verdict.location, {one.rank for one in verdict.named}
+    if where is None or where.condition or not named:
         return False
     spot = (base_name(where.file), where.line)
     missed = [

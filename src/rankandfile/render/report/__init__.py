@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.model.pictures import Pictures
-from rankandfile.render.headline import cause_beside, headline, place, sure
+from rankandfile.render.headline import cause_beside, headline, place, points_at_missing_call, sure
 from rankandfile.render.source import stands_at
 from rankandfile.render.words import alike_culprits, came_to, counted, waiters
 
@@ -65,6 +65,7 @@ def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: 
     return _environment().get_template(template).render(
         job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
         came_to=came_to, odd_first=odd_first, headline=said, headline_place=place,
+        points_at_missing_call=points_at_missing_call,
         cause_beside=cause_beside, how_sure=sure, confidence_words=CONFIDENCE, sure=SURE, noun=counted,
         **more,
     )  # fmt: skip

@@ -32,6 +32,10 @@ def open_(
     """
     from rankandfile.evidence.pack.opening import is_pack, unpack
 
+    if archive.is_dir():
+        raise UserError(
+            f"{archive}: a folder, and no archive of raf case pack; raf reads it as it is: raf {archive}"
+        )
     if not archive.is_file():
         raise UserError(f"{archive}: no such file")
     if not is_pack(archive):
