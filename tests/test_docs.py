@@ -216,7 +216,14 @@ def test_the_site_can_be_read_and_searched(tab: Any, served: str) -> None:
     found.wait_for(timeout=60_000)
     found.click()
     tab.wait_for_url("**/causes/skipped_collective.html**", timeout=60_000)
-    for page in ("causes/init_stuck", "causes/killed", "tutorial", "commands/index", "commands/show", "performance"):
+    for page in (
+        "causes/init_stuck",
+        "causes/killed",
+        "tutorial",
+        "commands/index",
+        "commands/show",
+        "performance",
+    ):
         tab.goto(f"{served}/{page}.html")
         assert tab.evaluate("document.documentElement.scrollWidth") <= 1280, page
         tab.wait_for_function("() => [...document.images].every((one) => one.complete)", timeout=60_000)
