@@ -96,20 +96,22 @@ def test_every_command_and_option_says_what_it_does() -> None:
         assert all(one.told for one in command.parameters), command.path
 
 
-def test_every_command_of_the_program_is_on_the_page() -> None:
-    """As `raf --help` has them, and not as the generator of the page finds them."""
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    names = {one.name for one in application().registered_commands if one.name}
-    groups = {one.name: one.typer_instance for one in application().registered_groups}
-    names |= {
-        f"{name} {one.name}"
-        for name, group in groups.items()
-        if group is not None
-        for one in group.registered_commands
-        if one.name
-    }
-    assert names
-    assert {name for name in names if f"\n## raf {name}\n" not in page} == set()
+def test_every_command_of_the_program_has_its_page() -> None:
+    """As `raf --help` has them, and not as the generator of the pages finds them."""
+    app, pages = application(), DOCS / "commands"
+    index = (pages / "index.md").read_text(encoding="utf-8")
+    alone = {one.name for one in app.registered_commands if one.name}
+    groups = {str(one.name): one.typer_instance for one in app.registered_groups}
+    assert alone and groups
+    assert {f"{name}.md" for name in {*alone, *groups, "index"}} == {one.name for one in pages.iterdir()}
+    for name in alone:
+        assert f"({name}.md)" in index
+        assert (pages / f"{name}.md").read_text(encoding="utf-8").startswith(f"# raf {name}\n")
+    for name, group in groups.items():
+        assert group is not None
+        for inner in (one.name for one in group.registered_commands):
+            assert f"({name}.md#raf-{name}-{inner})" in index
+            assert f"\n## raf {name} {inner}\n" in (pages / f"{name}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("cause", CAUSES)
@@ -127,9 +129,10 @@ def test_every_cause_has_a_page_with_an_example(cause: str) -> None:
     assert kind_of(recorded.scenario) == ("real" if recorded.real else "simulated")
 
 
-def test_the_picture_of_the_answer_is_fresh() -> None:
-    shown = (DOCS / "images" / "answer.svg").read_text(encoding="utf-8")
-    assert shown == screenshots.answer(), "run `make screenshots`"
+@pytest.mark.parametrize(("name", "width"), [("answer.svg", 100), ("answer-phone.svg", screenshots.PHONE)])
+def test_the_picture_of_the_answer_is_fresh(name: str, width: int) -> None:
+    shown = (DOCS / "images" / name).read_text(encoding="utf-8")
+    assert shown == screenshots.answer(width), "run `make screenshots`"
     assert "http" not in shown.replace("http://www.w3.org/", ""), "nothing is fetched from elsewhere"
 
 
@@ -213,7 +216,14 @@ def test_the_site_can_be_read_and_searched(tab: Any, served: str) -> None:
     found.wait_for(timeout=60_000)
     found.click()
     tab.wait_for_url("**/causes/skipped_collective.html**", timeout=60_000)
-    for page in ("causes/init_stuck", "causes/killed", "tutorial", "commands", "performance"):
+    for page in (
+        "causes/init_stuck",
+        "causes/killed",
+        "tutorial",
+        "commands/index",
+        "commands/show",
+        "performance",
+    ):
         tab.goto(f"{served}/{page}.html")
         assert tab.evaluate("document.documentElement.scrollWidth") <= 1280, page
         tab.wait_for_function("() => [...document.images].every((one) => one.complete)", timeout=60_000)

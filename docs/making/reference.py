@@ -14,16 +14,19 @@ from typing import Any, get_args, get_type_hints
 
 import typer
 
+from rankandfile.cli.commands import fr_trace
 from rankandfile.cli.main import application
+from rankandfile.cli.panels import PANELS
 from rankandfile.model import claims, diagnosis, ledger
 from rankandfile.model.diagnosis import SCHEMA, json_schema
 
 _COMMANDS_HEAD = """# Commands
 
-Every command has `--help`, which says the same as this page. Exit status of the commands that give a verdict: 0 no hang
-found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
+`raf PATH...` is `raf diagnose PATH...`. Every command has `--help`, which says the same as its page. Exit status of the
+commands that give a verdict: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined; 70 is a fault
+of raf itself.
 
-This page is generated from the commands themselves.
+These pages are generated from the commands themselves.
 """
 
 _ROOT = Path(__file__).parents[2]
@@ -65,9 +68,69 @@ class Command:
     parameters: list[Parameter]
     examples: list[str]
 
+    @property
+    def word(self) -> str:
+        """What comes after `raf`: a command, or a group of them. Each has a page."""
+        return self.path.split()[1]
 
-def commands() -> str:
-    return _COMMANDS_HEAD + "".join(map(_command, all_commands()))
+
+@dataclass
+class Word:
+    panel: str
+    told: str
+    """Of a group; empty for a command, which says it itself."""
+
+
+def words() -> dict[str, Word]:
+    """All that can come after `raf`, in the order of `raf --help`."""
+    app = application()
+    found = {}
+    for one in app.registered_commands:
+        assert one.callback is not None
+        found[one.name or one.callback.__name__.replace("_", "-")] = Word(str(one.rich_help_panel), "")
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        told = _paragraphs(str(group.typer_instance.info.help))
+        found[str(group.name)] = Word(str(group.rich_help_panel), told)
+    return dict(sorted(found.items(), key=lambda item: PANELS.index(item[1].panel)))
+
+
+def index() -> str:
+    """Every command in a line, under the headings of `raf --help`."""
+    known, parts, last = list(all_commands()), [_COMMANDS_HEAD], ""
+    for word, about in words().items():
+        if about.panel != last:
+            parts.append(f"\n## {about.panel}\n\n| command | |\n| --- | --- |\n")
+            last = about.panel
+        for one in (one for one in known if one.word == word):
+            first = one.told.split("\n\n")[0]
+            anchor = f"#{one.path.replace(' ', '-')}" if about.told else ""
+            parts.append(f"| [`{one.path}`]({word}.md{anchor}) | {_cell(first)} |\n")
+    return "".join(parts)
+
+
+def page(word: str) -> str:
+    """The command of that word, or all commands of the group."""
+    if word == "fr-trace":
+        # Its options are torch's, and no function's.
+        return f"# raf fr-trace\n\n```text\n{fr_trace.parser().format_help()}```\n"
+    about = words()[word].told
+    shown = [one for one in all_commands() if one.word == word]
+    if not about:
+        return _command(shown[0]).lstrip().replace("## ", "# ", 1)
+    return f"# raf {word}\n\n{about}\n" + "".join(map(_command, shown))
+
+
+def navigation(text: str) -> str:
+    """The settings of the site with a page for each word."""
+    before, begin, rest = text.partition("      - Commands:\n")
+    lines, last = ["          - commands/index.md"], ""
+    for word, about in words().items():
+        if about.panel != last:
+            lines.append(f"          - {about.panel}:")
+            last = about.panel
+        lines.append(f"              - raf {word}: commands/{word}.md")
+    return f"{before}{begin}{chr(10).join(lines)}\n      - Python{rest.partition('      - Python')[2]}"
 
 
 def all_commands() -> Iterator[Command]:

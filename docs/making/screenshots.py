@@ -30,6 +30,8 @@ ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
 INCIDENT = Path("examples/early-stop")
 _WIDTH = 100
+#: A telephone shows so many columns that can be read.
+PHONE = 46
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 _THEME = TerminalTheme(
@@ -71,15 +73,17 @@ def _diagnosed(source: bool) -> tuple[Diagnosis, Pictures]:
         os.chdir(before)
 
 
-def answer() -> str:
-    """What `raf diagnose ... --src ...` shows on a terminal with colours."""
+def answer(width: int = _WIDTH) -> str:
+    """What `raf diagnose ... --src ...` shows on a terminal with colours that has so many columns."""
     diagnosis, _ = _diagnosed(source=True)
     console = Console(
-        file=io.StringIO(), width=_WIDTH, record=True, force_terminal=True, color_system="truecolor",
+        file=io.StringIO(), width=width, record=True, force_terminal=True, color_system="truecolor",
         highlight=False, legacy_windows=False, _environ={},
     )  # fmt: skip
-    console.print(f"[bold]$[/] raf diagnose {INCIDENT}/evidence --src {INCIDENT}/src\n", soft_wrap=True)
-    console.print(card(diagnosis, UNICODE, _WIDTH))
+    console.print(
+        f"[bold]$[/] raf diagnose {INCIDENT}/evidence --src {INCIDENT}/src\n", soft_wrap=width == _WIDTH
+    )
+    console.print(card(diagnosis, UNICODE, width))
     svg = console.export_svg(title="", theme=_THEME, code_format=_FORMAT, unique_id="raf")
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
@@ -105,6 +109,7 @@ def report(browser: str, into: Path) -> None:
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     (IMAGES / "answer.svg").write_text(answer(), encoding="utf-8")
+    (IMAGES / "answer-phone.svg").write_text(answer(PHONE), encoding="utf-8")
     browser = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         sys.stderr.write(f"no browser ({', '.join(_BROWSERS)}): report.png is left as it is\n")

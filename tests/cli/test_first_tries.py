@@ -32,6 +32,7 @@ MODULES = set(listing.names("rankandfile.cli.commands"))
         ("help", "--help"),
         ("help show calls", "show calls --help"),
         ("fr-trace dumps", "fr-trace dumps"),
+        ("show divergence dumps/ --rank 2", "show cohorts dumps/ --rank 2"),
         ("--version", "--version"),
         ("dignose dumps", "dignose dumps"),
     ],

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from urllib.parse import unquote
 
 import pytest
+from msgspec.structs import replace
 from support.render import hostile
 from support.render.cards import SNAPSHOTS, WIDTHS, shown
 from support.render.diagnosed import DOCUMENTED, document, simulated
@@ -21,6 +24,9 @@ from rankandfile.model.diagnosis import (
     to_json,
 )
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.render.formats import github, junit, markdown
+from rankandfile.render.headline import headline, sure
+from rankandfile.render.report.notebook import notebook
 from rankandfile.render.words import PLAIN, said_ranks
 
 STALE = "not as it was: if it is as it should be, run `PYTHONPATH=tests python -m support.render.regenerate`"
@@ -66,6 +72,19 @@ def test_the_details_have_all_the_rest(cause: str) -> None:
         *(one.text for one in verdict.remedies),
     ):
         assert " ".join(words(text)) in told
+
+
+@pytest.mark.parametrize("cause", DOCUMENTED)
+def test_the_page_and_every_format_say_the_same_in_their_headline(cause: str) -> None:
+    diagnosis = document(cause)
+    # What only looked like a hang is said as such everywhere, too.
+    for verdict in (diagnosis.verdicts[0], replace(diagnosis.verdicts[0], ordinary=True)):
+        one = replace(diagnosis, verdicts=[verdict])
+        said = headline(verdict, one.job.world_size)
+        assert shown(one, 100).splitlines()[0].startswith(said)
+        assert f">{said} " in unescape(notebook(one)) or f">{said}<" in unescape(notebook(one))
+        for write in (markdown.write, github.write, *([] if cause == "no_hang" else [junit.write])):
+            assert f"{said} ({sure(verdict)})" in unescape(unquote(write(one))).replace("\\", "")
 
 
 PLAIN_WORDS = re.compile(

@@ -77,14 +77,13 @@ def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: Explor
         line = next(line for line in text(app, "source-text").splitlines() if line.startswith(">"))
         assert line.split()[:2] == [">", title(app, "source").rpartition(":")[2]]
         await pilot.press("s")
-        assert title(app, "stack").startswith("stack of ")
+        assert title(app, "stack").endswith("as rank 0 made it"), "of the call that it did not come to"
         # A victim is shown in the call that it waits in.
         await pilot.press("down")
         await pilot.pause()
         assert cells(app, "ranks")[:2] == ["0", "victim"]
         assert title(app, "calls") == "calls of rank 0"
-        assert cells(app, "calls")[0].endswith("#97")
-        assert cells(app, "calls")[1:3] == ["issued", "fsdp.py:20"]
+        assert cells(app, "calls")[:3] == ["issued", "_all_gather_base #97", "fsdp.py:20"]
 
     play(blocked, script)
 
@@ -104,7 +103,7 @@ def test_ranks_calls_stack_and_source_stand_side_by_side(
         call = app.call
         assert call is not None
         assert call.file.rpartition("/")[2] in text(app, "stack-text")
-        assert title(app, "stack") == f"stack of {call.name}"
+        assert title(app, "stack") == f"{call.name}, as rank {call.made_by} made it"
         assert title(app, "source") == f"{call.file}:{call.line}"
 
     play(skipped, script, size)
@@ -132,9 +131,49 @@ def test_jumping_to_the_parting_and_to_what_did_not_end(skipped: ExplorerRows) -
         parted = next(number for number, call in enumerate(app.calls) if call.diverged)
         assert app.query_one("#calls", DataTable).cursor_row == parted
         await pilot.press("ctrl+home", "u")
-        assert cells(app, "calls")[1] == "issued"
+        assert cells(app, "calls")[0] == "issued"
 
     play(skipped, script)
+
+
+def test_the_call_that_was_never_made_is_a_row_of_its_own(skipped: ExplorerRows) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        await pilot.press("d")
+        state, call, place = cells(app, "calls")[:3]
+        assert (state, place) == ("never made", "optimizer.py:49")
+        assert title(app, "stack").startswith(f"{call}, as rank ")
+        assert "optimizer.py" in title(app, "source")
+        # What the rank made instead comes after it; no other rank has such a row.
+        at = app.query_one("#calls", DataTable).cursor_row
+        assert app.calls[at].made_by is not None and app.calls[at + 1].made_by is None
+        await pilot.press("shift+tab", "down")
+        await pilot.pause()
+        assert cells(app, "ranks")[1] == "victim"
+        assert all(one.made_by is None for one in app.calls)
+
+    play(skipped, script)
+
+
+def test_eighty_columns_show_how_each_call_went_and_every_key(skipped: ExplorerRows) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        wanted = ("never made", "diverged", "culprit", "find", "verdict", "help", "quit")
+        for _ in range(200):
+            shown = app.export_screenshot().replace("&#160;", " ")
+            if all(word in shown for word in wanted):
+                return
+            await pilot.pause(0.05)
+        raise AssertionError([word for word in wanted if word not in shown])
+
+    play(skipped, script, (80, 24))
+
+
+def test_where_nobody_is_blamed_for_sure_it_opens_all_the_same(tmp_path: Path) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        await pilot.pause()
+        assert {row.role for row in app.rows} == {"waits"}
+        await pilot.press("c")
+
+    play(from_case("network-stalled", tmp_path), script)
 
 
 def test_search_finds_calls_and_ranks(skipped: ExplorerRows) -> None:

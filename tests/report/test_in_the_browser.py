@@ -319,7 +319,7 @@ def test_culprits_that_did_alike_are_one_line_and_code_is_set_as_code(
     with watched(browser, path) as seen:
         page = seen.page
         assert page.locator(".who .culprit").count() == 1
-        assert page.locator(".who .culprit").inner_text() == "4-7 on node00: went on"
+        assert page.locator(".who .culprit").inner_text() == "ranks 4-7 on node00: went on"
         assert page.locator(".sentence code").first.inner_text() == "if <b>loss</b> > 1:"
         assert page.locator(".sentence b").count() == 0
         assert page.locator(".remedy p code").first.inner_text() == "flag"

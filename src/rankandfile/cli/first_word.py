@@ -9,6 +9,8 @@ from rankandfile.evidence.files.elsewhere import is_address
 
 _ITS_OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
 STDIN = "-"
+_MERGED: dict[tuple[str, ...], tuple[str, ...]] = {("show", "divergence"): ("show", "cohorts")}
+"""What one may look for under a name of its own, and where it is."""
 
 
 def understood(words: Sequence[str], modules: Collection[str]) -> list[str]:
@@ -16,6 +18,8 @@ def understood(words: Sequence[str], modules: Collection[str]) -> list[str]:
 
     A command comes before a file of its name: `./show` is the file.
     """
+    if merged := _MERGED.get(tuple(words[:2])):
+        return [*merged, *words[2:]]
     if not words or words[0] in _ITS_OWN or words[0].replace("-", "_") in modules:
         return list(words)
     first = words[0]

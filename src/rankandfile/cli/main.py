@@ -28,7 +28,6 @@ from .plain_values import lighten
 
 _COMMANDS = "rankandfile.cli.commands"
 _NAMES = ("raf", "rankandfile")
-_ISSUES = "https://github.com/rankandfile/rankandfile/issues"
 _TRACEBACK = "--traceback"
 
 EXAMPLES = (
@@ -180,7 +179,7 @@ def _refused(error: Exception) -> int:
         place = _place(error)
         what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         complain(
-            f"raf itself failed: {what}{place}; please report it to {_ISSUES} with what {_TRACEBACK} adds"
+            f"raf itself failed: {what}{place}; please report it{_address()} with what {_TRACEBACK} adds"
         )
         return INTERNAL
     context = getattr(error, "ctx", None)
@@ -191,6 +190,18 @@ def _refused(error: Exception) -> int:
     hint = f" ({context.command_path} --help tells more)" if context else ""
     complain(f"{said().strip().rstrip('.')}{hint}")
     return USAGE
+
+
+def _address() -> str:
+    """Where to, as the installed package says itself: `project.urls` of pyproject.toml is the one place for it."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        found = metadata(_NAMES[1]).get_all("Project-URL") or []
+    except PackageNotFoundError:
+        found = []
+    known = dict(one.split(", ", 1) for one in found)
+    return f" to {known['Issues']}" if "Issues" in known else " to whom you have it from"
 
 
 def _place(error: Exception) -> str:

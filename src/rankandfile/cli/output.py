@@ -6,11 +6,13 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
+from typer.models import OptionInfo
 
 from .console import PIPE_WIDTH, err, out, write_utf8
 from .errors import UserError, told_as
@@ -63,25 +65,30 @@ def may_be_folder(output: Path | None) -> Path | None:
     return output
 
 
+def file_output(help: str) -> OptionInfo:
+    """`-o FILE` of a command: that it cannot be written is said before anything is read."""
+    return _output("FILE", may_be_written, help)
+
+
+def folder_output(help: str) -> OptionInfo:
+    """`-o DIR`, in the same way."""
+    return _output("DIR", may_be_folder, help)
+
+
+def _output(metavar: str, callback: Callable[[Path | None], Path | None], help: str) -> OptionInfo:
+    option: OptionInfo = Option("--output", "-o", metavar=metavar, callback=callback, help=help)
+    return option
+
+
 OutputOption = Annotated[
     Path | None,
-    Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        callback=may_be_written,
-        help="Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, else tabbed text.",
+    file_output(
+        "Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, else tabbed text."
     ),
 ]
 TextFile = Annotated[
     Path | None,
-    Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        callback=may_be_written,
-        help="Write it to this file: as JSON where it ends in .json, else as text.",
-    ),
+    file_output("Write it to this file: as JSON where it ends in .json, else as text."),
 ]
 LimitOption = Annotated[int, Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
 

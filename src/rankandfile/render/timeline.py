@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import SURE, Diagnosis
+from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from .flat import group_names, shape_texts, sites
-from .words import headline, plain
+from .headline import headline, sure
+from .words import plain
 
 MOST_RANKS = 64
 AROUND = 300
@@ -192,7 +193,7 @@ def _moments(diagnosis: Diagnosis, slices: pl.DataFrame, cited: list[tuple[int, 
     if not diagnosis.verdicts or not slices.height:
         return []
     best = diagnosis.verdicts[0]
-    title = f"{headline(best)} ({SURE[best.confidence]})"
+    title = f"{headline(best, diagnosis.job.world_size)} ({sure(best)})"
     ids = [f"D{dump}#{record}" for dump, record in cited]
     rows = slices.filter(pl.col("evidence").is_in(ids))
     own = [

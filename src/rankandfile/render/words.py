@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Verdict, Wait
+from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Standing, Verdict, Wait
 from rankandfile.model.ledger import Evidence
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
@@ -78,29 +77,6 @@ def cause_words(cause: str) -> str:
     return cause.replace("_", " ")
 
 
-def headline(verdict: Verdict, signs: Signs = UNICODE, world: int | None = None) -> str:
-    """The answer in a few words: who did what."""
-    if verdict.cause == "no_hang":
-        return "NO HANG"
-    if verdict.ordinary:
-        return "NO HANG PROVED"
-    begin = "NO HANG" if verdict.hang is False else "HANG" if verdict.hang else "IF IT HUNG"
-    if not verdict.named:
-        perhaps = "perhaps " if verdict.confidence == "hypothesis" and verdict.cause != "undetermined" else ""
-        return f"{begin}: {perhaps}{'cause open' if verdict.cause == 'undetermined' else cause_words(verdict.cause)}"
-    who = said_ranks(culprit_ranks(verdict), world, signs)
-    if verdict.culprits:
-        return f"{begin}: {who} {_did(verdict.cause)}"
-    if verdict.cause == "undetermined":
-        return f"{begin}: cause open, suspect {who}"
-    return f"{begin}: perhaps {who} {_did(verdict.cause)}"
-
-
-def _did(cause: str) -> str:
-    found = CAUSES.get(cause)
-    return (found.did if found is not None else "") or f"({cause_words(cause)})"
-
-
 #: A list of ranks longer than this is told by its number, or by what is common to them.
 _LISTED = 24
 _FEW_OF = 16
@@ -162,6 +138,16 @@ def waiters(wait: Wait) -> str:
     if ranks == others or max(len(ranks), len(others)) > _LONG:
         return "" if ranks == others else ranks
     return format_ranks(set(parse_ranks(ranks)) - set(parse_ranks(others)))
+
+
+_STATES = {"waits": "waiting: ", "stands": "", "gone": "gone: ", "unknown": "not known: "}
+
+
+def standing_text(one: Standing) -> str:
+    """Where its ranks are, as a sentence goes on behind their names."""
+    if one.state == "waits" and one.what.startswith("in "):
+        return f"{'waits' if one.ranks.isdigit() else 'wait'} {one.what}"
+    return one.what if one.what.startswith("wait") else f"{_STATES[one.state]}{one.what}"
 
 
 def alike_culprits(verdict: Verdict) -> list[tuple[str, str, str]]:

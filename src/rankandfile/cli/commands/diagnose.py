@@ -13,7 +13,7 @@ from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
 from rankandfile.cli.filters import there
 from rankandfile.cli.formats import SUFFIXES, Format, format_of, formatted
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import may_be_written, printed, write_text
+from rankandfile.cli.output import file_output, may_be_written, printed, write_text
 from rankandfile.cli.panels import DIAGNOSE
 from rankandfile.cli.progress import working
 from rankandfile.model.ledger import NOT_SAID
@@ -53,12 +53,8 @@ def diagnose(
     unicode: Unicode = True,
     output: Annotated[
         Path | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            callback=may_be_written,
-            help=f"Write the answer to this file, beside the card. Its suffix tells the format: {SUFFIXES}.",
+        file_output(
+            f"Write the answer to this file, beside the card. Its suffix tells the format: {SUFFIXES}."
         ),
     ] = None,
     report: Annotated[

@@ -24,7 +24,7 @@ from rankandfile.cli.model_options import (
     Redact,
     Resume,
 )
-from rankandfile.cli.output import TextOrJson, may_be_folder
+from rankandfile.cli.output import TextOrJson, folder_output
 from rankandfile.cli.panels import DIAGNOSE
 from rankandfile.cli.progress import watching, working
 from rankandfile.cli.proving import Prove, ProveTimeout, ProveWhat, What, proved
@@ -51,7 +51,7 @@ def investigate(
     paths: Paths,
     output: Annotated[
         Path,
-        Option("--output", "-o", metavar="DIR", callback=may_be_folder, help="Where to write the files."),
+        folder_output("Where to write the files."),
     ] = Path(),
     format: Annotated[
         TextOrJson, Option("--format", "-f", help="How to print the answer.")

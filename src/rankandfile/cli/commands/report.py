@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
-
 from rankandfile.cli.loading import Paths, diagnosing
-from rankandfile.cli.output import may_be_written
+from rankandfile.cli.output import file_output
 from rankandfile.cli.panels import SHARE
 from rankandfile.pipeline import Options
 
@@ -29,7 +27,7 @@ def report(
     paths: Paths,
     output: Annotated[
         Path,
-        Option("--output", "-o", metavar="FILE", callback=may_be_written, help="The page to write."),
+        file_output("The page to write."),
     ] = Path("report.html"),
 ) -> None:
     """The verdict with its proof as one HTML page: the same as raf diagnose --report.

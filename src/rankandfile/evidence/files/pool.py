@@ -25,7 +25,7 @@ SECONDS = 60.0
 
 #: A process takes a tenth of a second to start; so much, or so many files, it reads in that time.
 _BYTES_PER_PROCESS = 1 << 20
-_FILES_PER_PROCESS = 16
+_FILES_PER_PROCESS = 64
 
 
 #: The kind of a file that was not even tried.

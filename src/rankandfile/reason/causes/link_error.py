@@ -47,7 +47,7 @@ NET/IB : Got async event : port error
 mlx5_0: Port 1 state changed to DOWN
 ```
 
-`NCCL_DEBUG=WARN` is what makes NCCL say so; [`raf doctor`](../commands.md#raf-doctor) asks for it.
+`NCCL_DEBUG=WARN` is what makes NCCL say so; [`raf doctor`](../commands/doctor.md) asks for it.
 """,
     scenario="link-error",
 )

@@ -34,7 +34,7 @@ CAUSE = Cause(
 ## How it comes about
 
 Better than a guess. The verdict still says how far the evidence leads, who waits where, and what to fetch next time or
-right now. [`raf doctor`](../commands.md#raf-doctor) sees to it that the next hang leaves enough.
+right now. [`raf doctor`](../commands/doctor.md) sees to it that the next hang leaves enough.
 """,
     scenario="blocked-save",
     shown_from="evidence/dumps",

@@ -9,27 +9,26 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import SURE, Remedy
+from rankandfile.model.diagnosis import Remedy
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
-from rankandfile.render.words import cause_words, counted, headline, job_size, said_ranks
+from rankandfile.render.headline import cause_beside, headline, place, sure
+from rankandfile.render.words import cause_words, counted, job_size, said_ranks, standing_text
 
 from . import strip
 from .sheet import Part, Sheet
 
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
 _MOST_NAMES, _MOST_STANDINGS, _MOST_PROOFS = 3, 6, 5
-_STATES = {"waits": "waits: ", "stands": "", "gone": "gone: ", "unknown": "not known: "}
 
 
 def head(sheet: Sheet, width: int) -> Iterator[Text]:
     """The answer with its place, how sure it is, and what is taken for true."""
     verdict = sheet.verdict
     style = "bold green" if verdict.hang is False else _STYLE[verdict.confidence]
-    said = headline(verdict, sheet.signs, sheet.diagnosis.job.world_size)
-    place = strip.headline_place(verdict)
-    gap = width - len(said) - len(place)
-    room = " " * gap if gap >= 2 else "  " if place else ""
-    yield Text.assemble((sheet.text(said).plain, style), (sheet.text(f"{room}{place}").plain, "bold"))
+    said, where = headline(verdict, sheet.diagnosis.job.world_size, sheet.signs), place(verdict)
+    gap = width - len(said) - len(where)
+    room = " " * gap if gap >= 2 else "  " if where else ""
+    yield Text.assemble((sheet.text(said).plain, style), (sheet.text(f"{room}{where}").plain, "bold"))
     yield sheet.text(f"{_sure(sheet)} {sheet.signs.dot} {job_size(sheet.diagnosis)}", style="dim")
     if verdict.assumed:
         yield sheet.text(f"if {verdict.assumed}", style="dim")
@@ -40,14 +39,11 @@ def _sure(sheet: Sheet) -> str:
     verdict = sheet.verdict
     others = list(dict.fromkeys(cause_words(one.cause) for one in verdict.alternatives))
     more = f" and {len(others) - _MOST_NAMES} more: -v" if len(others) > _MOST_NAMES else ""
-    open_ = "also possible" if verdict.confidence == "established" else "not excluded"
+    known = verdict.confidence == "established" and verdict.cause != "undetermined"
+    open_ = "perhaps also" if known else "not excluded"
     excluded = f" ({open_}: {', '.join(others[:_MOST_NAMES])}{more})" if others else ""
-    named = (
-        [cause_words(verdict.cause)]
-        if verdict.named and verdict.cause not in ("undetermined", "no_hang")
-        else []
-    )
-    return f" {sheet.signs.dot} ".join([f"{SURE[verdict.confidence]}{excluded}", *named])
+    beside = cause_beside(verdict)
+    return f" {sheet.signs.dot} ".join([f"{sure(verdict)}{excluded}", *([beside] if beside else [])])
 
 
 def parts(sheet: Sheet) -> Iterator[Part]:
@@ -89,7 +85,7 @@ def _standings(sheet: Sheet) -> Iterator[Part]:
     """Where everybody is, the odd ones first: what there is to go on with where nobody is to blame for sure."""
     where, world = sheet.diagnosis.standings, sheet.diagnosis.job.world_size
     lines = [
-        sheet.cut(f"{_who(one.ranks, world, sheet)} {sheet.signs.then} {_STATES[one.state]}{one.what}", 2)
+        sheet.cut(f"{_who(one.ranks, world, sheet)} {sheet.signs.then} {standing_text(one)}", 2)
         for one in where[:_MOST_STANDINGS]
     ]
     if lines:

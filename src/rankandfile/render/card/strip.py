@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rankandfile.model.claims import LeftOut, NeverIssued, TookBranch
-from rankandfile.model.diagnosis import Cohort, Location, Verdict
+from rankandfile.model.claims import TookBranch
+from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.render.words import (
     alike_culprits,
@@ -107,44 +107,3 @@ def branch(verdict: Verdict) -> str:
 
 def _named(verdict: Verdict) -> set[int]:
     return {one.rank for one in verdict.named}
-
-
-def headline_place(verdict: Verdict) -> str:
-    """Where to look: never the place of a call that was not made by those whom the headline names."""
-    where = verdict.location
-    if where is None or not verdict.hang:
-        return ""
-    if not (verdict.named or where.condition) and verdict.cause == "undetermined":
-        return ""
-    if where.condition or not _not_made(verdict, where):
-        inside = f" in {where.function}" if where.function else ""
-        return plain(f"{place_text(base_name(where.file), where.condition_line or where.line)}{inside}")
-    named = _named(verdict)
-    for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
-        call = cohort.call
-        if call is not None and call.file is not None and named & set(parse_ranks(cohort.ranks)):
-            return plain(f"at {place_text(base_name(call.file), call.line)}")
-    return ""
-
-
-def _not_made(verdict: Verdict, where: Location) -> bool:
-    """Whether the verdict's place is that of a call which the culprits never made."""
-    named = _named(verdict)
-    if not named:
-        return False
-    spot = (base_name(where.file), where.line)
-    missed = [
-        one
-        for one in verdict.claims
-        if isinstance(one, NeverIssued | LeftOut) and one.file and (base_name(one.file), one.line) == spot
-    ]
-    skipped = verdict.divergence is not None and verdict.divergence.kind == "skipped"
-    if skipped or any(named & set(parse_ranks(one.ranks)) for one in missed):
-        return True
-    theirs = others = False
-    for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
-        call = cohort.call
-        if call is not None and call.file is not None and (base_name(call.file), call.line) == spot:
-            mine = bool(named & set(parse_ranks(cohort.ranks)))
-            theirs, others = theirs or mine, others or not mine
-    return others and not theirs

@@ -9,14 +9,21 @@ from rich.text import Text
 from rankandfile.model.diagnosis import Divergence, Location, Wait
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.render.source import draw, shortened, stands_at
-from rankandfile.render.words import alike_culprits, came_to, place_text, ranks_named, short, waiters
+from rankandfile.render.words import (
+    alike_culprits,
+    came_to,
+    place_text,
+    ranks_named,
+    short,
+    standing_text,
+    waiters,
+)
 
 from .sheet import Part, Sheet
 
 #: Left of the code: the cohorts, the number, the mark.
 _MARGIN = 16
 _MOST_STANDINGS = 6
-_STATES = {"waits": "waits: ", "stands": "", "gone": "gone: ", "unknown": "not known: "}
 
 
 def parts(sheet: Sheet) -> Iterator[Part]:
@@ -31,7 +38,7 @@ def _standings(sheet: Sheet) -> Iterator[Part]:
     """Where everybody is, the odd ones first: what there is to go on with where nobody is to blame for sure."""
     where = sheet.diagnosis.standings
     lines = [
-        sheet.cut(f"{sheet.ranks(one.ranks)} {sheet.signs.then} {_STATES[one.state]}{one.what}", 2)
+        sheet.cut(f"{sheet.ranks(one.ranks)} {sheet.signs.then} {standing_text(one)}", 2)
         for one in where[:_MOST_STANDINGS]
     ]
     if lines:

@@ -16,15 +16,19 @@ from . import panes
 from .pages import Words
 from .rows import CallRow, ExplorerRows, RankRow
 
+_WIDE = 100
+"""Columns of a terminal from which on the ranks' pane has room for what they do."""
+
 
 class Explorer(App[None]):
     TITLE = "Rank & File"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     #verdict { height: auto; max-height: 6; padding: 0 1; background: $boost; }
-    #ranks { width: 26%; min-width: 18; max-width: 34; height: 1fr; }
-    #calls { width: 3fr; height: 1fr; }
-    #right { width: 4fr; }
+    #ranks { width: 24%; min-width: 18; max-width: 34; height: 1fr; }
+    #calls { width: 1fr; height: 1fr; }
+    #right { width: 1fr; }
+    #panes DataTable { scrollbar-size-vertical: 1; }
     #panes > *, #right > * { border: round $foreground 40%; border-title-color: $foreground; }
     #right { border: none; }
     #panes > *:focus, #right > *:focus { border: round $accent; }
@@ -38,11 +42,11 @@ class Explorer(App[None]):
     Words { align: center middle; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d", "divergence", "divergence"),
+        Binding("d", "divergence", "diverged"),
         Binding("c", "culprit", "culprit"),
-        Binding("u", "unfinished", "unfinished"),
-        Binding("slash", "search", "search", key_display="/"),
-        Binding("n", "match(1)", "next"),
+        Binding("u", "unfinished", "open"),
+        Binding("slash", "search", "find", key_display="/"),
+        Binding("n", "match(1)", "next", show=False),
         Binding("N", "match(-1)", "previous", show=False),
         Binding("s", "stack", "stack"),
         Binding("v", "verdict", "verdict"),
@@ -72,15 +76,15 @@ class Explorer(App[None]):
 
     def on_mount(self) -> None:
         ranks, calls = self._table("ranks"), self._table("calls")
-        ranks.add_columns("rank", "", "doing")
+        columns = ("rank", "", "doing") if self.size.width >= _WIDE else ("rank", "")
+        ranks.add_columns(*columns)
         for row in self.rows:
-            style = {"culprit": "bold red", "victim": "", "": "dim"}[row.role]
-            ranks.add_row(
-                Text(str(row.rank), style=style), Text(row.role, style=style), Text(plain(row.doing))
-            )
+            style = {"culprit": "bold red", "suspect": "bold red", "": "dim"}.get(row.role, "")
+            cells = (Text(str(row.rank), style=style), Text(row.role, style=style), Text(plain(row.doing)))
+            ranks.add_row(*cells[: len(columns)])
         left_out = f", {self.left_out:,} more not shown" if self.left_out else ""
         ranks.border_title = f"ranks{left_out}"
-        calls.add_columns("call", "state", "place", "group", "sizes")
+        calls.add_columns("state", "call", "place", "group", "sizes")
         self.query_one("#stack").border_title = "stack"
         ranks.focus()
         if self.rows:
@@ -119,13 +123,14 @@ class Explorer(App[None]):
         table.clear()
         self.calls = self.contents.calls(rank.rank) if rank else []
         for call in self.calls:
-            style = "bold reverse" if call.diverged else "" if panes.ended(call) else "bold"
-            cells = (call.name, panes.state(call), call.site, call.group, call.sizes)
+            style = panes.style(call)
+            cells = (panes.state(call), call.name, call.site, call.group, call.sizes)
             table.add_row(*(Text(plain(cell), style=style) for cell in cells))
         table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
         marks = [row for row in (panes.diverged(self.calls), panes.unfinished(self.calls)) if row is not None]
         # Of a rank that waits in no call and did not come to the divergence, its host tells more than its last call.
-        self.of_host = not marks and rank is not None and bool(self.contents.stack_of(rank.rank))
+        missed = bool(marks) and self.calls[marks[0]].made_by is not None
+        self.of_host = (not marks or missed) and rank is not None and bool(self.contents.stack_of(rank.rank))
         self._go(marks[0] if marks else len(self.calls) - 1)
         self._show_stack()
 
@@ -138,12 +143,14 @@ class Explorer(App[None]):
         host = self.contents.stack_of(rank.rank) if rank and (self.of_host or call is None) else ""
         lines = (host or (call.stack if call else "")).splitlines()
         pane = self.query_one("#stack")
-        pane.border_title = (
-            "where the host stood" if host else f"stack of {plain(call.name)}" if call else "stack"
-        )
+        pane.border_title = "where the host stood" if host else panes.stack_title(call) if call else "stack"
         self.query_one("#stack-text", Static).update(panes.stack(lines))
         if host:
-            self._show_source(*panes.place(lines))
+            # The innermost frame that can be read: what it called is torch's, more often than not.
+            places = [panes.place([line]) for line in lines]
+            self._show_source(
+                *next((one for one in places if self.contents.source(*one)), panes.place(lines))
+            )
         else:
             self._show_source(call.file, call.line) if call else self._show_source("", 0)
 

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from rankandfile.model.diagnosis import SURE, Diagnosis
-from rankandfile.render.words import headline, plain
+from rankandfile.model.diagnosis import Diagnosis
+from rankandfile.render.headline import headline, sure
+from rankandfile.render.words import plain
 
-from .rows import CallRow, RankRow
+from .rows import NEVER_MADE, CallRow, RankRow
 
 _MOST_OF_SENTENCE = 600
 _PATH_PARTS = 2
-_DONE = ("completed", "ended")
+_DONE = ("completed", "ended", NEVER_MADE)
 
 
 def verdict(diagnosis: Diagnosis) -> Text:
@@ -21,12 +22,25 @@ def verdict(diagnosis: Diagnosis) -> Text:
         return Text("no verdict")
     best = diagnosis.verdicts[0]
     sentence = plain(best.sentence)[:_MOST_OF_SENTENCE]
-    return Text.assemble((headline(best), "bold"), f"  {SURE[best.confidence]}  ", sentence)
+    said = headline(best, diagnosis.job.world_size)
+    return Text.assemble((said, "bold"), f"  {sure(best)}  ", sentence)
 
 
 def state(call: CallRow) -> str:
     """In a word: the column is narrow, and most calls are done."""
     return "done" if call.state == "completed" else call.state
+
+
+def style(call: CallRow) -> str:
+    if call.made_by is not None:
+        return "bold red reverse"
+    return "bold reverse" if call.diverged else "" if ended(call) else "bold"
+
+
+def stack_title(call: CallRow) -> str:
+    if call.made_by is not None:
+        return plain(f"{call.name}, as rank {call.made_by} made it")
+    return f"stack of {plain(call.name)}"
 
 
 def stack(lines: list[str]) -> Text:
@@ -73,12 +87,13 @@ def unfinished(calls: Sequence[CallRow]) -> int | None:
 
 
 def ended(call: CallRow) -> bool:
+    """Nothing of it is under way: it is done, or was never begun."""
     return call.state in _DONE
 
 
 def culprit(ranks: Sequence[RankRow], after: int) -> int | None:
-    """The next culprit below that row, or else the first."""
-    blamed = [row for row, one in enumerate(ranks) if one.role == "culprit"]
+    """The next culprit or suspect below that row, or else the first."""
+    blamed = [row for row, one in enumerate(ranks) if one.role in ("culprit", "suspect")]
     return next((row for row in blamed if row > after), blamed[0] if blamed else None)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -15,10 +15,13 @@ from rankandfile.render.flat import flat_calls, stack_texts
 from rankandfile.render.timeline import diverged_calls
 from rankandfile.render.words import plain
 
+from .never_made import never_made
+
 MOST_RANKS = 1024
 #: Calls of one rank that are at hand at a time: the last ones, and those around the divergence.
 MOST_CALLS = 1500
 _AROUND_SOURCE = 200
+NEVER_MADE = "never made"
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -33,7 +36,7 @@ class Standing(NamedTuple):
 class RankRow(NamedTuple):
     rank: int
     role: str
-    """culprit, victim or nothing."""
+    """culprit, victim; suspect, waits where nobody is to blame for sure; or nothing."""
     doing: str
 
 
@@ -51,6 +54,8 @@ class CallRow(NamedTuple):
     """Lines ``function  file:line``, innermost first."""
     diverged: bool
     """It is one of the calls at which the ranks diverged."""
+    made_by: int | None = None
+    """The rank never made it; stack and place are those of this other rank, which did."""
 
     def has(self, words: str) -> bool:
         told = f"{self.name} {self.group} {self.state} {self.sizes} {self.site} {self.stack}"
@@ -67,14 +72,15 @@ class ExplorerRows:
     def ranks(self) -> tuple[list[RankRow], int]:
         """Culprits first, then in order; and how many are left out."""
         hangs = [verdict for verdict in self.diagnosis.verdicts if verdict.hang]
-        doing = {one.rank: one.doing or "" for verdict in hangs for one in verdict.culprits}
+        doing = {one.rank: one.doing or "" for verdict in hangs for one in verdict.named}
+        blamed = {one.rank for verdict in hangs for one in verdict.culprits}
         victims = {rank for verdict in hangs for rank in parse_ranks(verdict.victims)} - doing.keys()
         everyone = sorted({*doing, *victims, *self.case.ranks_seen, *self.stands})
         everyone.sort(key=lambda rank: rank not in doing)
         rows = [
             RankRow(
                 rank,
-                "culprit" if rank in doing else ("victim" if doing else "stuck") if rank in victims else "",
+                _role(rank, blamed, doing.keys(), victims),
                 doing.get(rank) or (self.stands[rank].words if rank in self.stands else ""),
             )
             for rank in everyone[:MOST_RANKS]
@@ -85,22 +91,23 @@ class ExplorerRows:
         calls = self.case.calls.filter(pl.col("rank") == rank).sort("record")
         diverged = self._diverged(calls)
         kept = _near(calls.height, [row for row, here in enumerate(diverged) if here])
-        flat = flat_calls(self.case, calls[kept], stacks=True)
-        return [
-            CallRow(
-                record=row["record"],
-                group=row["group"] or "",
-                name=_name(row),
-                state=row["state"],
-                sizes=row["sizes"] or "",
-                site=row["site"] or "",
-                file=row["file"] or "",
-                line=row["line"] or 0,
-                stack=row["stack"] or "",
-                diverged=diverged[number],
-            )
-            for number, row in zip(kept, flat.iter_rows(named=True), strict=True)
+        own = calls[kept]
+        rows = [
+            _row(row, diverged[number])
+            for number, row in zip(kept, self._flat(own).iter_rows(named=True), strict=True)
         ]
+        missed = never_made(self.case, self.diagnosis, rank)
+        for row in self._flat(missed).iter_rows(named=True):
+            later = own.select(
+                (pl.col("group") == missed["group"][0]) & (pl.col("seq") >= missed["seq"][0])
+            ).to_series()
+            # Before what was made instead, and before what took its number.
+            at = next((at for at, one in enumerate(rows) if one.diverged or later[at]), len(rows))
+            rows.insert(at, _row(row, True)._replace(record=-1, state=NEVER_MADE, made_by=row["rank"]))
+        return rows
+
+    def _flat(self, calls: pl.DataFrame) -> pl.DataFrame:
+        return flat_calls(self.case, calls, stacks=True)
 
     def _diverged(self, calls: pl.DataFrame) -> list[bool]:
         """Of each call, whether the ranks diverged there. A rank that no cohort cites has the call of that number."""
@@ -134,6 +141,12 @@ class ExplorerRows:
         return [(number, plain(one.expandtabs(4))) for number, one in enumerate(kept, first)]
 
 
+def _role(rank: int, blamed: Set[int], named: Set[int], waiting: Set[int]) -> str:
+    if rank in named:
+        return "culprit" if rank in blamed else "suspect"
+    return ("victim" if blamed else "waits") if rank in waiting else ""
+
+
 def _near(count: int, marks: list[int]) -> list[int]:
     """Rows to show of so many: the last ones, and those around the first mark."""
     if count <= MOST_CALLS:
@@ -142,6 +155,21 @@ def _near(count: int, marks: list[int]) -> list[int]:
     quarter = MOST_CALLS // 4
     around = range(max(0, middle - quarter), min(count, middle + quarter))
     return sorted({*around, *range(count - MOST_CALLS // 2, count)})
+
+
+def _row(row: dict[str, Any], diverged: bool) -> CallRow:
+    return CallRow(
+        record=row["record"],
+        group=row["group"] or "",
+        name=_name(row),
+        state=row["state"],
+        sizes=row["sizes"] or "",
+        site=row["site"] or "",
+        file=row["file"] or "",
+        line=row["line"] or 0,
+        stack=row["stack"] or "",
+        diverged=diverged,
+    )
 
 
 def _name(row: dict[str, object]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
+from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.headline import headline, sure
 from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
-from rankandfile.render.words import headline, plain
+from rankandfile.render.words import plain
 
 #: GitHub shows ten annotations of a kind for a step.
 MAX_COHORTS = 4
@@ -15,11 +16,8 @@ def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
     for verdict in diagnosis.verdicts:
         spot = main_spot(verdict)
         says = " ".join([verdict.sentence, *(f"Do: {remedy.title}." for remedy in verdict.remedies[:1])])
-        lines.append(
-            _command(
-                _level(verdict), spot, f"{headline(verdict)} ({SURE[verdict.confidence]})", says, in_tree
-            )
-        )
+        title = f"{headline(verdict, diagnosis.job.world_size)} ({sure(verdict)})"
+        lines.append(_command(_level(verdict), spot, title, says, in_tree))
         for cohort in cohort_spots(verdict, MAX_COHORTS):
             lines.append(_command("notice", cohort, "where they went different ways", cohort.says, in_tree))  # noqa: PERF401
     return "\n".join(lines)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as xml
 
-from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
+from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.headline import headline, sure
 from rankandfile.render.places import InTree, main_spot, nowhere
 from rankandfile.render.words import (
     base_name,
     cause_words,
     cited,
     culprit_ranks,
-    headline,
     job_size,
     place_text,
     plain,
@@ -53,7 +53,7 @@ def _name(verdict: Verdict) -> str:
 
 
 def _details(verdict: Verdict, diagnosis: Diagnosis) -> list[str]:
-    lines = [f"{headline(verdict)} ({SURE[verdict.confidence]})", verdict.sentence]
+    lines = [f"{headline(verdict, diagnosis.job.world_size)} ({sure(verdict)})", verdict.sentence]
     if verdict.culprits:
         lines.append(f"culprits: {culprit_ranks(verdict)}")
     if verdict.victims:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
+from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.headline import headline, sure
 from rankandfile.render.markdown import cell, code, fenced, text
 from rankandfile.render.places import InTree, nowhere
-from rankandfile.render.words import came_to, cited, culprit_ranks, headline, job_size, place_text, short
+from rankandfile.render.words import came_to, cited, culprit_ranks, job_size, place_text, short
 
 MAX_EVIDENCE = 12
 MAX_NOTES = 10
@@ -30,7 +31,7 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
 
 
 def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
-    yield f"## {text(headline(verdict))} ({SURE[verdict.confidence]})"
+    yield f"## {text(headline(verdict, diagnosis.job.world_size))} ({sure(verdict)})"
     yield f"\n{text(verdict.sentence)}\n"
     yield f"| | |\n| --- | --- |\n| job | {job_size(diagnosis)} |"
     if verdict.named:

@@ -13,8 +13,9 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup
 
-from rankandfile.model.diagnosis import SURE, Diagnosis
+from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.model.pictures import Pictures
+from rankandfile.render.headline import cause_beside, headline, place, points_at_missing_call, sure
 from rankandfile.render.source import stands_at
 from rankandfile.render.words import alike_culprits, came_to, counted, waiters
 
@@ -24,7 +25,7 @@ from .flame import flame
 from .graph import Drawing, drawn
 from .payload import blocks, payload
 from .score_table import score_table
-from .words import CONFIDENCE, STATES, at_once, headline, prose, visible
+from .words import CONFIDENCE, STATES, odd_first, prose, visible
 
 #: The script, in this order: what stands at the top level of a part may use the parts before it.
 _PARTS = (
@@ -57,9 +58,15 @@ def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
 
 def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: object) -> str:
     """A template of this room, given what its parts say of a verdict, and `more`."""
+
+    def said(verdict: Verdict) -> str:
+        return headline(verdict, diagnosis.job.world_size)
+
     return _environment().get_template(template).render(
         job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
-        came_to=came_to, headline=headline, at_once=at_once, confidence_words=CONFIDENCE, sure=SURE, noun=counted,
+        came_to=came_to, odd_first=odd_first, headline=said, headline_place=place,
+        points_at_missing_call=points_at_missing_call,
+        cause_beside=cause_beside, how_sure=sure, confidence_words=CONFIDENCE, sure=SURE, noun=counted,
         **more,
     )  # fmt: skip
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from markupsafe import Markup, escape
 
-from rankandfile.model.diagnosis import Verdict
-from rankandfile.render.words import cause_words, culprit_ranks
+from rankandfile.model.diagnosis import Cohort, Verdict
+from rankandfile.model.ranks import parse_ranks
 
 T = TypeVar("T")
 
@@ -55,22 +55,9 @@ STATES = {
 }
 
 
-def headline(verdict: Verdict) -> str:
-    """The cause in words; where only the culprit is known, that."""
-    if verdict.cause == "no_hang":
-        return "No hang"
-    if verdict.cause == "undetermined" and verdict.culprits:
-        return f"{'Ranks' if len(verdict.culprits) > 1 else 'Rank'} {culprit_ranks(verdict)} did not join; why is open"
-    return cause_words(verdict.cause).capitalize()
-
-
-def at_once(verdict: Verdict) -> str:
-    """Who and where, for the line of the headline: `rank 2 · trainer.py:40`."""
-    parts = []
-    if verdict.named and verdict.cause != "undetermined":
-        parts.append(f"{'rank' if len(verdict.named) == 1 else 'ranks'} {culprit_ranks(verdict)}")
-    where = verdict.location
-    if where is not None:
-        line = where.condition_line or where.line
-        parts.append(re.split(r"[/\\]", where.file)[-1] + (f":{line}" if line else ""))
-    return " · ".join(parts)
+def odd_first(verdict: Verdict) -> list[tuple[int, Cohort, bool]]:
+    """The cohorts where they diverged, each with its place in the document; first those of named ranks alone."""
+    named = {one.rank for one in verdict.named}
+    cohorts = enumerate(verdict.divergence.cohorts if verdict.divergence is not None else (), 1)
+    found = [(place, one, bool(named) and named.issuperset(parse_ranks(one.ranks))) for place, one in cohorts]
+    return sorted(found, key=lambda one: not one[2])

@@ -10,7 +10,7 @@ from typer import Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Paths, load_case, loading
-from rankandfile.cli.output import may_be_folder
+from rankandfile.cli.output import folder_output
 from rankandfile.pipeline import Options
 
 ORDER = 30
@@ -27,9 +27,7 @@ def convert(
     paths: Paths,
     output: Annotated[
         Path,
-        Option(
-            "--output", "-o", metavar="DIR", callback=may_be_folder, help="Directory to write the case to."
-        ),
+        folder_output("Directory to write the case to."),
     ],
     force: Annotated[bool, Option("--force", help="Write into a directory that holds something.")] = False,
 ) -> None:

@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.output import may_be_folder
+from rankandfile.cli.output import folder_output
 
 ORDER = 20
 EXAMPLES = ("raf case open ticket.zip", "raf case open ticket.zip -o case/ && raf show waits case/")
@@ -20,13 +20,7 @@ def open_(
     archive: Annotated[Path, Argument(help="An archive made by raf case pack.")],
     output: Annotated[
         Path | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            callback=may_be_folder,
-            help="Directory to write to. Default: the archive's name without .zip.",
-        ),
+        folder_output("Directory to write to. Default: the archive's name without .zip."),
     ] = None,
 ) -> None:
     """Unpack an archive of `raf case pack` into a case directory, with care: it may be a stranger's.
@@ -38,6 +32,10 @@ def open_(
     """
     from rankandfile.evidence.pack.opening import is_pack, unpack
 
+    if archive.is_dir():
+        raise UserError(
+            f"{archive}: a folder, and no archive of raf case pack; raf reads it as it is: raf {archive}"
+        )
     if not archive.is_file():
         raise UserError(f"{archive}: no such file")
     if not is_pack(archive):

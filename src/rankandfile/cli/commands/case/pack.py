@@ -11,7 +11,7 @@ from typer import Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Paths, load_case, loading
-from rankandfile.cli.output import may_be_written
+from rankandfile.cli.output import file_output
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def pack(
     paths: Paths,
     output: Annotated[
         Path | None,
-        Option(
-            "--output", "-o", metavar="FILE", callback=may_be_written, help="The archive to write (a .zip)."
-        ),
+        file_output("The archive to write (a .zip)."),
     ] = None,
     redact: Annotated[
         bool,

@@ -10,7 +10,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
-from rankandfile.cli.output import may_be_folder
+from rankandfile.cli.output import folder_output
 
 ORDER = 70
 
@@ -22,9 +22,7 @@ EXAMPLES = (
 
 
 def answers(
-    output: Annotated[
-        Path, Option("--output", "-o", metavar="DIR", callback=may_be_folder, help="Folder of the answers.")
-    ],
+    output: Annotated[Path, folder_output("Folder of the answers.")],
     sets: Annotated[
         list[Path] | None,
         Argument(

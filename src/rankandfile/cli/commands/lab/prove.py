@@ -13,7 +13,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, kind_of, say
-from rankandfile.cli.output import may_be_written
+from rankandfile.cli.output import file_output
 
 if TYPE_CHECKING:
     from rankandfile.lab.prove import Origin, Proof, What
@@ -53,7 +53,7 @@ def prove(
     show: Annotated[bool, Option("--show", help="Print each patch too.")] = False,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", metavar="FILE", callback=may_be_written, help="Write the results as JSON."),
+        file_output("Write the results as JSON."),
     ] = None,
     markdown: Annotated[
         Path | None, Option("--markdown", help="Write the table into this page, between its markers.")

@@ -13,7 +13,7 @@ from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
 from rankandfile.cli.model_options import Limits, MaxCost, MaxSeconds, PriceOption
-from rankandfile.cli.output import may_be_written
+from rankandfile.cli.output import file_output
 
 ORDER = 50
 EXAMPLES = (
@@ -48,7 +48,7 @@ def score(
     price: PriceOption = None,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", metavar="FILE", callback=may_be_written, help="Write all marks as JSON."),
+        file_output("Write all marks as JSON."),
     ] = None,
     markdown: Annotated[
         Path | None, Option("--markdown", help="Write the tables into this page, between its markers.")

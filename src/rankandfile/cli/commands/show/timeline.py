@@ -13,7 +13,7 @@ from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.filters import RankOption, ranks_called
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import Format, FormatOption, LimitOption, emit, may_be_written
+from rankandfile.cli.output import Format, FormatOption, LimitOption, emit, file_output
 from rankandfile.cli.progress import working
 from rankandfile.pipeline import Options
 
@@ -51,9 +51,7 @@ def timeline(
     format: FormatOption = Format.text,
     output: Annotated[
         Path | None,
-        Option(
-            "--output", "-o", metavar="FILE", callback=may_be_written, help=f"Write a trace: {_SUFFIXES}."
-        ),
+        file_output(f"Write a trace: {_SUFFIXES}."),
     ] = None,
 ) -> None:
     """What happened when: calls around the divergence, ranks that did the same in one row, or a trace to zoom into.

@@ -1,0 +1,86 @@
+"""The answer in one line, the same for the card, the page and every format: who did what, and where to look."""
+
+from __future__ import annotations
+
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.claims import LeftOut, NeverIssued
+from rankandfile.model.diagnosis import SURE, Verdict
+from rankandfile.model.ranks import parse_ranks
+
+from .words import UNICODE, Signs, base_name, cause_words, culprit_ranks, place_text, plain, said_ranks
+
+
+def headline(verdict: Verdict, world: int | None, signs: Signs = UNICODE) -> str:
+    """Who did what, or how far it is known. `world`: of how many ranks the job is, where that is known."""
+    if verdict.cause == "no_hang":
+        return "NO HANG"
+    if verdict.ordinary:
+        return "NO HANG PROVED"
+    begin = "NO HANG" if verdict.hang is False else "HANG" if verdict.hang else "IF IT HUNG"
+    if not verdict.named:
+        perhaps = "perhaps " if verdict.confidence == "hypothesis" and verdict.cause != "undetermined" else ""
+        return f"{begin}: {perhaps}{'cause open' if verdict.cause == 'undetermined' else cause_words(verdict.cause)}"
+    who = said_ranks(culprit_ranks(verdict), world, signs)
+    if verdict.culprits:
+        return f"{begin}: {who} {_did(verdict.cause)}"
+    if verdict.cause == "undetermined":
+        return f"{begin}: cause open, suspect {who}"
+    return f"{begin}: perhaps {who} {_did(verdict.cause)}"
+
+
+def _did(cause: str) -> str:
+    found = CAUSES.get(cause)
+    return (found.did if found is not None else "") or f"({cause_words(cause)})"
+
+
+def sure(verdict: Verdict) -> str:
+    """In a word; where only the rank is known, of what."""
+    word = SURE[verdict.confidence]
+    return f"{word} who, not why" if verdict.cause == "undetermined" and verdict.culprits else word
+
+
+def cause_beside(verdict: Verdict) -> str:
+    """The cause in words, where the headline says what somebody did instead."""
+    told = verdict.cause in ("undetermined", "no_hang") or verdict.ordinary or not verdict.named
+    return "" if told else cause_words(verdict.cause)
+
+
+def place(verdict: Verdict) -> str:
+    """Where to look: never the place of a call that was not made by those whom the headline names."""
+    where = verdict.location
+    if where is None or not verdict.hang:
+        return ""
+    if not (verdict.named or where.condition) and verdict.cause == "undetermined":
+        return ""
+    if not points_at_missing_call(verdict):
+        inside = f" in {where.function}" if where.function else ""
+        return plain(f"{place_text(base_name(where.file), where.condition_line or where.line)}{inside}")
+    named = {one.rank for one in verdict.named}
+    for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
+        call = cohort.call
+        if call is not None and call.file is not None and named & set(parse_ranks(cohort.ranks)):
+            return plain(f"at {place_text(base_name(call.file), call.line)}")
+    return ""
+
+
+def points_at_missing_call(verdict: Verdict) -> bool:
+    """Whether the verdict's place is no condition but that of a call which the culprits never made."""
+    where, named = verdict.location, {one.rank for one in verdict.named}
+    if where is None or where.condition or not named:
+        return False
+    spot = (base_name(where.file), where.line)
+    missed = [
+        one
+        for one in verdict.claims
+        if isinstance(one, NeverIssued | LeftOut) and one.file and (base_name(one.file), one.line) == spot
+    ]
+    skipped = verdict.divergence is not None and verdict.divergence.kind == "skipped"
+    if skipped or any(named & set(parse_ranks(one.ranks)) for one in missed):
+        return True
+    theirs = others = False
+    for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
+        call = cohort.call
+        if call is not None and call.file is not None and (base_name(call.file), call.line) == spot:
+            mine = bool(named & set(parse_ranks(cohort.ranks)))
+            theirs, others = theirs or mine, others or not mine
+    return others and not theirs
