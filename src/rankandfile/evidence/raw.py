@@ -133,9 +133,9 @@ class RawDump(msgspec.Struct, array_like=True):
     repeats: bytes = b""
     """A `Repeats`, packed: equal bytes need unpacking only once."""
     kinds: bytes = b""
-    """Kind of each call, unsigned 32 bits."""
+    """Kind of each call, unsigned; of as many bytes each as there are."""
     integers: list[bytes] = []
-    """The columns of `INTEGERS`."""
+    """The columns of `INTEGERS`: signed numbers of 64 bits, or unsigned ones of fewer; empty where none is recorded."""
     durations_ms: bytes = b""
     """Doubles, NaN where not recorded; empty where no call has one."""
 

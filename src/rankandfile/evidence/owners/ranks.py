@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rankandfile.evidence.raw import Members
+import numpy as np
+
+from rankandfile.evidence.raw import INTEGERS, Members
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.tables.part import Part
 from rankandfile.model.ledger import Note
@@ -50,10 +52,15 @@ def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:
 
 def _twins(parts: Sequence[Part]) -> list[Note]:
     """Files of one content under several ranks' names: one of them is a copy, and nothing tells which."""
-    alike: dict[tuple[bytes, ...], list[Part]] = defaultdict(list)
+    perhaps: dict[object, list[Part]] = defaultdict(list)
     for part in parts:
         if part.raw.calls and part.rank is not None and part.set_aside is None:
-            alike[tuple(part.raw.integers)].append(part)
+            perhaps[part.raw.calls, part.span("record"), part.span("created_ns")].append(part)
+    alike: dict[object, list[Part]] = defaultdict(list)
+    for some in perhaps.values():
+        if len(some) > 1:
+            for part in some:
+                alike[tuple(part.column(name).astype(np.int64).tobytes() for name in INTEGERS)].append(part)
     return [
         Note(
             file=same[0].source,

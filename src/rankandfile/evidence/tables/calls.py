@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,9 @@ from rankandfile.evidence.tables.groups import RecordedGroup
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.tables.repeated import Numbers, Repeated, kind_table, number
 from rankandfile.model.tables import CALLS, schema
+
+Filled = tuple[Part, list[int]]
+"""A dump that has calls, and which of the case's groups each of its own is."""
 
 _P2P = re.compile(r"(?P<op>send|recv) (?P<self>\d{1,7})(?P<arrow>->|<-)(?P<peer>\d{1,7})$")
 
@@ -29,50 +31,70 @@ def call_table(
     filled = [(part, of) for part, of in zip(parts, groups_of, strict=True) if part.raw.calls]
     if not filled:
         return pl.DataFrame(schema=schema("calls"))
-    kinds: list[Numbers] = []
-    group: list[Numbers] = []
-    thread: list[Numbers] = []
-    src: list[npt.NDArray[np.int32]] = []
-    dst: list[npt.NDArray[np.int32]] = []
-    for part, of in filled:
-        rows, local_groups, local_threads = tables.kinds_of(part)
-        kind = np.frombuffer(part.raw.kinds, np.uint32)
-        kind_group = np.array(of, np.uint32)[local_groups]
-        threads = np.array([number(tables.threads, label) for label in part.raw.threads], np.uint32)
-        peers = _peers(part.kinds, kind_group, groups)
-        kinds.append(rows[kind])
-        group.append(kind_group[kind])
-        thread.append(threads[local_threads][kind])
-        src.append(peers[0][kind])
-        dst.append(peers[1][kind])
     counts = [part.raw.calls for part, _ in filled]
-    integers = {
-        name: _nullable(pl.Series(name, np.concatenate([part.column(name) for part, _ in filled])))
-        for name in INTEGERS
-    }
-    by_kind = kind_table(tables)[pl.Series(np.concatenate(kinds))]
+    found = _by_kind(filled, numbers, groups, tables)[pl.Series(_kinds(filled))].with_columns(
+        pl.Series("duration_ms", _durations(filled, sum(counts)), nan_to_null=True),
+        pl.lit(None, pl.Int32).alias("root"),
+        *(_integers(name, filled, sum(counts)) for name in INTEGERS),
+    )
+    return found.select([column.name for column in CALLS])
+
+
+def _by_kind(
+    filled: Sequence[Filled], numbers: dict[int, int], groups: list[RecordedGroup], tables: Repeated
+) -> pl.DataFrame:
+    """What is the same for all calls of a kind, a row for each kind of each dump: one look-up fills all columns."""
+    rows, group, thread, src, dst = [], [], [], [], []
+    for part, of in filled:
+        own, local_groups, local_threads = tables.kinds_of(part)
+        own_groups = np.array(of, np.uint32)[local_groups]
+        threads = np.array([number(tables.threads, label) for label in part.raw.threads], np.uint32)
+        peers = _peers(part.kinds, own_groups, groups)
+        rows.append(own)
+        group.append(own_groups)
+        thread.append(threads[local_threads])
+        src.append(peers[0])
+        dst.append(peers[1])
+    counts = list(map(len, rows))
     names = pl.Series("thread", list(tables.threads), dtype=pl.Categorical)
-    found = by_kind.with_columns(
+    return kind_table(tables)[pl.Series(np.concatenate(rows))].with_columns(
         pl.Series("rank", np.repeat(np.array([part.rank for part, _ in filled], np.int32), counts)),
         pl.Series("dump", np.repeat(np.array([numbers[id(part)] for part, _ in filled], np.uint32), counts)),
         pl.Series("group", np.concatenate(group)),
         _nullable(pl.Series("src", np.concatenate(src)), -1),
         _nullable(pl.Series("dst", np.concatenate(dst)), -1),
         names[pl.Series(np.concatenate(thread))].alias("thread"),
-        pl.Series("duration_ms", _durations(filled), nan_to_null=True),
-        pl.lit(None, pl.Int32).alias("root"),
-        *integers.values(),
     )
-    return found.select([column.name for column in CALLS])
 
 
-def _durations(filled: Sequence[tuple[Part, Any]]) -> npt.NDArray[np.float64]:
-    return np.concatenate(
-        [
-            np.frombuffer(part.raw.durations_ms) if part.raw.durations_ms else np.full(part.raw.calls, np.nan)
-            for part, _ in filled
-        ]
-    )
+def _kinds(filled: Sequence[Filled]) -> Numbers:
+    """Of each call, its row among the kinds of all dumps."""
+    found = np.empty(sum(part.raw.calls for part, _ in filled), np.uint32)
+    at = first = 0
+    for part, _ in filled:
+        np.add(part.kind_of_calls, np.uint32(first), out=found[at : at + part.raw.calls])
+        at += part.raw.calls
+        first += len(part.kinds)
+    return found
+
+
+def _integers(name: str, filled: Sequence[Filled], count: int) -> pl.Series:
+    found = np.empty(count, np.int64)
+    at = 0
+    for part, _ in filled:
+        found[at : at + part.raw.calls] = part.column(name)
+        at += part.raw.calls
+    return _nullable(pl.Series(name, found))
+
+
+def _durations(filled: Sequence[Filled], count: int) -> npt.NDArray[np.float64]:
+    found = np.full(count, np.nan)
+    at = 0
+    for part, _ in filled:
+        if part.raw.durations_ms:
+            found[at : at + part.raw.calls] = np.frombuffer(part.raw.durations_ms)
+        at += part.raw.calls
+    return found
 
 
 def _nullable(values: pl.Series, null: int = NULL) -> pl.Series:

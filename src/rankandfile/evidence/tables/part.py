@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from rankandfile.evidence.owners.dump_facts import Facts
 from rankandfile.evidence.raw import INTEGERS, NULL, Kind, RawDump, Repeats, unpack_repeats
 
-Integers = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer[Any]]
 
 
 @dataclass
@@ -23,21 +24,30 @@ class Part:
     rank_from: str = ""
     host: str | None = None
     set_aside: str | None = None
+    _spans: dict[str, tuple[int, int] | None] = field(default_factory=dict)
 
     def column(self, name: str) -> Integers:
         if not self.raw.calls:
             return np.empty(0, np.int64)
-        return np.frombuffer(self.raw.integers[INTEGERS.index(name)], np.int64)
+        raw = self.raw.integers[INTEGERS.index(name)]
+        if not raw:
+            return np.broadcast_to(np.int64(NULL), self.raw.calls)
+        size = len(raw) // self.raw.calls
+        return np.frombuffer(raw, np.int64 if size == 8 else f"u{size}")
+
+    @property
+    def kind_of_calls(self) -> Integers:
+        return np.frombuffer(self.raw.kinds, f"u{len(self.raw.kinds) // self.raw.calls}")
 
     def span(self, name: str) -> tuple[int, int] | None:
         """Least and greatest recorded value of a column."""
-        values = self.column(name)
-        values = values[values != NULL]
-        return (int(values.min()), int(values.max())) if len(values) else None
+        if name not in self._spans:
+            self._spans[name] = _span(self.column(name))
+        return self._spans[name]
 
-    @cached_property
+    @property
     def repeats(self) -> Repeats:
-        return unpack_repeats(self.raw.repeats) if self.raw.repeats else Repeats()
+        return _unpacked(self.raw.repeats) if self.raw.repeats else Repeats()
 
     @property
     def kinds(self) -> list[Kind]:
@@ -89,3 +99,16 @@ class Part:
     def wrapped(self) -> bool:
         span = self.span("record")
         return span is not None and span[0] > 0
+
+
+def _span(values: Integers) -> tuple[int, int] | None:
+    if not len(values):
+        return None
+    least, greatest = int(values.min()), int(values.max())
+    if least != NULL:
+        return least, greatest
+    return (int(values[values != NULL].min()), greatest) if greatest != NULL else None
+
+
+#: Ranks that behave alike have the same bytes, so that few are unpacked.
+_unpacked = lru_cache(maxsize=256)(unpack_repeats)

@@ -21,7 +21,7 @@ def _in_minutes(event: Event, _context: Context) -> None:
 
 SHAPES = (
     Shape(
-        "no_step", "O1", "messenger",
+        "no_step", "Z2", "messenger",
         # Ordinary lines have the words `step` and `progress`: only what stands around them here is rare.
         ("no step for", "No step for", "no step in ", "No step in ", "step finished", "step complete", "step has been", "step ended for",
          "steps finished", "steps complete", "tion finished", "tion complete", "tion has been", "batch finished", "batch complete",
