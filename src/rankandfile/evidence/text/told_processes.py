@@ -65,6 +65,10 @@ _SIZE = re.compile(
 )
 
 
+#: DeepSpeed's launcher prints the devices of each machine: one rank for each.
+_WORLD = re.compile(r"WORLD INFO DICT: (\{.{1,4000}\})|global_rank_mapping=.{0,40}?(\{.{1,4000}\})")
+
+
 #: What runs the job, by words of its first lines that no other program has.
 _PROGRAMS = (
     ("JAX", re.compile(r"\bjax(?:lib)?\b|\bxla_bridge\b|\bXLA service\b")),
@@ -153,6 +157,7 @@ class Listener:
                 self._pods.setdefault(name, set()).add(int(next(filter(None, own.groups()))))
         if any(sign in written for sign in _SIGNS_OF_SIZES):
             self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
+            self._sizes.update(size for body in bodies if (size := _listed_devices(body)))
         if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
             self._programs.update(name for body in bodies for name, words in _PROGRAMS if words.search(body))
 
@@ -162,6 +167,13 @@ class Listener:
             ToldPod(name, ranks.copy().pop()) for name, ranks in self._pods.items() if len(ranks) == 1
         )
         return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)), pods)
+
+
+def _listed_devices(body: str) -> int:
+    if not (match := _WORLD.search(body)):
+        return 0
+    lists = re.findall(r"\[([\d, ]*)\]", match[1] or match[2])
+    return sum(len(one.split(",")) for one in lists if one.strip())
 
 
 def processes_in(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
@@ -199,6 +211,15 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
     if len(ranks) > 1 or len(pids) > 1:
         return None
     host = match[1] if (match := _HOST.search(body)) else bare.host
+    if (
+        not pids
+        and not ranks
+        and bare.rank is not None
+        and bare.rank_from == "prefix"
+        and bare.pid is not None
+    ):
+        # Behind Ray's prefix of the process stands torch's of the rank.
+        return ToldProcess(bare.pid, bare.rank, bare.host)
     if pids and ranks:
         return ToldProcess(pids.pop(), ranks.pop(), host)
     if ranks and bare.pid is not None and "ray" in bare.layers and re.search(r"\brank=\d", body):

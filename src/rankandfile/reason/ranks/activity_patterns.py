@@ -131,6 +131,27 @@ PATTERNS: tuple[Pattern, ...] = (
         (NATIVE, "cuda*Synchronize* cu*Synchronize* hip*Synchronize* *_local_scalar_dense_cuda*"),
         (NATIVE, "cudaMemcpy cuMemcpy???? hipMemcpy"),
     ),
+    # JAX runs its steps behind the program: who asks for a value waits for the step, and so for all that take part.
+    pattern(
+        "collective",
+        ASKED,
+        ("jax/experimental/multihost_utils.py", "sync_global_devices broadcast_one_to_all process_allgather"),
+        ("jax/experimental/multihost_utils.py", "assert_equal reached_preemption_sync_point"),
+        ("orbax/checkpoint/*.py", "sync_global_processes sync_global_devices barrier_sync* *_barrier"),
+    ),
+    pattern(
+        "cuda_sync",
+        "waiting for a value of its device in {at}",
+        ("jax/_src/array.py", "_value __float__ __int__ __bool__ __array__ item tolist block_until_ready"),
+        ("jax/_src/api.py", "block_until_ready device_get effects_barrier"),
+        ("jax/_src/dispatch.py", "block_until_ready* wait_for_tokens"),
+        ("jax/_src/profiler.py", "wait*"),
+        ("tensorflow/python/framework/ops.py", "numpy _numpy"),
+        ("paddle/device/*.py", "synchronize"),
+        ("torch_xla/*.py", "mark_step wait_device_ops _run_step_closures"),
+        ("torch_npu/npu/*.py", "synchronize"),
+        ("cupy/cuda/*.py", "synchronize"),
+    ),
     # Data
     pattern(
         "data_loader", "in queue.get ← next(loader), {at}", (_LOADER, "_try_get_data _get_data _next_data")

@@ -113,7 +113,7 @@ def _stand(
         within=doing["within"],
         waits=doing["waits"],
         phrase=doing["phrase"],
-        op=short_function(frames[doing["frame"]].function or ""),
+        op=doing["op"] or short_function(frames[doing["frame"]].function or ""),
         location=frames[doing["site"]],
         stack=row["stack"],
         died=row["shows"] == "died",

@@ -13,10 +13,12 @@ _STACKS = re.compile(
     r"|^=== Rank [0-9]+: .*(pyspy|traceback)",
     re.MULTILINE,
 )
-#: What py-spy and pystack print, under any short prefix, heading or note: nothing else prints such lines.
+#: What these tools print, under any short prefix, heading or note: nothing else prints such lines.
 _ANYWHERE = re.compile(
     r"^.{0,80}?Thread (?:0x[0-9A-F]{1,16}|\d{1,10}) \((?:idle|active|active\+gil)\)(?:: \"|$)"
-    r"|^.{0,80}?Traceback for thread \d{1,10} ",
+    r"|^.{0,80}?Traceback for thread \d{1,10} "
+    # gdb, pstack and eu-stack, of a program of any language: only such frames have an address, or a place behind.
+    r"|^(?:\(gdb\) )?#0 +(?:0x[0-9a-f]{4,16} (?:in )?(?:- 1 )?\S|[\w:~<>]+ \(.*\) (?:at|from) \S)",
     re.MULTILINE,
 )
 _NAME = re.compile(r"(stacks|pyspy_dump)_[0-9_]+\.txt")

@@ -36,7 +36,9 @@ def caught(case: Case, ends: dict[int, End]) -> frozenset[int]:
     )
     went_on = _went_on(case, rows)
     out: dict[int, bool] = {}
-    for row in rows.iter_rows(named=True):
+    # That it lost a peer or waited in vain at its end is no doubt that it had dealt with what it raised before.
+    own = pl.col("role").cast(pl.String) == "origin"
+    for row in rows.filter(own | ~own.any().over("rank")).iter_rows(named=True):
         rank = row["rank"]
         one = row["log"] in went_on or by_a_function(row)
         out[rank] = out.get(rank, True) and one
@@ -51,8 +53,9 @@ def _ended_badly(end: End | None) -> bool:
 
 def by_a_function(row: dict[str, object]) -> bool:
     """The outermost frame is an ordinary function of the program's: it caught what was raised below it."""
-    found = frames(fields_of(row))
-    if not found or len(found) >= _KEPT:
+    fields = fields_of(row)
+    found = frames(fields)
+    if not found or len(found) >= _KEPT or fields.get("fatal"):
         return False
     outermost = found[-1]
     return not outermost.function.startswith("<") and not is_library(outermost)
