@@ -101,6 +101,12 @@ def _ray(p: BareLine, m: Match) -> None:
     p.carrier += f"{m[2]} {m[3]}:"
 
 
+def _vllm(p: BareLine, m: Match) -> None:
+    """vLLM puts it before each line of a message, those of a traceback too."""
+    p.severity, p.source = m[1][0], m[6]
+    p.at(stamp(None, int(m[2]), int(m[3]), m[4], m[5]))
+
+
 def _server(p: BareLine, m: Match) -> None:
     """SGLang's processes name their places on the axes of the model: ` DP0 TP5`."""
     dated(p, m)
@@ -201,6 +207,12 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("r", "app", rf"rank(\d{{1,7}})(?:/\d{{1,7}})? (?={_NO_VERB}[a-z])", _app_rank),
     ("IWEFV", "torchrun", rf"([IWEFV])(\d{{3,4}}) {CLOCK}\.(\d{{1,9}}) +(\d+) ([\w./\\-]+:\d+)\] ?", _agent),
     ("t", "torchrun", r"(torch\.\w[\w.]*): \[(INFO|WARNING|ERROR)\] ?", _logger),
+    (
+        "DIWEC",
+        "server",
+        rf"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d)-(\d\d) {CLOCK}(?:\.(\d{{1,9}}))? \[([\w./\\-]{{1,200}}:\d+)\] ?",
+        _vllm,
+    ),
     ("IWEC", "python", r"(INFO|WARNING|ERROR|CRITICAL):([\w.]+): ?", _warning),
     ("digit", "cri", rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:?\d\d) (stdout|stderr) ([FP]) ", _cri),
     (

@@ -65,6 +65,12 @@ _SIZE = re.compile(
 )
 
 
+_ENVIRON = re.compile(r"/proc/(\d{2,10})/environ\b")
+_VARIABLE = re.compile(
+    r"^\s*(?:(?:(?:OMPI_COMM_WORLD|MV2_COMM_WORLD|PMIX?|WORLD|GLOBAL)_)?RANK=(\d{1,6})|SLURM_PROCID=(\d{1,6})|[A-Za-z_]\w{0,80}=.*)?$"
+)
+#: A program that begins its lines with the number of its process.
+_BRACKETED = re.compile(r"^\[(\d{2,10})\] ")
 #: DeepSpeed's launcher prints the devices of each machine: one rank for each.
 _WORLD = re.compile(r"WORLD INFO DICT: (\{.{1,4000}\})|global_rank_mapping=.{0,40}?(\{.{1,4000}\})")
 
@@ -141,6 +147,8 @@ class Listener:
         self._sizes: set[int] = set()
         self._programs: set[str] = set()
         self._pods: dict[str, set[int]] = {}
+        self._environment_of: int | None = None
+        """The process whose environment is being printed, one variable a line."""
 
     def hear(self, lines: Sequence[BareLine]) -> None:
         bodies = [bare.body[:_LONGEST] for bare in lines]
@@ -151,6 +159,9 @@ class Listener:
                 for found in processes_in(bare, body):
                     if len(self._processes) < _MOST:
                         self._processes.setdefault(found)
+        if self._environment_of is not None or "environ" in written:
+            for bare, body in zip(lines, bodies, strict=True):
+                self._environment(bare, body)
         for bare, body in zip(lines, bodies, strict=True):
             if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
                 name = clean(bare.carrier.strip(":"), 200)
@@ -160,6 +171,15 @@ class Listener:
             self._sizes.update(size for body in bodies if (size := _listed_devices(body)))
         if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
             self._programs.update(name for body in bodies for name, words in _PROGRAMS if words.search(body))
+
+    def _environment(self, bare: BareLine, body: str) -> None:
+        """`cat /proc/4711/environ | …`, and its answer in the lines below."""
+        if match := _ENVIRON.search(body):
+            self._environment_of = int(match[1])
+        elif (match := _VARIABLE.match(body)) is None:
+            self._environment_of = None
+        elif (told := match[1] or match[2]) and self._environment_of is not None:
+            self._processes.setdefault(ToldProcess(self._environment_of, int(told), bare.host))
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
@@ -202,6 +222,8 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
             return ToldProcess(int(title[2]), rank, bare.host)
     if (worker := _WORKER.match(body)) and (rank := rank_in(worker[2])) is not None:
         return ToldProcess(int(worker[1]), rank, bare.host)
+    if (bracketed := _BRACKETED.match(bare.line)) and (one := _ONE_OF.search(body)):
+        return ToldProcess(int(bracketed[1]), int(one[1]), bare.host)
     pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)}
     if not pids and (listed := _LISTED.match(body)):
         pids = {int(listed[1])}

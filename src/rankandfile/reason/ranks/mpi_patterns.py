@@ -10,7 +10,7 @@ def mpi(names: str) -> str:
     told = names.split()
     return " ".join(
         [
-            *(f"{p}MPI_{n}" for p in ("", "P") for n in told),
+            *(f"{p}MPI_{n}{s}" for p in ("", "P") for n in told for s in ("", "_c")),
             *(f"{p}mpi_{n.lower()}_*" for p in ("", "p") for n in told),
         ]
     )

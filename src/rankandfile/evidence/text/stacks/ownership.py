@@ -160,11 +160,15 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
     machines = _numbers([part.source for part, _ in programs], machine=True)
     files = _numbers([part.source for part, _ in programs], machine=False)
     one_each = len({part.source for part, _ in programs}) == len(programs)
-    for (part, process), machine, number in zip(programs, machines, files, strict=True):
+    alone = _numbers([process.host or "" for _, process in programs], machine=False)
+    for (part, process), machine, number, on in zip(programs, machines, files, alone, strict=True):
         named = _LOCAL.search(part.source)
         place = process.place if named is None else int(named[1])
         if place is None and one_each:
             machine, place = 0, number
+        if place is None and len(set(alone)) == len({(p.host, p.pid) for _, p in programs}):
+            # One process on each of the machines, which are numbered as ranks are.
+            machine, place = on, 0
         if place is None:
             return []
         placed[machine or 0, place].append(process)

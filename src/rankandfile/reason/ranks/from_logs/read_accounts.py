@@ -18,7 +18,7 @@ from rankandfile.reason.ranks.in_flight import in_flight
 
 from .aborts import ABORTED, OWN, of_the_aborted, own_aborts
 from .accounts import Accounts, End, EndKind, Error, fields_of
-from .caught import caught
+from .caught import by_a_function, caught
 from .devices_and_processes import links_down, ranks_of_devices, ranks_of_processes, xid_owner
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
@@ -40,6 +40,8 @@ _TAKEN = "taken away by its cluster"
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
+#: Why a fault is taken for that of a rank's device.
+_BY_ITS_WATCHDOG = " (of which rank, the line does not tell: its watchdog is the only one that stood still)"
 #: How NCCL, and torch's watchdog with its words, tell that a peer is gone.
 _LOST = ("socket_closed", "ib_completion_error", "nccl_remote_error", "watchdog_ended")
 
@@ -58,7 +60,7 @@ def read_accounts(case: Case) -> Accounts:
         hosts,
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
-    raised = _with_chained_places(_errors(mine, _RAISES, "origin"), mine)
+    raised = _with_chained_places(_errors(_without_handled(mine), _RAISES, "origin"), mine)
     return Accounts(
         ends=own_aborts(ends, events, frozenset(echoes)),
         raised=raised,
@@ -190,6 +192,22 @@ def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[i
     return out
 
 
+def _without_handled(mine: pl.DataFrame) -> pl.DataFrame:
+    """Where a rank raised more than once, and one exception went up to where the program begins, that one ended it:
+    those that a function of the program had caught before did not."""
+    rows = mine.filter((pl.col("kind") == "traceback") & (pl.col("role") == "origin"))
+    several = rows.filter(pl.len().over("rank") > 1).sort("log", "line")
+    handled: set[tuple[int, int]] = set()
+    for _, of_rank in several.group_by("rank", maintain_order=True):
+        by = [(row["log"], row["line"], by_a_function(row)) for row in of_rank.iter_rows(named=True)]
+        if not all(caught_it for *_, caught_it in by):
+            handled.update((log, line) for log, line, caught_it in by if caught_it)
+    if not handled:
+        return mine
+    at = pl.concat_list(pl.col("log").cast(pl.Int64), pl.col("line").cast(pl.Int64))
+    return mine.filter(~at.is_in([list(one) for one in handled]))
+
+
 def _with_chained_places(raised: dict[int, Error], mine: pl.DataFrame) -> dict[int, Error]:
     """An exception that a library raised and another followed: the program's own frames stand in the one behind it."""
     lacking = [rank for rank, error in raised.items() if error.place is None]
@@ -223,12 +241,18 @@ def _device(
     """Faults of a rank's own device: what its log says, and the kernel's Xid by the process or the device it names."""
     out = {**_of_the_one_that_aborted(events, exits), **_errors(mine, _DEVICE, "origin")}
     processes, devices = ranks_of_processes(exits), ranks_of_devices(events, hosts)
+    stuck = _stuck_watchdogs(mine)
     for row in events.filter((pl.col("kind") == "xid") & (pl.col("role") == "origin")).iter_rows(named=True):
-        rank = xid_owner(row, processes, devices, hosts)
+        rank, told_by = xid_owner(row, processes, devices, hosts), ""
+        if rank is None and not isinstance(row["pid"] or fields_of(row).get("xid_pid"), int) and not out:
+            # It names neither; a watchdog that stands in a call of the device's does.
+            rank, told_by = (next(iter(stuck)), _BY_ITS_WATCHDOG) if len(stuck) == 1 else (None, "")
         if rank is None:
             continue
         fields = fields_of(row)
-        xid = Error(f"Xid {fields.get('code')}: {fields.get('error')}", (event_id(row["log"], row["line"]),))
+        xid = Error(
+            f"Xid {fields.get('code')}: {fields.get('error')}{told_by}", (event_id(row["log"], row["line"]),)
+        )
         known = out.get(rank)
         out[rank] = (
             xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))

@@ -58,7 +58,18 @@ _CLOCK = re.compile(
 _AT = re.compile(r"(?:\b(?:at|again|and)\s+|\s)(\d\d:\d\d:\d\d)(?:[.,]\d+)?Z?(?=\W*(?:$|again|and\b))")
 _TAKEN = re.compile(r"(?i)\bpid\b|\brank|kill -|py-?spy|pystack|gdb|gstack|pstack|dump|stack")
 _PID = re.compile(r"(?i)(?<![a-z])pid[ =:#]{1,3}(\d{2,10})\b")
-_SSH = re.compile(r"^\W{0,3}ssh (?:-\S+ )*(?:[\w.-]+@)?([A-Za-z][\w.-]{0,200}) ")
+#: Open MPI's and PRRTE's launchers take stacks of all that they started when its time is over.
+_LAUNCHED = re.compile(
+    r"^STACK TRACE FOR PROC \[(?:\[\d+,\d+\]|[^\]\s]{1,200}@\d+),(\d{1,7})\] \(([\w.-]{1,200}), PID (\d{1,10})\)"
+)
+#: A command that is run elsewhere, and takes a stack there.
+_REMOTE = re.compile(
+    r"^\W{0,6}(?:ssh (?:-\S+ )*(?:[\w.-]+@)?(?P<host>[A-Za-z][\w.-]{0,200}) "
+    r"|(?:kubectl|oc) (?:-\S+ (?:[\w.-]+ )?)*exec (?:-(?:it|ti|i|t|q) |-[nc] [\w.-]+ |--\S+ )*"
+    r"(?:pod/)?(?P<pod>[a-z][\w.-]{0,200}) "
+    r"|(?:docker|podman) exec (?:-\S+ )*(?P<container>[A-Za-z][\w.-]{0,200}) "
+    r"|srun .{0,80}?(?:-w |--nodelist[= ])(?P<node>[A-Za-z][\w.-]{0,200}) )"
+)
 
 
 def _open(_number: int, text: str, stream: Stream) -> Block | None:
@@ -66,9 +77,13 @@ def _open(_number: int, text: str, stream: Stream) -> Block | None:
         return None
     if match := _COMMENT.match(text):
         text = match[1]
-    if remote := _SSH.match(text):
+    if launched := _LAUNCHED.match(text):
+        process = stream.collector.processes[stream.begin(pid=int(launched[3]))]
+        process.rank, process.rank_from, process.host = int(launched[1]), "content", launched[2]
+        return None
+    if remote := _REMOTE.match(text):
         stream.end()
-        stream.host = remote[1]
+        stream.host = next(filter(None, remote.groups()))
     alone = _ALONE.match(text)
     rank = int(alone[1]) if alone else _rank(text)
     taken = [] if alone else _times(text)
@@ -122,4 +137,4 @@ def _of_24(clock: str, half: str | None) -> str:
     return f"{hours:02}{clock[2:]}" if half else clock
 
 
-FORMAT = Format(r"(?i:rank)|\d\d:\d\d\b|\bssh ", _open)
+FORMAT = Format(r"(?i:rank)|\d\d:\d\d\b|\bssh |\bexec |\bsrun |STACK TRACE FOR PROC ", _open)
