@@ -255,3 +255,39 @@ def test_the_root_of_a_broadcast_waits_for_those_that_have_not_come(tmp_path: Pa
             dumped(n, validates if n == first else trains, title=f"RANK={n} python seg.py") for n in range(4)
         )
         assert suspects(asked(tmp_path, {"all.txt": text})) == named
+
+
+PRINTED = """{head}  File{colon} "/app/train.py", line 120, in <module>
+    main()
+  File{colon} "/app/train.py", line {line}, in main
+    {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "colon"),
+    [("SIGUSR1 received, where it stands:\n", ""), ("# ThreadID: 140012 (MainThread)\n", ":"), ("", "")],
+)
+def test_stacks_that_a_program_printed_of_itself(tmp_path: Path, head: str, colon: str) -> None:
+    files = {}
+    for rank in range(4):
+        call, line = ("job = box.get()", 84) if rank == 1 else ("dist.all_reduce(norm)", 88)
+        files[f"rank{rank}.log"] = (
+            "step 1\n"
+            + PRINTED.format(head=head, colon=colon, line=line, call=call)
+            + (
+                f'  File{colon} "/usr/lib/python3.11/queue.py", line 171, in get\n    self.not_empty.wait()\n'
+                if rank == 1
+                else f'  File{colon} "/usr/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 2806, in all_reduce\n'
+            )
+        )
+    verdict = asked(tmp_path, files)
+    assert verdict.cause == "host_blocked" and suspects(verdict) == [1]
+
+
+def test_an_exception_is_no_such_stack(tmp_path: Path) -> None:
+    text = (
+        PRINTED.format(head="", colon="", line=84, call="x = f()")
+        + '  File "/app/f.py", line 3, in f\n    raise E\nValueError: 3\n'
+    )
+    assert not suspects(asked(tmp_path, {"rank0.log": text, "rank1.log": text}))

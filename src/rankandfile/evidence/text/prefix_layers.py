@@ -209,7 +209,7 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("t", "torchrun", r"(torch\.\w[\w.]*): \[(INFO|WARNING|ERROR)\] ?", _logger),
     (
         "DIWEC",
-        "server",
+        "vllm",
         rf"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d)-(\d\d) {CLOCK}(?:\.(\d{{1,9}}))? \[([\w./\\-]{{1,200}}:\d+)\] ?",
         _vllm,
     ),

@@ -44,7 +44,7 @@ _SPAWNED = re.compile(
 )
 #: `rank 3/8`: who says of how many it is one speaks of itself.
 _ONE_OF = re.compile(
-    r"\b[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of )(\d{1,6})\b(?!\s*(?:failed|died|is|was|has|did))"
+    r"\b[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of | in world size )(\d{1,6})\b(?!\s*(?:failed|died|is|was|has|did))"
 )
 #: `ps eww` and its like: the process first, or behind its user; its environment behind its command.
 _LISTED = re.compile(

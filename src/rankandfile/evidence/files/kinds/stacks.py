@@ -21,7 +21,15 @@ _ANYWHERE = re.compile(
     r"|^\s{0,8}(?:\(gdb\) )?#0 +(?:0x[0-9a-f]{4,16} (?:in )?(?:- 1 )?\S|[\w:~<>]+ \(.*\) (?:at|from) \S)",
     re.MULTILINE,
 )
+#: What a program prints of itself, and no exception.
+_PRINTED = re.compile(r'^.{0,60}?File:? "[^"\n]{1,1000}", line \d{1,9},? in \S', re.MULTILINE)
+_FEWEST = 3
 _NAME = re.compile(r"(stacks|pyspy_dump)_[0-9_]+\.txt")
+
+
+def _printed(head: Head) -> bool:
+    text = head.text or ""
+    return "Traceback (most recent" not in text and len(_PRINTED.findall(text)) >= _FEWEST
 
 
 def _by_name(head: Head) -> bool:
@@ -36,6 +44,7 @@ KIND = FileKind(
         Sign(230, lambda head: _STACKS.search(head.words or "") is not None),
         # A prefix such as `[0] ` makes it look like JSON.
         Sign(235, lambda head: _ANYWHERE.search(head.text or "") is not None),
+        Sign(240, _printed),
         Sign(310, _by_name),
     ),
     read_stacks,
