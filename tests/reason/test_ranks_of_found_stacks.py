@@ -291,3 +291,31 @@ def test_an_exception_is_no_such_stack(tmp_path: Path) -> None:
         + '  File "/app/f.py", line 3, in f\n    raise E\nValueError: 3\n'
     )
     assert not suspects(asked(tmp_path, {"rank0.log": text, "rank1.log": text}))
+
+
+LLDB = """(lldb) process attach --pid {pid}
+Process {pid} stopped
+(lldb) bt
+* thread #1, name = 'solver', stop reason = signal SIGSTOP
+  * frame #0: 0x00007ffff7a5b3c7 libc.so.6`{inner}
+    frame #1: 0x0000000000407a11 solver`{function}(r=0x1) at krylov.c:{line}:5
+    frame #2: 0x0000000000402b10 solver`main(argc=1, argv=0x7ffd) at main.c:19:3
+"""
+CORE = """           PID: {pid} (solver)
+                Stack trace of thread {pid}:
+                #0  0x00007f5b2c0a1c6b {inner} (libc.so.6 + 0x10ed6b)
+                #1  0x0000000000407a11 {function} (solver + 0x7a11)
+                #2  0x0000000000402b10 main (solver + 0x2b10)
+"""
+
+
+@pytest.mark.parametrize("form", [LLDB, CORE])
+def test_other_debuggers(tmp_path: Path, form: str) -> None:
+    files = {
+        f"bt_rank{rank}.txt": form.format(pid=90 + rank, inner="flock", function="take", line=88)
+        if rank == 2
+        else form.format(pid=90 + rank, inner="PMPI_Allreduce", function="residual", line=233)
+        for rank in range(3)
+    }
+    verdict = asked(tmp_path, files)
+    assert verdict.cause == "host_blocked" and suspects(verdict) == [2]

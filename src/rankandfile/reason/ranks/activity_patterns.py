@@ -305,6 +305,7 @@ PATTERNS: tuple[Pattern, ...] = (
             "__xstat* __lxstat* __fxstat* statx lstat* getdents* __getdents* readdir* access unlink* mkdir*",
         ),
         # As gdb names the C library's own.
+        (NATIVE, "__GI___read __GI___write __GI___open* __GI___pread* __GI___pwrite* __GI_fsync"),
         (NATIVE, "__GI___libc_read __GI___libc_write __GI___libc_open* __GI___*read64 __GI___*stat*"),
     ),
     pattern(

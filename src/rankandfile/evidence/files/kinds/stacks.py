@@ -18,7 +18,9 @@ _ANYWHERE = re.compile(
     r"^.{0,80}?Thread (?:0x[0-9A-F]{1,16}|\d{1,10}) \((?:idle|active|active\+gil)\)(?:: \"|$)"
     r"|^.{0,80}?Traceback for thread \d{1,10} "
     # gdb, pstack and eu-stack, of a program of any language: only such frames have an address, or a place behind.
-    r"|^\s{0,8}(?:\(gdb\) )?#0 +(?:0x[0-9a-f]{4,16} (?:in )?(?:- 1 )?\S|[\w:~<>]+ \(.*\) (?:at|from) \S)",
+    r"|^\s{0,8}(?:\(gdb\) )?#0 +(?:0x[0-9a-f]{4,16} (?:in )?(?:- 1 )?\S|[\w:~<>]+ \(.*\) (?:at|from) \S)"
+    # lldb, and systemd of a core.
+    r"|^\s*(?:\* )?frame #0: 0x[0-9a-f]{4,16} \S+`|^\s*Stack trace of thread \d+:",
     re.MULTILINE,
 )
 #: What a program prints of itself, and no exception.

@@ -19,7 +19,8 @@ _THREAD = re.compile(
     r"^\s*Thread ((?:\d{1,4}\.)?\d{1,9}) \((?:Thread (0x[0-9a-f]{1,16}) )?\(?(?:LWP|process) (\d{1,10})\)?"
     r"(?: \"(.{0,64})\")?\):?\s*$"
 )
-_TID = re.compile(r"^\s*TID (\d{1,10}):\s*$")
+#: The latter is systemd's, of a core.
+_TID = re.compile(r"^\s*(?:TID|Stack trace of thread) (\d{1,10}):\s*$")
 _PID = re.compile(r"\(process (\d{1,10})\b")
 _ATTACHES = re.compile(
     r"(?:Attaching to process |^PID |"
@@ -38,6 +39,8 @@ _PYTHON_HEAD = re.compile(
     r"|^\s+<(?:built-in|method|bound)[ -].*>$"
 )
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+#: What systemd has for a place.
+_OFFSET = re.compile(r" \((\S{1,400}) \+ 0x[0-9a-f]{1,16}\)$")
 _PLACE = re.compile(r" (?:at (.+):(\d{1,9})|from (\S+)|- (/\S+))$")
 
 
@@ -120,6 +123,8 @@ class _Thread:
 def place(text: str) -> tuple[str, str, int | None]:
     """Function, file and line of what stands behind a frame's number: arguments are left out."""
     file, line = "??", None
+    if match := _OFFSET.search(text):
+        return text[: match.start()], match[1], None
     if match := _PLACE.search(text):
         file = match[1] or match[3] or match[4]
         line = bounds.decimal(match[2])
@@ -144,4 +149,4 @@ def _without_arguments(text: str) -> str:
     return text[:cut] if cut > 0 else text
 
 
-FORMAT = Format(r"process |Thread |#0 |TID |PID |gdb |stack ", _open)
+FORMAT = Format(r"process |Stack trace of|Thread |#0 |TID |PID |gdb |stack ", _open)
