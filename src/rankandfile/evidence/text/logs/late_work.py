@@ -30,6 +30,7 @@ _OF = re.compile(r"\b(\d+(?:\.\d+)?) ?(?:/| of ) ?(\d+(?:\.\d+)?)\b")
 #: What is said of a failure, of the diagnosis of one, or by the launcher that ends what is left.
 _NO_WORK = re.compile(
     r"(?i)fail|error|abort|kill|terminat|signal|exit|time[ds]?[ -]?out|watchdog|nccl|gloo|process ?group|flight|"
+    r"clean|remov|delet|shut|stop|clos|temporar|tear|requeu|sync(?:ed|ing) logs|"
     r"debug info|\bdump|traceback|warn|\bnot\b|unable|retr|stack|frame #|rendezvous|elastic|heartbeat|^\s*file \""
 )
 _CLOCK = re.compile(r"(?<![\d:])(\d\d):(\d\d):(\d\d)(?![\d:])")

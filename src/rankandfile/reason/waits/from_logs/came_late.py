@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -28,16 +29,9 @@ def came_late(facts: Facts, found: Finding) -> Finding:
     for row in rows.sort("log", "line").iter_rows(named=True):
         fields = fields_of(row)
         said_by = row["rank"] if row["rank"] is not None else fields.get("speaker")
-        # Where all others stand in the call, nobody else can have said it.
+        # Where all others stand in the call, hardly anybody else can have said it.
         if said_by == rank or (said_by is None and {rank, *found.victims} >= set(range(world_of(facts)))):
-            return _late(
-                facts,
-                found,
-                rank,
-                row["text"][:_LONGEST],
-                event_id(row["log"], row["line"]),
-                bool(fields.get("done")),
-            )
+            return _late(facts, found, row, named=said_by == rank)
     return found
 
 
@@ -45,23 +39,27 @@ def _of_the_host(cause: str) -> bool:
     return cause == "undetermined" or CAUSES[cause].family == "host"
 
 
-def _late(facts: Facts, found: Finding, rank: int, line: str, evidence: str, done: bool) -> Finding:
+def _late(facts: Facts, found: Finding, row: dict[str, Any], *, named: bool) -> Finding:
+    (rank,) = found.culprits
+    line, done = row["text"][:_LONGEST], bool(fields_of(row).get("done"))
     limits = [r.timeout_ms for r in facts.accounts.reports if r.rank in found.victims and r.timeout_ms]
     limit = f" after the {min(limits) / 1000:g} s that the group allows" if limits else ""
     who, gave_up = ranks_words([rank]), sorted(found.victims)
     end = "is done with it" if done else "gets on with it"
+    told = (
+        f'But {who} was at work, and {end} behind that: "{line}". It was late, and not stuck: what it did takes longer '
+        "than the group waits."
+        if named
+        else f'A line behind that is of none of these, and so perhaps of {who}: "{line}". Then it was late.'
+    )
     return replace(
         found,
         cause="too_short_timeout" if done else "host_slow",
-        confidence="supported",
-        hang=False,
-        sentence=(
-            f"{upper(ranks_words(gave_up))} gave up{limit} on a call to which {who} had not come. But {who} was at "
-            f'work, and {end} behind that: "{line}". It was late, and not stuck: what it did takes longer than the '
-            "group waits."
-        ),
+        confidence="supported" if named else "hypothesis",
+        hang=False if named else None,
+        sentence=f"{upper(ranks_words(gave_up))} gave up{limit} on a call to which {who} had not come. {told}",
         doing={rank: f'at work when the others gave up, and later: "{line}"'},
-        evidence=(evidence, *found.evidence),
+        evidence=(event_id(row["log"], row["line"]), *found.evidence),
         alternatives=(
             perhaps(
                 "host_slow" if done else "too_short_timeout",
