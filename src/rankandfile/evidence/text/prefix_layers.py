@@ -94,7 +94,7 @@ def _mpi(p: BareLine, m: Match) -> None:
 
 def _ray(p: BareLine, m: Match) -> None:
     p.pid = int(m[2])
-    if m[1]:
+    if m[1] and p.rank is None:
         p.rank, p.rank_from = int(m[1]), "prefix"
     if m[3]:
         p.host = m[3]
@@ -110,7 +110,8 @@ def _vllm(p: BareLine, m: Match) -> None:
 def _server(p: BareLine, m: Match) -> None:
     """SGLang's processes name their places on the axes of the model: ` DP0 TP5`."""
     dated(p, m)
-    if (rank := rank_in(f"sglang::{m[7].replace(' ', '_')}")) is not None:
+    rank = rank_in(f"sglang::{m[7].replace(' ', '_')}")
+    if rank is not None and p.rank is None:
         p.rank, p.rank_from = rank, "prefix"
     p.carrier += f"{m[7]}:"
 
