@@ -9,7 +9,7 @@ thread that waits for a lock inside a data loader waits for the data loader. How
 from __future__ import annotations
 
 from .frame_pattern import ANY, ASKED, NATIVE, Pattern, pattern
-from .mpi_patterns import MPI
+from .patterns_of_others import CLIENTS, MPI, OTHER_DEVICES
 
 _C10D = "torch/distributed/distributed_c10d.py"
 _LOADER = "torch/utils/data/dataloader.py"
@@ -131,27 +131,7 @@ PATTERNS: tuple[Pattern, ...] = (
         (NATIVE, "cuda*Synchronize* cu*Synchronize* hip*Synchronize* *_local_scalar_dense_cuda*"),
         (NATIVE, "cudaMemcpy cuMemcpy???? hipMemcpy"),
     ),
-    # JAX runs its steps behind the program: who asks for a value waits for the step, and so for all that take part.
-    pattern(
-        "collective",
-        ASKED,
-        ("jax/experimental/multihost_utils.py", "sync_global_devices broadcast_one_to_all process_allgather"),
-        ("jax/experimental/multihost_utils.py", "assert_equal reached_preemption_sync_point"),
-        ("orbax/checkpoint/*.py", "sync_global_processes sync_global_devices barrier_sync* *_barrier"),
-    ),
-    pattern(
-        "cuda_sync",
-        "waiting for a value of its device in {at}",
-        ("jax/_src/array.py", "_value __float__ __int__ __bool__ __array__ item tolist block_until_ready"),
-        ("jax/_src/api.py", "block_until_ready device_get effects_barrier"),
-        ("jax/_src/dispatch.py", "block_until_ready* wait_for_tokens"),
-        ("jax/_src/profiler.py", "wait*"),
-        ("tensorflow/python/framework/ops.py", "numpy _numpy"),
-        ("paddle/device/*.py", "synchronize"),
-        ("torch_xla/*.py", "mark_step wait_device_ops _run_step_closures"),
-        ("torch_npu/npu/*.py", "synchronize"),
-        ("cupy/cuda/*.py", "synchronize"),
-    ),
+    *OTHER_DEVICES,
     # Data
     pattern(
         "data_loader", "in queue.get ← next(loader), {at}", (_LOADER, "_try_get_data _get_data _next_data")
@@ -235,29 +215,8 @@ PATTERNS: tuple[Pattern, ...] = (
         ("ssl.py", "recv* read send* write do_handshake"),
         ("http/client.py", ANY),
         ("urllib/request.py", ANY),
-        ("urllib3/*.py", ANY),
-        ("requests/*.py", ANY),
-        ("httpx/*.py", ANY),
-        ("aiohttp/*.py", ANY),
-        ("botocore/*.py", ANY),
-        ("boto3/*.py", ANY),
-        ("fsspec/*.py", ANY),
-        ("s3fs/*.py", ANY),
-        ("gcsfs/*.py", ANY),
-        ("adlfs/*.py", ANY),
-        ("google/cloud/storage/*.py", ANY),
-        ("smart_open/*.py", ANY),
-        ("s3torchconnector/*.py", ANY),
-        ("pymongo/*.py", ANY),
-        ("psycopg*/*.py", ANY),
         ("sqlalchemy/*.py", "execute connect scalar* fetch*"),
-        ("comet_ml/*.py", ANY),
-        ("mlflow/*.py", ANY),
-        ("neptune/*.py", ANY),
-        ("huggingface_hub/*.py", ANY),
-        ("wandb/*.py", ANY),
-        ("grpc/*.py", ANY),
-        ("redis/*.py", ANY),
+        *((f"{library}/*.py", ANY) for library in CLIENTS),
         (NATIVE, "recv __recv recvfrom* recvmsg* accept accept4 connect sendto sendmsg getaddrinfo"),
         (
             NATIVE,

@@ -94,3 +94,19 @@ def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:
         if last.strip() and not of_it and not _AFTERWARDS.search(last):
             out.add(log)
     return out
+
+
+def without_handled(mine: pl.DataFrame) -> pl.DataFrame:
+    """Where a rank raised more than once, and one exception went up to where the program begins, that one ended it:
+    those that a function of the program had caught before did not."""
+    rows = mine.filter((pl.col("kind") == "traceback") & (pl.col("role") == "origin"))
+    several = rows.filter(pl.len().over("rank") > 1).sort("log", "line")
+    handled: set[tuple[int, int]] = set()
+    for _, of_rank in several.group_by("rank", maintain_order=True):
+        by = [(row["log"], row["line"], by_a_function(row)) for row in of_rank.iter_rows(named=True)]
+        if not all(caught_it for *_, caught_it in by):
+            handled.update((log, line) for log, line, caught_it in by if caught_it)
+    if not handled:
+        return mine
+    at = pl.concat_list(pl.col("log").cast(pl.Int64), pl.col("line").cast(pl.Int64))
+    return mine.filter(~at.is_in([list(one) for one in handled]))

@@ -18,9 +18,17 @@ from rankandfile.reason.ranks.in_flight import in_flight
 
 from .aborts import ABORTED, OWN, of_the_aborted, own_aborts
 from .accounts import Accounts, End, EndKind, Error, fields_of
-from .caught import by_a_function, caught
-from .devices_and_processes import links_down, ranks_of_devices, ranks_of_processes, xid_owner
+from .caught import caught, without_handled
+from .devices_and_processes import (
+    BY_ITS_WATCHDOG,
+    links_down,
+    names_a_process,
+    ranks_of_devices,
+    ranks_of_processes,
+    xid_owner,
+)  # fmt: skip
 from .memory_counters import COUNTERS, out_of_memory
+from .suspended import suspended
 from .unreachable import unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
 from .watches import watched
@@ -40,8 +48,6 @@ _TAKEN = "taken away by its cluster"
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
-#: Why a fault is taken for that of a rank's device.
-_BY_ITS_WATCHDOG = " (of which rank, the line does not tell: its watchdog is the only one that stood still)"
 #: How NCCL, and torch's watchdog with its words, tell that a peer is gone.
 _LOST = ("socket_closed", "ib_completion_error", "nccl_remote_error", "watchdog_ended")
 
@@ -60,7 +66,7 @@ def read_accounts(case: Case) -> Accounts:
         hosts,
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
-    raised = _with_chained_places(_errors(_without_handled(mine), _RAISES, "origin"), mine)
+    raised = _with_chained_places(_errors(without_handled(mine), _RAISES, "origin"), mine)
     return Accounts(
         ends=own_aborts(ends, events, frozenset(echoes)),
         raised=raised,
@@ -75,7 +81,7 @@ def read_accounts(case: Case) -> Accounts:
         unreachable=unreachable(events, case.exits, hosts, ends),
         misfits=_errors(of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
-        suspended=_suspended(case.exits, ends),
+        suspended=suspended(case.exits, ends),
         watched=watched(events),
         waited_in_vain=_errors(mine, ("traceback",), "messenger"),
         work=read_work(case.exits),
@@ -103,23 +109,6 @@ def _ended_well(mine: pl.DataFrame) -> dict[int, End]:
         rank: End("finished", "exited with code 0", (event_id(log, line),), how="exit code 0")
         for rank, log, line in rows.select("rank", "log", "line").iter_rows()
     }
-
-
-def _suspended(exits: pl.DataFrame, ends: dict[int, End]) -> dict[int, Error]:
-    """A job that is stopped as a whole, as by Ctrl-Z, hangs for no fault of any rank."""
-    rows = exits.filter((pl.col("state").cast(pl.String) == "stopped") & pl.col("rank").is_not_null())
-    found: dict[int, Error] = {}
-    for row in rows.iter_rows(named=True):
-        since = "" if row["time_ns"] is None else f", since {_of_day(row['time_ns'])} UTC or before"
-        how = "" if row["pid"] is None else f" (kill -CONT {row['pid']} lets it go on)"
-        found.setdefault(row["rank"], Error(f"stopped by a signal{since}{how}", (row["evidence"],)))
-    living = {rank for rank, end in ends.items() if end.kind == "running"}
-    return {} if living == found.keys() else {rank: found[rank] for rank in found.keys() & living}
-
-
-def _of_day(time_ns: int) -> str:
-    seconds = time_ns // 1_000_000_000 % 86_400
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def _kind(row: Row) -> EndKind:
@@ -192,22 +181,6 @@ def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[i
     return out
 
 
-def _without_handled(mine: pl.DataFrame) -> pl.DataFrame:
-    """Where a rank raised more than once, and one exception went up to where the program begins, that one ended it:
-    those that a function of the program had caught before did not."""
-    rows = mine.filter((pl.col("kind") == "traceback") & (pl.col("role") == "origin"))
-    several = rows.filter(pl.len().over("rank") > 1).sort("log", "line")
-    handled: set[tuple[int, int]] = set()
-    for _, of_rank in several.group_by("rank", maintain_order=True):
-        by = [(row["log"], row["line"], by_a_function(row)) for row in of_rank.iter_rows(named=True)]
-        if not all(caught_it for *_, caught_it in by):
-            handled.update((log, line) for log, line, caught_it in by if caught_it)
-    if not handled:
-        return mine
-    at = pl.concat_list(pl.col("log").cast(pl.Int64), pl.col("line").cast(pl.Int64))
-    return mine.filter(~at.is_in([list(one) for one in handled]))
-
-
 def _with_chained_places(raised: dict[int, Error], mine: pl.DataFrame) -> dict[int, Error]:
     """An exception that a library raised and another followed: the program's own frames stand in the one behind it."""
     lacking = [rank for rank, error in raised.items() if error.place is None]
@@ -244,9 +217,8 @@ def _device(
     stuck = _stuck_watchdogs(mine)
     for row in events.filter((pl.col("kind") == "xid") & (pl.col("role") == "origin")).iter_rows(named=True):
         rank, told_by = xid_owner(row, processes, devices, hosts), ""
-        if rank is None and not isinstance(row["pid"] or fields_of(row).get("xid_pid"), int) and not out:
-            # It names neither; a watchdog that stands in a call of the device's does.
-            rank, told_by = (next(iter(stuck)), _BY_ITS_WATCHDOG) if len(stuck) == 1 else (None, "")
+        if rank is None and not out and len(stuck) == 1 and not names_a_process(row):
+            rank, told_by = next(iter(stuck)), BY_ITS_WATCHDOG
         if rank is None:
             continue
         fields = fields_of(row)
