@@ -57,3 +57,5 @@ class Doing(msgspec.Struct, frozen=True, kw_only=True):
     """Position of the innermost frame of the program itself, or of the nearest to it."""
     phrase: str
     """As one would say it: `waiting for a lock in checkpoint.py:41`."""
+    op: str = ""
+    """The function that the source line calls, where no frame is of it: a call into C leaves none."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from rankandfile.evidence.text.stamps import month, since_boot, stamp, time_of_day
 
 from .bare_line import BareLine
+from .stacks.titles import rank_in
 
 
 class Match(Protocol):
@@ -92,10 +93,27 @@ def _mpi(p: BareLine, m: Match) -> None:
 
 
 def _ray(p: BareLine, m: Match) -> None:
-    p.pid = int(m[1])
-    if m[2]:
-        p.host = m[2]
-    p.carrier += f"{m[1]} {m[2]}:"
+    p.pid = int(m[2])
+    if m[1] and p.rank is None:
+        p.rank, p.rank_from = int(m[1]), "prefix"
+    if m[3]:
+        p.host = m[3]
+    p.carrier += f"{m[2]} {m[3]}:"
+
+
+def _vllm(p: BareLine, m: Match) -> None:
+    """vLLM puts it before each line of a message, those of a traceback too."""
+    p.severity, p.source = m[1][0], m[6]
+    p.at(stamp(None, int(m[2]), int(m[3]), m[4], m[5]))
+
+
+def _server(p: BareLine, m: Match) -> None:
+    """SGLang's processes name their places on the axes of the model: ` DP0 TP5`."""
+    dated(p, m)
+    rank = rank_in(f"sglang::{m[7].replace(' ', '_')}")
+    if rank is not None and p.rank is None:
+        p.rank, p.rank_from = rank, "prefix"
+    p.carrier += f"{m[7]}:"
 
 
 def _host(p: BareLine, m: Match) -> None:
@@ -167,6 +185,12 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "mpirun", r"\[\d+,(?:mpirank:)?(\d{1,7})(?:,[\w.-]{1,80})?\]<std\w+>: ?", _mpi),
     ("[", "python", r"\[(torch\.\w[\w.]*)[^\]]*\] ", _nothing),
     ("[", "time", rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?\] ?", dated),
+    (
+        "[",
+        "server",
+        rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?((?: (?:DP|PP|TP|EP|CP|DCP)\d{{1,5}})+)\] ?",
+        _server,
+    ),
     ("[", "kernel", r"\[ *(\d{1,12})\.(\d{6})\](?:\[ *[TC]\d+\])? ?", _boot),
     ("[", "kernel", r"\[\w{3} (\w{3}) +(\d{1,2}) +(\d{1,2}:\d\d:\d\d) (\d{4})\] ?", _dmesg_t),
     # Launchers that number their tasks, over a line of a stack: elsewhere such a number may count anything.
@@ -184,6 +208,12 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("r", "app", rf"rank(\d{{1,7}})(?:/\d{{1,7}})? (?={_NO_VERB}[a-z])", _app_rank),
     ("IWEFV", "torchrun", rf"([IWEFV])(\d{{3,4}}) {CLOCK}\.(\d{{1,9}}) +(\d+) ([\w./\\-]+:\d+)\] ?", _agent),
     ("t", "torchrun", r"(torch\.\w[\w.]*): \[(INFO|WARNING|ERROR)\] ?", _logger),
+    (
+        "DIWEC",
+        "vllm",
+        rf"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d)-(\d\d) {CLOCK}(?:\.(\d{{1,9}}))? \[([\w./\\-]{{1,200}}:\d+)\] ?",
+        _vllm,
+    ),
     ("IWEC", "python", r"(INFO|WARNING|ERROR|CRITICAL):([\w.]+): ?", _warning),
     ("digit", "cri", rf"{DATE}T{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:?\d\d) (stdout|stderr) ([FP]) ", _cri),
     (
@@ -195,7 +225,12 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("digit", "time", rf"{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?:?(?: - |[ \t|]+)", dated),
     ("digit", "time", rf"{CLOCK}(?:[.,](\d{{1,9}}))?:? +", _timed),
     (" digit", "task", r" *(\d{1,6}): ", _task),
-    ("(", "ray", r"\(\w+(?:\([^)]{0,200}\))? pid=(\d{1,10})(?:, ip=([^)\s]{1,60}))?\) ?", _ray),
+    (
+        "(",
+        "ray",
+        r"\(\w+(?:\([^)]{0,200}\))?(?: rank=(\d{1,6}))? pid=(\d{1,10})(?:, ip=([^)\s]{1,60}))?\) ?",
+        _ray,
+    ),
     (
         "word",
         "stern",

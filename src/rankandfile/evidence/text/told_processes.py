@@ -44,7 +44,7 @@ _SPAWNED = re.compile(
 )
 #: `rank 3/8`: who says of how many it is one speaks of itself.
 _ONE_OF = re.compile(
-    r"\b[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of )(\d{1,6})\b(?!\s*(?:failed|died|is|was|has|did))"
+    r"\b[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of | in world size )(\d{1,6})\b(?!\s*(?:failed|died|is|was|has|did))"
 )
 #: `ps eww` and its like: the process first, or behind its user; its environment behind its command.
 _LISTED = re.compile(
@@ -63,6 +63,16 @@ _SIZE = re.compile(
     r"|\bdist_world_size=|worker group of size |mpi(?:run|exec) (?:.{0,200}? )?-np? "
     r"|\bprocess \d{1,6} of |process_count\(\)\s*=\s*|\brank \d{1,6}/|\brankSize\[)(\d{1,6})\b"
 )
+
+
+_ENVIRON = re.compile(r"/proc/(\d{2,10})/environ\b")
+_VARIABLE = re.compile(
+    r"^\s*(?:(?:(?:OMPI_COMM_WORLD|MV2_COMM_WORLD|PMIX?|WORLD|GLOBAL)_)?RANK=(\d{1,6})|SLURM_PROCID=(\d{1,6})|[A-Za-z_]\w{0,80}=.*)?$"
+)
+#: A program that begins its lines with the number of its process.
+_BRACKETED = re.compile(r"^\[(\d{2,10})\] ")
+#: DeepSpeed's launcher prints the devices of each machine: one rank for each.
+_WORLD = re.compile(r"WORLD INFO DICT: (\{.{1,4000}\})|global_rank_mapping=.{0,40}?(\{.{1,4000}\})")
 
 
 #: What runs the job, by words of its first lines that no other program has.
@@ -137,6 +147,8 @@ class Listener:
         self._sizes: set[int] = set()
         self._programs: set[str] = set()
         self._pods: dict[str, set[int]] = {}
+        self._environment_of: int | None = None
+        """The process whose environment is being printed, one variable a line."""
 
     def hear(self, lines: Sequence[BareLine]) -> None:
         bodies = [bare.body[:_LONGEST] for bare in lines]
@@ -147,14 +159,27 @@ class Listener:
                 for found in processes_in(bare, body):
                     if len(self._processes) < _MOST:
                         self._processes.setdefault(found)
+        if self._environment_of is not None or "environ" in written:
+            for bare, body in zip(lines, bodies, strict=True):
+                self._environment(bare, body)
         for bare, body in zip(lines, bodies, strict=True):
             if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
                 name = clean(bare.carrier.strip(":"), 200)
                 self._pods.setdefault(name, set()).add(int(next(filter(None, own.groups()))))
         if any(sign in written for sign in _SIGNS_OF_SIZES):
             self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
+            self._sizes.update(size for body in bodies if (size := _listed_devices(body)))
         if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
             self._programs.update(name for body in bodies for name, words in _PROGRAMS if words.search(body))
+
+    def _environment(self, bare: BareLine, body: str) -> None:
+        """`cat /proc/4711/environ | …`, and its answer in the lines below."""
+        if match := _ENVIRON.search(body):
+            self._environment_of = int(match[1])
+        elif (match := _VARIABLE.match(body)) is None:
+            self._environment_of = None
+        elif (told := match[1] or match[2]) and self._environment_of is not None:
+            self._processes.setdefault(ToldProcess(self._environment_of, int(told), bare.host))
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None
@@ -162,6 +187,13 @@ class Listener:
             ToldPod(name, ranks.copy().pop()) for name, ranks in self._pods.items() if len(ranks) == 1
         )
         return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)), pods)
+
+
+def _listed_devices(body: str) -> int:
+    if not (match := _WORLD.search(body)):
+        return 0
+    lists = re.findall(r"\[([\d, ]*)\]", match[1] or match[2])
+    return sum(len(one.split(",")) for one in lists if one.strip())
 
 
 def processes_in(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
@@ -190,6 +222,8 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
             return ToldProcess(int(title[2]), rank, bare.host)
     if (worker := _WORKER.match(body)) and (rank := rank_in(worker[2])) is not None:
         return ToldProcess(int(worker[1]), rank, bare.host)
+    if (bracketed := _BRACKETED.match(bare.line)) and (one := _ONE_OF.search(body)):
+        return ToldProcess(int(bracketed[1]), int(one[1]), bare.host)
     pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)}
     if not pids and (listed := _LISTED.match(body)):
         pids = {int(listed[1])}
@@ -199,6 +233,15 @@ def process_in(bare: BareLine, body: str) -> ToldProcess | None:
     if len(ranks) > 1 or len(pids) > 1:
         return None
     host = match[1] if (match := _HOST.search(body)) else bare.host
+    if (
+        not pids
+        and not ranks
+        and bare.rank is not None
+        and bare.rank_from == "prefix"
+        and bare.pid is not None
+    ):
+        # Behind Ray's prefix of the process stands torch's of the rank.
+        return ToldProcess(bare.pid, bare.rank, bare.host)
     if pids and ranks:
         return ToldProcess(pids.pop(), ranks.pop(), host)
     if ranks and bare.pid is not None and "ray" in bare.layers and re.search(r"\brank=\d", body):

@@ -38,6 +38,8 @@ class _Match(NamedTuple):
     frame: int
     activity: str
     phrase: str
+    called: str = ""
+    """The function that its line of source calls, where no frame is of it."""
 
 
 _LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python3(?:\.\d+)?[/\\]|^<")
@@ -69,11 +71,11 @@ def classify(stack: Stack, code: str | None = None) -> Doing | None:
     match = (
         _match(run) or _match_code(code) or _Match(0, "user_code", ASKED if site else "in {function}, {at}")
     )
-    index, activity, phrase = match
+    index, activity, phrase, called = match
     # A context that is the very frame that decided says nothing more.
     within = _within(frames[index + 1 :], activity) if activity not in ("idle", "import") else None
     said = phrase.format(
-        op=short_function(frames[index].function),
+        op=called or short_function(frames[index].function),
         function=short_function(frames[site].function),
         at=at(frames[site]),
     )
@@ -84,6 +86,7 @@ def classify(stack: Stack, code: str | None = None) -> Doing | None:
         frame=skip + index,
         site=skip + site,
         phrase=f"{said}, {within.words}" if within is not None and not _said(within, frames[site]) else said,
+        op=called,
     )
 
 
@@ -168,7 +171,10 @@ def _match(run: Stack) -> _Match | None:
 def _match_code(code: str | None) -> _Match | None:
     if not code:
         return None
-    return next((_Match(0, activity, phrase) for activity, phrase, words in CODE if words.search(code)), None)
+    for activity, phrase, words in CODE:
+        if match := words.search(code):
+            return _Match(0, activity, phrase, match.groupdict().get("op") or "")
+    return None
 
 
 def _within(outer: Stack, activity: str) -> Context | None:
@@ -194,11 +200,11 @@ def activities(
 ) -> pl.DataFrame:
     """What each distinct stack of these snapshots shows: one row per `stack`, whatever the number of ranks.
 
-    Columns: stack, activity, within, waits, frame and site (rows of `frames`), phrase. `source` gives the text
+    Columns: stack, activity, within, waits, frame and site (rows of `frames`), phrase, op. `source` gives the text
     of lines by (file, line) where it is at hand; the text that tracebacks carry is used without asking.
     """
     carried = dict(snapshots.filter(pl.col("code").is_not_null()).select("stack", "code").iter_rows())
-    rows: list[tuple[int, str, str | None, str, int, int, str]] = []
+    rows: list[tuple[int, str, str | None, str, int, int, str, str]] = []
     for number, numbers, places in places_of(snapshots["stack"].drop_nulls().unique().sort(), stacks, frames):
         code = carried.get(number)
         if code is None and source and places:
@@ -214,6 +220,7 @@ def activities(
                     numbers[doing.frame],
                     numbers[doing.site],
                     doing.phrase,
+                    doing.op,
                 )
             )
     schema = {
@@ -224,6 +231,7 @@ def activities(
         "frame": pl.UInt32,
         "site": pl.UInt32,
         "phrase": pl.String,
+        "op": pl.String,
     }
     return pl.DataFrame(rows, schema=schema, orient="row")
 

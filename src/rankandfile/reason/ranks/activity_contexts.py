@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .frame_pattern import ANY, Where, where
+from .frame_pattern import ANY, ASKED, Where, where
 
 
 class Context(NamedTuple):
@@ -48,6 +48,14 @@ def code(activity: str, phrase: str, *words: str) -> tuple[str, str, re.Pattern[
     return activity, phrase, re.compile("|".join(words))
 
 
+#: What a program calls a communicator of MPI.
+_COMM = r"(?:\b(?:\w*comm\w*|\w*[cC]ommunicator)|\bCOMM_WORLD|\b\w*world\w*)\."
+_MPI_COLLECTIVES = (
+    "[bB]cast|[bB]arrier|[aA]llreduce|[aA]llgatherv?|[aA]lltoall[vw]?|[gG]atherv?|[sS]catterv?|[rR]educe|Reduce_scatter\\w*"
+    "|[sS]can|[eE]xscan|Split|Dup|Create\\w*"
+)
+
+
 #: Calls into C leave no frame: the innermost frame's own line tells, where its text is known.
 CODE = (
     code(
@@ -62,9 +70,13 @@ CODE = (
     code("gc", "collecting garbage in {at}", r"\bgc\.collect\("),
     code(
         "collective",
-        "in a collective in {at}",
-        r"\b(dist|distributed|c10d)\.(all_\w+|reduce\w*|broadcast\w*|barrier|gather\w*|scatter\w*)\(",
+        ASKED,
+        r"\b(dist|distributed|c10d)\.(?P<op>all_\w+|reduce\w*|broadcast\w*|barrier|gather\w*|scatter\w*)\(",
     ),
+    # mpi4py's are compiled: of them only the source line is seen.
+    code("collective", ASKED, rf"{_COMM}(?P<op>(?:{_MPI_COLLECTIVES}))\("),
+    code("p2p", ASKED, rf"{_COMM}(?P<op>(?:[SR]ecv|[srS]end|recv|[sS]endrecv|[sS]send|[mM]?[pP]robe))\("),
+    code("p2p", ASKED, r"\bMPI\.Request\.(?P<op>[wW]ait(?:all|any|some))\("),
     # Whatever waits in C under this name is a torch work or request: the others have frames of their own.
     code("init", "waiting for the store in {at}", r"store\w*\.(wait|get)\("),
     code("collective", "waiting for a call to complete in {at}", r"\.wait\("),

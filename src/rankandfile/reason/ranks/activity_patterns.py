@@ -9,7 +9,7 @@ thread that waits for a lock inside a data loader waits for the data loader. How
 from __future__ import annotations
 
 from .frame_pattern import ANY, ASKED, NATIVE, Pattern, pattern
-from .mpi_patterns import MPI
+from .patterns_of_others import CLIENTS, MPI, OTHER_DEVICES
 
 _C10D = "torch/distributed/distributed_c10d.py"
 _LOADER = "torch/utils/data/dataloader.py"
@@ -131,6 +131,7 @@ PATTERNS: tuple[Pattern, ...] = (
         (NATIVE, "cuda*Synchronize* cu*Synchronize* hip*Synchronize* *_local_scalar_dense_cuda*"),
         (NATIVE, "cudaMemcpy cuMemcpy???? hipMemcpy"),
     ),
+    *OTHER_DEVICES,
     # Data
     pattern(
         "data_loader", "in queue.get ← next(loader), {at}", (_LOADER, "_try_get_data _get_data _next_data")
@@ -214,15 +215,8 @@ PATTERNS: tuple[Pattern, ...] = (
         ("ssl.py", "recv* read send* write do_handshake"),
         ("http/client.py", ANY),
         ("urllib/request.py", ANY),
-        ("urllib3/*.py", ANY),
-        ("requests/*.py", ANY),
-        ("httpx/*.py", ANY),
-        ("aiohttp/*.py", ANY),
-        ("botocore/*.py", ANY),
-        ("huggingface_hub/*.py", ANY),
-        ("wandb/*.py", ANY),
-        ("grpc/*.py", ANY),
-        ("redis/*.py", ANY),
+        ("sqlalchemy/*.py", "execute connect scalar* fetch*"),
+        *((f"{library}/*.py", ANY) for library in CLIENTS),
         (NATIVE, "recv __recv recvfrom* recvmsg* accept accept4 connect sendto sendmsg getaddrinfo"),
         (
             NATIVE,
@@ -270,6 +264,7 @@ PATTERNS: tuple[Pattern, ...] = (
             "__xstat* __lxstat* __fxstat* statx lstat* getdents* __getdents* readdir* access unlink* mkdir*",
         ),
         # As gdb names the C library's own.
+        (NATIVE, "__GI___read __GI___write __GI___open* __GI___pread* __GI___pwrite* __GI_fsync"),
         (NATIVE, "__GI___libc_read __GI___libc_write __GI___libc_open* __GI___*read64 __GI___*stat*"),
     ),
     pattern(

@@ -51,6 +51,8 @@ class Stand:
     """When its last snapshot was taken, by its stamp or its file."""
     asked: Asked = NOTHING
     """What the function was asked for, where a snapshot shows it."""
+    worker: str = ""
+    """What its data-loading worker was doing, where that tells."""
 
     @property
     def words(self) -> str:
@@ -113,7 +115,7 @@ def _stand(
         within=doing["within"],
         waits=doing["waits"],
         phrase=doing["phrase"],
-        op=short_function(frames[doing["frame"]].function or ""),
+        op=doing["op"] or short_function(frames[doing["frame"]].function or ""),
         location=frames[doing["site"]],
         stack=row["stack"],
         died=row["shows"] == "died",
@@ -149,5 +151,6 @@ def _with_worker(
         stand,
         phrase=f"{stand.phrase}; its worker is {doing['phrase']}",
         location=frames[doing["site"]],
+        worker=doing["activity"],
         evidence=(*stand.evidence, stack_id(worker["file"], worker["line"])),
     )

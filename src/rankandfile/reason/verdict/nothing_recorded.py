@@ -40,6 +40,7 @@ _PLAIN = (
     "group_not_destroyed",
     "progress",
     "work_goes_on",
+    "work_late",
     "last_said",
     "xid_information",
 )

@@ -40,6 +40,7 @@ _NEXT = {
     "XCCL": "`py-spy dump --native --pid PID` of every rank, twice; CCL_LOG_LEVEL=info tells each rank's calls",
     "HCCL": "`py-spy dump --native --pid PID` of every rank, and their plogs (~/ascend/log)",
 }
+_OF_MPI = r"^(?:P?MPIX?_[A-Z]|p?mpi_[a-z_]+_$|MPID?[IR]_|ompi_)"
 _OF_TORCH = re.compile(r"TORCH_|flight.recorder|NCCL_DEBUG|\bdumps?\b(?! --)|raf run")
 
 
@@ -76,5 +77,7 @@ def program_of(facts: Facts) -> str | None:
     found = [name for name, signs in _KINDS if not kinds.isdisjoint(signs)]
     found += [name for name, pattern in _FRAMES if files.str.contains(pattern).any()]
     found += [name for name in _NEXT if name in named]
+    if not files.str.contains(r"(?:^|/)torch/").any() and case.frames["function"].str.contains(_OF_MPI).any():
+        found.append("MPI")
     torch = case.events["shape"].cast(pl.String).str.contains(OF_TORCH).any()
     return next((name for name in found if name in _ABOVE_TORCH or not torch), None)

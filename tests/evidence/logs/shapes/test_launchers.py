@@ -12,6 +12,8 @@ EXAMPLES = [
     Example("P7", "mpirun_exit", "mpirun noticed that process rank 3 with PID 4242 on node node07 exited on signal 9 (Killed).", {"rank": 3, "pid": 4242, "host": "node07", "signal": "SIGKILL", "exit_code": -9}),
     Example("P7", "ray_worker_exit", "Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some potential root causes.", {"exit_type": "SYSTEM_ERROR"}),
     Example("P7", "ray_oom", "Task was killed due to the node running low on memory.", {"role": "origin"}),
+    Example("P7", "ray_worker_exit", "Worker IP address: 10.3.0.6 Worker port: 10230 Worker PID: 7102 Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits.", {"host": "10.3.0.6", "pid": 7102}),
+    Example("P7", "ray_oom", "Memory on the node (IP: 10.3.0.6, ID: 8c3e) where the task (task ID: 4161, name=step, pid=548, memory used=12.18GB) was running was 21.91GB / 33.28GB", {"host": "10.3.0.6", "pid": 548}),
     Example("P7", "ray_sigterm", "The process receives a SIGTERM.", {"role": "echo"}),
     Example("P7", "mpirun_exit", "prterun noticed that process rank 3 with PID 4242 on node node07 exited on signal 11 (Segmentation fault).", {"rank": 3, "host": "node07", "signal": "SIGSEGV"}),
     Example("P7", "mpirun_exit", "=   RANK 3 PID 4242 RUNNING AT node07\n=   KILLED BY SIGNAL: 9 (Killed)", {"rank": 3, "pid": 4242, "host": "node07", "signal": "SIGKILL"}),

@@ -13,13 +13,25 @@ _STACKS = re.compile(
     r"|^=== Rank [0-9]+: .*(pyspy|traceback)",
     re.MULTILINE,
 )
-#: What py-spy and pystack print, under any short prefix, heading or note: nothing else prints such lines.
+#: What these tools print, under any short prefix, heading or note: nothing else prints such lines.
 _ANYWHERE = re.compile(
     r"^.{0,80}?Thread (?:0x[0-9A-F]{1,16}|\d{1,10}) \((?:idle|active|active\+gil)\)(?:: \"|$)"
-    r"|^.{0,80}?Traceback for thread \d{1,10} ",
+    r"|^.{0,80}?Traceback for thread \d{1,10} "
+    # gdb, pstack and eu-stack, of a program of any language: only such frames have an address, or a place behind.
+    r"|^\s{0,8}(?:\(gdb\) )?#0 +(?:0x[0-9a-f]{4,16} (?:in )?(?:- 1 )?\S|[\w:~<>]+ \(.*\) (?:at|from) \S)"
+    # lldb, and systemd of a core.
+    r"|^\s*(?:\* )?frame #0: 0x[0-9a-f]{4,16} \S+`|^\s*Stack trace of thread \d+:",
     re.MULTILINE,
 )
+#: What a program prints of itself, and no exception.
+_PRINTED = re.compile(r'^.{0,60}?File:? "[^"\n]{1,1000}", line \d{1,9},? in \S', re.MULTILINE)
+_FEWEST = 3
 _NAME = re.compile(r"(stacks|pyspy_dump)_[0-9_]+\.txt")
+
+
+def _printed(head: Head) -> bool:
+    text = head.text or ""
+    return "Traceback (most recent" not in text and len(_PRINTED.findall(text)) >= _FEWEST
 
 
 def _by_name(head: Head) -> bool:
@@ -34,6 +46,7 @@ KIND = FileKind(
         Sign(230, lambda head: _STACKS.search(head.words or "") is not None),
         # A prefix such as `[0] ` makes it look like JSON.
         Sign(235, lambda head: _ANYWHERE.search(head.text or "") is not None),
+        Sign(240, _printed),
         Sign(310, _by_name),
     ),
     read_stacks,

@@ -32,7 +32,9 @@ _OWN = re.compile(
     r"eta|it/s|mem\w*|world|worker|thread|uuid|hash|id)\b"
 )
 #: Lines of a stack: where each rank stands is told by them together.
-_STACK = re.compile(r"#\d+ |File \"|frame #|(?:Current t|T)hread 0x|Traceback |Timeout \(|.*most recent call")
+_STACK = re.compile(
+    r"#\d+ |File:? \"|frame #|(?:Current t|T)hread 0x|Traceback |Timeout \(|.*most recent call"
+)
 _OF_TORCH = frozenset(("c10", "nccl", "kernel", "syslog", "journal"))
 _TELLS = re.compile(
     r"(?i)\b(?:skip\w*|stop\w*|early|signal|sig(?:term|int|usr)\w*|preempt\w*|exhaust\w*|retry\w*|nan|non-finite|empty|"

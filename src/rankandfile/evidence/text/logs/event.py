@@ -105,5 +105,7 @@ def begin(kind: str, shape: str, role: str, bare: BareLine, line: int, offset: i
         event.fields["device"] = bare.device
     if bare.carrier and not _OF_PODS.isdisjoint(bare.layers):
         event.fields["pod"] = clean(bare.carrier.strip(":"), 200)
+    if bare.carrier and "server" in bare.layers:
+        event.fields["place"] = clean(bare.carrier.rstrip(":").rpartition(":")[2].strip(), 80)
     event.text = clean(bare.body)
     return event

@@ -15,6 +15,11 @@ _THREAD = re.compile(r"^(?:Exception in thread (.{1,100}?):?|Process (\S{1,100})
 #: Ray's suffix where it has taken out the same line of other ranks.
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\].*$")
 
+#: Who caught it says so, and ends the process: a server's outermost function.
+_LAST_WORDS = re.compile(
+    r"(?i)hit an exception|fatal error|unhandled exception|uncaught exception|crashed|failed to start"
+)
+
 FRAMES = 100
 #: What lies further out only led there.
 _INNERMOST = 3
@@ -84,6 +89,8 @@ def read(event: Event, context: Context) -> None:
         event.role = "fact"
     if told.startswith("traceback"):
         event.role = "echo"
+    if _LAST_WORDS.search(told):
+        event.fields["fatal"] = True
     if told == "Original":
         event.fields["original"] = True
     if writer in context.chained:

@@ -13,6 +13,7 @@ from rankandfile.evidence.text.logs.collect import Collector
 from rankandfile.evidence.text.logs.compared import said_in
 from rankandfile.evidence.text.logs.event import Event, clean
 from rankandfile.evidence.text.logs.last_words import last_words
+from rankandfile.evidence.text.logs.late_work import GAVE_UP, late_work
 from rankandfile.evidence.text.logs.progress import progress_in
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of, packed_columns
 from rankandfile.evidence.text.logs.recognise import Memory, recognise
@@ -89,9 +90,10 @@ class Events:
         unread = [] if events else unread_in(tail, self.scan.lines)
         warned = [_last_line(event) for event in events if event.kind in WARNINGS]
         work = progress_in(tail, self.scan.lines, min(warned)) if warned else []
+        late = late_work(tail, self.scan.lines, [event for event in events if event.kind in GAVE_UP])
         said = said_in(head, tail, self.scan.lines, size <= _EDGE)
         moved = last_words(tail, self.scan.lines)
-        columns = columns_of([*events, *unread, *work, *moved])
+        columns = columns_of([*events, *unread, *work, *late, *moved])
         return RawLog(row, packed_columns(columns), self.notes, said, told)
 
     def _line(self, line: Line) -> list[Event]:

@@ -35,6 +35,8 @@ class Draft:
     follows: int | None = None
     locals: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    ranks: set[int] = field(default_factory=set)
+    """What its variables call the rank."""
 
 
 class Collector:
@@ -68,6 +70,8 @@ class Collector:
             frames = frames[: bounds.INNER] + frames[-bounds.OUTER :]
             draft.cut = True
         self.formats.setdefault(format)
+        record = self.processes[process]
+        record.ranks = sorted({*record.ranks, *draft.ranks})[: bounds.ASKED]
         self._views.setdefault(process, []).append(
             (len(self.threads), roles.View(draft.name, draft.os_thread, draft.current, tuple(frames)))
         )

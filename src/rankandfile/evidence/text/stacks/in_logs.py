@@ -18,6 +18,8 @@ _WORDS = (
     "Stack trace of the failed collective:",
     '): "MainThread"',
     "Traceback for thread ",
+    "STACK TRACE FOR PROC ",
+    " (Thread 0x",
 )
 #: Lines before the words that may belong to the stack: who printed it, what the fatal error was.
 _BEFORE = 6

@@ -55,6 +55,7 @@ def give_ranks(
             if process.rank is None and part.rank is not None:
                 process.rank, process.rank_from = part.rank, part.rank_from
     _by_process([process for part in parts for process in part.raw.processes], known or KnownProcesses())
+    _by_variables([process for part in parts for process in part.raw.processes])
     return _by_place(parts, world)
 
 
@@ -90,6 +91,33 @@ def _by_process(processes: Sequence[RawProcess], known: KnownProcesses) -> None:
             if (rank := everywhere.rank_of(process.host, pid)) is not None:
                 process.rank, process.rank_from = rank, told_by
                 break
+
+
+def _by_variables(processes: Sequence[RawProcess]) -> None:
+    """Where nothing else tells, what the variables of its stack call the rank: one number in each process, and of
+    those of the job another one in each."""
+    taken = {process.rank for process in processes if process.rank is not None}
+    told: dict[tuple[str, int | None, int], set[int]] = defaultdict(set)
+    for index, process in enumerate(processes):
+        if process.rank is None and process.ranks:
+            # Without a number, each is taken for a process of its own.
+            alone = index if process.pid is None else -1
+            told[process.host or "", process.pid, alone].update(process.ranks)
+    found = {key: ranks.copy().pop() for key, ranks in told.items() if len(ranks) == 1}
+    if len(found) < len(told) or len({*found.values(), *taken}) < len(found) + len(taken):
+        return
+    for index, process in enumerate(processes):
+        for key in ((process.host or "", process.pid, index), (process.host or "", process.pid, -1)):
+            if process.rank is None and key in found:
+                process.rank, process.rank_from = found[key], "content"
+    by_pid = agreed(
+        ((process.host or "", process.pid), process.rank)
+        for process in processes
+        if process.pid is not None and process.rank is not None
+    )
+    for process in processes:
+        if process.rank is None and (rank := by_pid.rank_of(process.host, process.parent)) is not None:
+            process.rank, process.rank_from = rank, "parent"
 
 
 def _clocks(parts: Sequence[StackPart]) -> dict[str, int]:
@@ -132,11 +160,15 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
     machines = _numbers([part.source for part, _ in programs], machine=True)
     files = _numbers([part.source for part, _ in programs], machine=False)
     one_each = len({part.source for part, _ in programs}) == len(programs)
-    for (part, process), machine, number in zip(programs, machines, files, strict=True):
+    alone = _numbers([process.host or "" for _, process in programs], machine=False)
+    for (part, process), machine, number, on in zip(programs, machines, files, alone, strict=True):
         named = _LOCAL.search(part.source)
         place = process.place if named is None else int(named[1])
         if place is None and one_each:
             machine, place = 0, number
+        if place is None and len(set(alone)) == len({(p.host, p.pid) for _, p in programs}):
+            # One process on each of the machines, which are numbered as ranks are.
+            machine, place = on, 0
         if place is None:
             return []
         placed[machine or 0, place].append(process)

@@ -16,6 +16,8 @@ from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Collector, Draft, frame
 from rankandfile.evidence.text.stacks.formats.pyspy_text import is_native
 from rankandfile.evidence.text.stacks.stream import Stream
+from rankandfile.evidence.text.stacks.titles import place_in, rank_in
+from rankandfile.evidence.text.stacks.variables import own_rank
 
 _THREAD = re.compile(rb'^\s*\{?\s*"pid":', re.MULTILINE)
 _MOST_LISTS = 10_000
@@ -50,8 +52,13 @@ def read(data: bytes, collector: Collector) -> None:
             continue
         pid = bounds.small(thread.get("pid"))
         if (index, pid) != snapshot:
-            parent = thread.get("process_info")
-            stream.begin(pid=pid, parent=_parent(parent))
+            about = thread.get("process_info")
+            process = collector.processes[stream.begin(pid=pid, parent=_parent(about))]
+            title = _text(about.get("command_line")) if type(about) is dict else ""
+            if (told := rank_in(title)) is not None:
+                process.rank, process.rank_from = told, "content"
+            else:
+                process.place = place_in(title)
             snapshot = (index, pid)
         assert stream.process is not None
         collector.add(stream.process, _draft(thread, line), "pyspy_json")
@@ -98,9 +105,10 @@ def _salvaged(decoder: json.JSONDecoder, text: str, place: int) -> list[Any]:
 
 
 def _parent(info: Any) -> int | None:
-    if type(info) is not dict or type(info.get("parent")) is not dict:
+    if type(info) is not dict:
         return None
-    return bounds.small(info["parent"].get("pid"))
+    parent = info.get("parent")
+    return bounds.small(parent.get("pid") if type(parent) is dict else info.get("ppid"))
 
 
 def _text(value: Any) -> str:
@@ -136,6 +144,8 @@ def _draft(thread: dict[str, Any], line: int) -> Draft:
                     name, said = _text(variable.get("name")), _text(variable.get("repr"))
                     if kept := asked(made, name, said):
                         draft.asked.append(kept)
+                    if (rank := own_rank(made, name, said)) is not None:
+                        draft.ranks.add(rank)
                     shown = f"{name}: {said}"
                     draft.locals.append(f"{made.function}: {bounds.short(shown, bounds.VALUE)}")
                     room -= len(draft.locals[-1]) + 1

@@ -28,6 +28,8 @@ class RawProcess(msgspec.Struct, array_like=True):
     """The fatal error that made the process print its stacks."""
     place: int | None = None
     """Its number among those of its machine or launcher, by a prefix: the rank only where there is one machine."""
+    ranks: list[int] = []
+    """What variables in its stacks call the rank: its own, where all others tell another one."""
 
 
 class RawThread(msgspec.Struct, array_like=True):

@@ -50,6 +50,8 @@ _AUTOGRAD = re.compile(
 _AUTOGRAD_FILE = re.compile(r"(^|[/\\])torch[/\\]autograd[/\\](function|graph)\.py$")
 _WORKER_FILE = re.compile(r"(^|[/\\])torch[/\\]utils[/\\]data[/\\]_utils[/\\]worker\.py$")
 _LAUNCHER_FILE = re.compile(r"(^|[/\\])torch[/\\]distributed[/\\](elastic[/\\]agent|launcher|run\.py)")
+#: Where a program begins that is none of Python, or whose Python frames nobody printed.
+_PROGRAM = re.compile(r"main$|MAIN__$|__libc_start_(?:call_)?main\w*$|generic_start_main\w*$")
 _STARTED_NAME = re.compile(r"Thread-\d|ThreadPool|Dummy-\d|.*\(")
 _THREAD_BOOT = re.compile(r"(^|\.)(_bootstrap|_bootstrap_inner|__bootstrap)$")
 _WAITS_FOR_ONE = re.compile(
@@ -88,6 +90,9 @@ def _main(threads: Sequence[View], pid: int | None) -> int | None:
     for index in range(len(threads) - 1, -1, -1):
         frames = threads[index].frames
         if any(frame.function == "<module>" for frame in frames[-12:]) and not _is_booted(frames):
+            return index
+    for index, thread in enumerate(threads):
+        if any(_PROGRAM.match(frame.function) for frame in thread.frames[-4:]):
             return index
     # faulthandler names nobody and lists the eldest last; it stops after 100 frames, before <module>, and an
     # interpreter that shuts down has left <module>.

@@ -46,6 +46,10 @@ class Stream:
         """Its number among the processes of its machine or launcher, where a prefix tells it."""
         self.headed: int | None = None
         """The rank that a heading names: of the one snapshot below it."""
+        self.headed_pid: int | None = None
+        """Its process, likewise."""
+        self.later: list[int] = []
+        """When the looks after the first one were taken, where a heading tells the times of several."""
         self.block: Block | None = None
         self.process: int | None = None
         """The snapshot being read."""
@@ -65,10 +69,10 @@ class Stream:
     def begin(self, pid: int | None = None, parent: int | None = None, error: str = "") -> int:
         """A new snapshot of a process begins here."""
         self.end()
-        record = self.record(pid, parent, error)
+        record = self.record(pid if pid is not None else self.headed_pid, parent, error)
         if self.headed is not None and record.rank is None:
             record.rank, record.rank_from = self.headed, "content"
-        self.headed = None
+        self.headed = self.headed_pid = None
         self.process = self.collector.process(record)
         return self.process
 
@@ -81,8 +85,16 @@ class Stream:
 
     def snapshot_with(self, thread: object) -> int:
         """The snapshot that a thread belongs to. No thread is in one twice: it would be the next one's."""
-        if self.process is None or (thread is not None and thread in self._seen):
-            self.begin(pid=None if self.process is None else self.collector.processes[self.process].pid)
+        if self.process is None:
+            self.begin()
+        elif thread is not None and thread in self._seen:
+            last = self.collector.processes[self.process]
+            if self.later:
+                self.at_ns = self.later.pop(0)
+            self.begin(pid=last.pid)
+            now = self.collector.processes[self.process]
+            if now.rank is None:
+                now.rank, now.rank_from = last.rank, last.rank_from
         self._seen.add(thread)
         assert self.process is not None
         return self.process

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 
-_TOLD = re.compile(r"(?:^|\s)(?:RANK=|--(?:global[-_])?rank[= ])(\d{1,6})(?=\s|$)")
+_TOLD = re.compile(
+    r"(?:^|\s)(?:(?:(?:OMPI_COMM_WORLD|MV2_COMM_WORLD|PMIX?|WORLD|GLOBAL)_)?RANK=|JAX_PROCESS_ID="
+    r"|--(?:(?:(?:global|world|machine)[-_])?rank|process[-_](?:id|index)|task[-_](?:id|index))[= ])(\d{1,6})(?=\s|$)"
+)
 _PLACE = re.compile(r"(?:^|\s)(?:(?:SLURM_LOCALID|LOCAL_RANK)=|--local[-_]rank[= ])(\d{1,4})(?=\s|$)")
 _WORKER = re.compile(
     r"(?:sglang::|VLLM::|ray::)\S*?((?:_(?:TP|PP|DP|EP|CP|DCP)\d{1,6})+)(?=\W|$)", re.IGNORECASE

@@ -35,6 +35,9 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         if story is not None and not story.absence and CAUSES[story.cause].family in _OWN:
             stories[rank] = story
     went_on = caught_and_unproved(facts)
+    if stories.keys() - accounts.caught:
+        # Somebody failed for sure: what others dealt with ended nobody.
+        went_on |= accounts.caught
     handled = {rank: story for rank, story in stories.items() if rank in went_on and story.cause == "raised"}
     stories = {
         rank: _went_on(story) if story.cause == "raised" and _spoke_later(facts, rank) else story

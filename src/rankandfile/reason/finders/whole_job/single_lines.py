@@ -33,6 +33,8 @@ Row = dict[str, Any]
 _MOST = 4
 _RAISED = ("traceback", "oom", "loader_raised")
 _LONGEST = 240
+#: What Ray says of a process that was killed, or crashed: it ended, and had told nobody.
+_WITHOUT_A_WORD = ("SYSTEM_ERROR", "UNEXPECTED_SYSTEM_EXIT", "NODE_OUT_OF_MEMORY")
 #: What ends a process from outside. A code is what its launcher exits with as well, after others have failed.
 _BY_SYSTEM = ("SIGKILL", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE")
 
@@ -153,9 +155,12 @@ def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     said = list(dict.fromkeys(say(meaning.words, _values(row)) for row in rows))
     accused = sorted({rank for row in rows for rank in _accused(meaning, row)})
     named = tuple(accused) if meaning.sure else ()
-    open_ = "" if accused or not meaning.where else " Which rank that is, nothing here tells."
+    place = next((fields_of(row).get("place") for row in rows if fields_of(row).get("place")), None)
+    which = f"It is the one at {place}." if place else "Which rank that is, nothing here tells."
+    open_ = "" if accused or not meaning.where else f" {which}"
     more = f" ({len(said) - _MOST} more like it)" if len(said) > _MOST else ""
-    cause = "killed" if meaning.cause == "exited" and all(row["signal"] for row in rows) else meaning.cause
+    ended = all(row["signal"] or fields_of(row).get("exit_type") in _WITHOUT_A_WORD for row in rows)
+    cause = "killed" if meaning.cause == "exited" and ended else meaning.cause
     at_once = over_at_once(facts)
     if at_once:
         open_ += f" {BROKE_OFF}"
@@ -263,4 +268,7 @@ def _ended(row: Row, fields: dict[str, Any]) -> str:
         return f"was ended by {row['signal']}"
     if row["exit_code"] is not None:
         return f"exited with code {row['exit_code']}"
+    if fields.get("exit_type") in _WITHOUT_A_WORD:
+        why = ": ".join(str(fields[name]) for name in ("exit_type", "detail") if fields.get(name))
+        return f"died without a word of its own (Ray: {why})"
     return f"ended: {fields.get('exit_type') or row['text']}"

@@ -36,7 +36,9 @@ def caught(case: Case, ends: dict[int, End]) -> frozenset[int]:
     )
     went_on = _went_on(case, rows)
     out: dict[int, bool] = {}
-    for row in rows.iter_rows(named=True):
+    # That it lost a peer or waited in vain at its end is no doubt that it had dealt with what it raised before.
+    own = pl.col("role").cast(pl.String) == "origin"
+    for row in rows.filter(own | ~own.any().over("rank")).iter_rows(named=True):
         rank = row["rank"]
         one = row["log"] in went_on or by_a_function(row)
         out[rank] = out.get(rank, True) and one
@@ -51,8 +53,9 @@ def _ended_badly(end: End | None) -> bool:
 
 def by_a_function(row: dict[str, object]) -> bool:
     """The outermost frame is an ordinary function of the program's: it caught what was raised below it."""
-    found = frames(fields_of(row))
-    if not found or len(found) >= _KEPT:
+    fields = fields_of(row)
+    found = frames(fields)
+    if not found or len(found) >= _KEPT or fields.get("fatal"):
         return False
     outermost = found[-1]
     return not outermost.function.startswith("<") and not is_library(outermost)
@@ -91,3 +94,19 @@ def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:
         if last.strip() and not of_it and not _AFTERWARDS.search(last):
             out.add(log)
     return out
+
+
+def without_handled(mine: pl.DataFrame) -> pl.DataFrame:
+    """Where a rank raised more than once, and one exception went up to where the program begins, that one ended it:
+    those that a function of the program had caught before did not."""
+    rows = mine.filter((pl.col("kind") == "traceback") & (pl.col("role") == "origin"))
+    several = rows.filter(pl.len().over("rank") > 1).sort("log", "line")
+    handled: set[tuple[int, int]] = set()
+    for _, of_rank in several.group_by("rank", maintain_order=True):
+        by = [(row["log"], row["line"], by_a_function(row)) for row in of_rank.iter_rows(named=True)]
+        if not all(caught_it for *_, caught_it in by):
+            handled.update((log, line) for log, line, caught_it in by if caught_it)
+    if not handled:
+        return mine
+    at = pl.concat_list(pl.col("log").cast(pl.Int64), pl.col("line").cast(pl.Int64))
+    return mine.filter(~at.is_in([list(one) for one in handled]))

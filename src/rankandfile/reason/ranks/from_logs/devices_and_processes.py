@@ -17,6 +17,9 @@ from .accounts import Error, fields_of
 
 Row = dict[str, Any]
 
+#: Why a fault is taken for that of a rank's device, where the driver names neither.
+BY_ITS_WATCHDOG = " (of which rank, the line does not tell: its watchdog is the only one that stood still)"
+
 
 def ranks_of_processes(exits: pl.DataFrame) -> dict[int, set[int]]:
     """A number may be given to a process on each host."""
@@ -72,6 +75,10 @@ def xid_owner(
     ]
     # Without a host, a bus id is that of a device on every host: then there must be but one that has it.
     return next(iter(fitting[0])) if len(fitting) == 1 and len(fitting[0]) == 1 else None
+
+
+def names_a_process(row: Row) -> bool:
+    return isinstance(row["pid"] or fields_of(row).get("xid_pid"), int)
 
 
 def links_down(events: pl.DataFrame, hosts: dict[int, str]) -> tuple[dict[int, Error], dict[str, Error]]:

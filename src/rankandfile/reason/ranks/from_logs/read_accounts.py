@@ -19,9 +19,17 @@ from rankandfile.reason.ranks.in_flight import in_flight
 
 from .aborts import ABORTED, OWN, of_the_aborted, own_aborts
 from .accounts import Accounts, End, EndKind, Error, fields_of
-from .caught import caught
-from .devices_and_processes import links_down, ranks_of_devices, ranks_of_processes, xid_owner
+from .caught import caught, without_handled
+from .devices_and_processes import (
+    BY_ITS_WATCHDOG,
+    links_down,
+    names_a_process,
+    ranks_of_devices,
+    ranks_of_processes,
+    xid_owner,
+)  # fmt: skip
 from .memory_counters import COUNTERS, out_of_memory
+from .suspended import suspended
 from .unreachable import unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
 from .watches import watched
@@ -59,7 +67,7 @@ def read_accounts(case: Case) -> Accounts:
         hosts,
     )
     echoes = _errors(mine, ("traceback",), "echo", "messenger")
-    raised = _with_chained_places(_errors(mine, _RAISES, "origin"), mine)
+    raised = _with_chained_places(_errors(without_handled(mine), _RAISES, "origin"), mine)
     return Accounts(
         ends=own_aborts(ends, events, frozenset(echoes)),
         raised=raised,
@@ -74,7 +82,7 @@ def read_accounts(case: Case) -> Accounts:
         unreachable=unreachable(events, case.exits, hosts, ends),
         misfits=_errors(of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
-        suspended=_suspended(case.exits, ends),
+        suspended=suspended(case.exits, ends),
         watched=watched(events),
         waited_in_vain=_errors(mine, ("traceback",), "messenger"),
         work=read_work(case.exits),
@@ -102,23 +110,6 @@ def _ended_well(mine: pl.DataFrame) -> dict[int, End]:
         rank: End("finished", "exited with code 0", (event_id(log, line),), how="exit code 0")
         for rank, log, line in rows.select("rank", "log", "line").iter_rows()
     }
-
-
-def _suspended(exits: pl.DataFrame, ends: dict[int, End]) -> dict[int, Error]:
-    """A job that is stopped as a whole, as by Ctrl-Z, hangs for no fault of any rank."""
-    rows = exits.filter((pl.col("state").cast(pl.String) == "stopped") & pl.col("rank").is_not_null())
-    found: dict[int, Error] = {}
-    for row in rows.iter_rows(named=True):
-        since = "" if row["time_ns"] is None else f", since {_of_day(row['time_ns'])} UTC or before"
-        how = "" if row["pid"] is None else f" (kill -CONT {row['pid']} lets it go on)"
-        found.setdefault(row["rank"], Error(f"stopped by a signal{since}{how}", (row["evidence"],)))
-    living = {rank for rank, end in ends.items() if end.kind == "running"}
-    return {} if living == found.keys() else {rank: found[rank] for rank in found.keys() & living}
-
-
-def _of_day(time_ns: int) -> str:
-    seconds = time_ns // 1_000_000_000 % 86_400
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def _kind(row: Row) -> EndKind:
@@ -224,12 +215,17 @@ def _device(
     """Faults of a rank's own device: what its log says, and the kernel's Xid by the process or the device it names."""
     out = {**_of_the_one_that_aborted(events, exits), **_errors(mine, _DEVICE, "origin")}
     processes, devices = ranks_of_processes(exits), ranks_of_devices(events, hosts)
+    stuck = _stuck_watchdogs(mine)
     for row in events.filter((pl.col("kind") == "xid") & (pl.col("role") == "origin")).iter_rows(named=True):
-        rank = xid_owner(row, processes, devices, hosts)
+        rank, told_by = xid_owner(row, processes, devices, hosts), ""
+        if rank is None and not out and len(stuck) == 1 and not names_a_process(row):
+            rank, told_by = next(iter(stuck)), BY_ITS_WATCHDOG
         if rank is None:
             continue
         fields = fields_of(row)
-        xid = Error(f"Xid {fields.get('code')}: {fields.get('error')}", (event_id(row["log"], row["line"]),))
+        xid = Error(
+            f"Xid {fields.get('code')}: {fields.get('error')}{told_by}", (event_id(row["log"], row["line"]),)
+        )
         known = out.get(rank)
         out[rank] = (
             xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))

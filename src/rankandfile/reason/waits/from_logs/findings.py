@@ -21,6 +21,7 @@ from rankandfile.reason.words import ranks_words, upper
 from .alone import alone
 from .before_it import suspected, with_what_came_before
 from .behind import behind
+from .came_late import came_late
 from .circle import circle
 from .disagreement import disagreement
 from .in_words import in_calls, wait_list
@@ -45,7 +46,7 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
     found = [_finding(facts, logged, wait_end) for wait_end in spoken]
     named = [finding for finding in found if finding.culprits]
     if named:
-        return named[:_MOST_FINDINGS]
+        return [came_late(facts, finding) for finding in named[:_MOST_FINDINGS]]
     silent = silence(facts.case, world_of(facts)) if found else ""
     return [replace(finding, sentence=told(finding.sentence, silent)) for finding in found[:1]]
 

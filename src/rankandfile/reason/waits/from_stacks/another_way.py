@@ -13,11 +13,18 @@ from .called import divergence_of
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
 from .make_finding import make_finding
-from .places import Parting, left_at, parting
+from .places import Cohort, Parting, left_at, parting
 from .where_all_stand import WhereAllStand
 
 _RANKS = "they wait for each other"
 _DEVICES = "a device that does not end its work, or waits in a call that the others' devices are not in, holds them all"
+#: What DDP sends of its buffers and parameters comes from the first rank.
+_FROM_THE_FIRST = (
+    "_distributed_broadcast_coalesced",
+    "_default_broadcast_coalesced",
+    "_sync_module_buffers",
+    "_sync_buffers",
+)
 _KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$")
 
 
@@ -38,7 +45,8 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     keeps_in_step = all(_KEEPS_IN_STEP.search(c.stand.op) for c in parted.odd) and len(parted.usual) == 1
     alike = of.one_group or ((makes_group or keeps_in_step) and not of.transfers)
     sure = bool(of.stays) and alike and not of.unseen and _unlike(parted) and not _may_be_past(of, parted)
-    if (_by_role(of, parted) or any(rooted(cohort.stand) for cohort in parted.odd)) and not sure:
+    receives = any(rooted(cohort.stand) and not _is_its_root(of, cohort) for cohort in parted.odd)
+    if (_by_role(of, parted) or receives) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
     devices = all(cohort.stand.activity == "cuda_sync" for cohort in (*parted.usual, *parted.odd))
@@ -87,6 +95,14 @@ def _may_be_past(of: WhereAllStand, parted: Parting) -> bool:
     waiting = set(ranks_of(parted.usual))
     roots = {root[1] for rank in waiting if (root := of.stands[rank].asked.root) is not None}
     return not (roots and roots <= waiting)
+
+
+def _is_its_root(of: WhereAllStand, cohort: Cohort) -> bool:
+    """It waits for those that have not come: nobody who is past the call could have been there without it."""
+    roots = {root[1] for rank in cohort.ranks if (root := of.stands[rank].asked.root) is not None}
+    if not roots and cohort.stand.op in _FROM_THE_FIRST:
+        roots = {0}
+    return bool(roots) and kind_of(cohort.stand) in ("broadcast", "scatter") and roots <= set(cohort.ranks)
 
 
 def _by_role(of: WhereAllStand, parted: Parting) -> bool:

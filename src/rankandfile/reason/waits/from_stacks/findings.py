@@ -19,6 +19,7 @@ from .not_there import not_there
 from .other_roots import other_roots
 from .undecided import undecided
 from .where_all_stand import WhereAllStand
+from .while_others_run import while_others_run
 
 _STACKS = Heuristic("where all stand", "the odd one out among stacks of equals is out of line")
 
@@ -38,6 +39,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
         not_there,
         other_roots,
         went_another_way,
+        while_others_run,
         undecided,
     )
     found = next((found for look in looks if (found := look(all_of_them)) is not None), None)

@@ -21,12 +21,15 @@ def left_running(of: WhereAllStand) -> Finding | None:
     leaving = {r: s for r, s in of.stands.items() if s.activity == "teardown" and kind_of(s) not in _DESTROYS}
     others = {r for r in of.waiting if r not in leaving} | set(of.elsewhere)
     ended = {rank for rank, end in of.facts.accounts.ends.items() if end.kind == "finished"}
-    if not leaving or others or not (of.stays or of.alike or (ended and not of.unseen)):
+    if not leaving or others or any(rank not in ended for rank in of.gone):
         return None
-    if any(rank not in ended for rank in of.gone):
+    kept = {rank: kept_by for rank in sorted(leaving) if (kept_by := _kept_by(of, rank)) is not None}
+    if not (of.stays or of.alike or (ended and not of.unseen)):
+        # One look at all of a job that ends shows nothing; a thread that keeps one from its end does.
+        leaving = {rank: stand for rank, stand in leaving.items() if rank in kept}
+    if not leaving:
         return None
     named = tuple(sorted(leaving))
-    kept = {rank: kept_by for rank in named if (kept_by := _kept_by(of, rank)) is not None}
     doing = {
         rank: f"{stand.words}; {kept[rank][0]}" if rank in kept else stand.words
         for rank, stand in leaving.items()

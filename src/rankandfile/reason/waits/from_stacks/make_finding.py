@@ -59,20 +59,22 @@ def make_finding(
 
 def next_step(of: WhereAllStand) -> Missing:
     """The one thing that would tell most, by what is not known yet."""
+    compiled = not of.facts.case.frames["file"].str.ends_with(".py").any()
+    tool = 'gdb -p PID -batch -ex "thread apply all bt"' if compiled else "py-spy dump --pid PID"
     if not of.stays:
         return Missing(
             what="whether they move",
-            how="py-spy dump --pid PID on each rank once more, some seconds later; --hung if you know that it hung",
+            how=f"{tool} on each rank once more, some seconds later; --hung if you know that it hung",
         )
     if not of.waiting:
         return Missing(
             what="what these lines do",
-            how="py-spy dump --native --pid PID on each rank, or --src DIR: the text of a line tells",
+            how=f"{tool.replace('dump', 'dump --native')} on each rank, or --src DIR: the text of a line tells",
         )
     if of.unseen:
         return Missing(
             what=f"the {verb(of.unseen, 'stack', 'stacks')} of {ranks_words(of.unseen)}",
-            how="py-spy dump --pid PID",
+            how=tool,
         )
     if of.facts.code.makes_groups is None:
         return Missing(what="the program's source", how="--src DIR: which condition leads to each place")

@@ -20,5 +20,7 @@ SHAPES = (
         "thread_stack", "P8", "fact", '): "MainThread"',
         r'^Thread (?:0x)?[0-9A-Fa-f]+ \((?:idle|active|active\+gil)\): "MainThread"',
     ),
+    Shape("thread_stack", "P8", "fact", " (Thread 0x", r"^\s*Thread [\d.]+ \(Thread 0x[0-9a-f]+ \(LWP \d+\)"),
+    Shape("thread_stack", "P8", "fact", "STACK TRACE FOR PROC ", r"^STACK TRACE FOR PROC \["),
     Shape("thread_stack", "P8", "fact", "Traceback for thread ", r"Traceback for thread (?P<thread>\d+) "),
 )  # fmt: skip

@@ -107,6 +107,19 @@ def _ended(event: Event, context: Context) -> None:
         event.role = "fact"
 
 
+_OF_ACTOR = re.compile(r"^\s*(pid|ip): (\S{1,60})\s*$")
+
+
+def _actor(event: Event, context: Context) -> None:
+    """Ray lists what it knows of an actor, one thing a line, above the words on its end."""
+    for bare in context.preceding(10):
+        match = _OF_ACTOR.match(bare.body)
+        if match and match[1] == "pid" and event.pid is None and match[2].isdecimal():
+            event.pid = int(match[2])
+        elif match and match[1] == "ip" and event.host is None:
+            event.host = match[2]
+
+
 _WHO = r"(?<![\w])(?P<rank_word>[Rr]ank|[Ww]orker|[Tt]ask)\s*[#=:]?\s*(?P<rank>\d+)\b"
 _HOW = r"(?:exited|terminated|died|crashed|ended|was killed|killed)"
 
@@ -164,7 +177,13 @@ SHAPES = (
     ),
     Shape(
         "ray_worker_exit", "P7", "fact", "Worker exit type",
-        r"Worker exit type: (?P<exit_type>\w+)(?: Worker exit detail: (?P<detail>[^.]*))?",
+        r"(?:Worker IP address: (?P<host>\S+) .{0,80}?Worker PID: (?P<pid>\d+) .{0,20}?)?Worker exit type: (?P<exit_type>\w+)"
+        r"(?: Worker exit detail: (?P<detail>[^.]*))?",
+        then=_actor,
+    ),
+    Shape(
+        "ray_oom", "P7", "origin", "Memory on the node (IP",
+        r"Memory on the node \(IP: (?P<host>[^,)\s]+).{0,200}? where the (?:task|actor|lease|worker)\b.{0,300}?\bpid=(?P<pid>\d+)",
     ),
     Shape(
         "ray_oom", "P7", "origin", "node running low on memory",

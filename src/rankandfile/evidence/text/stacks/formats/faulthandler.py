@@ -26,7 +26,7 @@ _TIMEOUT = re.compile(r"^\s*Timeout \((\d{1,9}:\d\d:\d\d(?:\.\d{1,9})?)\)!$")
 _THREAD = re.compile(
     r"(?:(Current thread|Thread) 0x([0-9a-fA-F]{1,16})(?: \[(.{0,128})\])?|^\s*Stack) \(most recent call first\):\s*$"
 )
-_FRAME = re.compile(r'^\s*File (?:"(.*)"|\?\?\?), line (\d{1,9}|\?\?\?) in (.*)$')
+_FRAME = re.compile(r'^\s*File (?:"(.*)"|\?\?\?), line (\d{1,9}|\?\?\?),? in (.*)$')
 _LEFT_OUT = re.compile(r"^\s*(\.\.\.( and \d+ more frames)?|<truncated rest of calls>)$")
 _NO_FRAME = re.compile(r"^\s*<[a-z][\w ]*>$")
 _MOST = 100

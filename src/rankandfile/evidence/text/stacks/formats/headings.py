@@ -5,6 +5,8 @@
 $ date; py-spy dump --pid 88427
 Fri Aug 29 19:33:15 CEST 2025
 # 10:00:20
+# kill -USR1 71 on trainer-2 at 10:05:12Z, again at 10:11:42Z
+$ ssh node07 pystack remote 4711
 
 A sentence that speaks of a rank is no heading: that is marked as one, or says little else.
 """
@@ -49,7 +51,25 @@ _CALENDAR = re.compile(
     r"(?: [A-Z]{2,5}| [+-]\d{2,4})?(?: (?P<year>\d{4}))?\b"
 )
 _ISO = re.compile(r"^\W*(?:date\W*)?(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d:\d\d)\b.{0,40}$")
-_CLOCK = re.compile(r"(?:^|[#=>-])\W*(?:(?:at|time|date|taken)\W+)?(\d\d:\d\d:\d\d)\W*$")
+_CLOCK = re.compile(
+    r"(?:^|[#=>-])\W*(?:(?:again|at|time|date|taken|once more|second look)\W+)*(\d\d:\d\d(?::\d\d)?)\W*$"
+)
+#: In a heading that says whose the stack is, or what took it: at its end, or each time behind a word.
+_AT = re.compile(r"(?:\b(?:at|again|and)\s+|\s)(\d\d:\d\d:\d\d)(?:[.,]\d+)?Z?(?=\W*(?:$|again|and\b))")
+_TAKEN = re.compile(r"(?i)\bpid\b|\brank|kill -|py-?spy|pystack|gdb|gstack|pstack|dump|stack")
+_PID = re.compile(r"(?i)(?<![a-z])pid[ =:#]{1,3}(\d{2,10})\b")
+#: Open MPI's and PRRTE's launchers take stacks of all that they started when its time is over.
+_LAUNCHED = re.compile(
+    r"^STACK TRACE FOR PROC \[(?:\[\d+,\d+\]|[^\]\s]{1,200}@\d+),(\d{1,7})\] \(([\w.-]{1,200}), PID (\d{1,10})\)"
+)
+#: A command that is run elsewhere, and takes a stack there.
+_REMOTE = re.compile(
+    r"^\W{0,6}(?:ssh (?:-\S+ )*(?:[\w.-]+@)?(?P<host>[A-Za-z][\w.-]{0,200}) "
+    r"|(?:kubectl|oc) (?:-\S+ (?:[\w.-]+ )?)*exec (?:-(?:it|ti|i|t|q) |-[nc] [\w.-]+ |--\S+ )*"
+    r"(?:pod/)?(?P<pod>[a-z][\w.-]{0,200}) "
+    r"|(?:docker|podman) exec (?:-\S+ )*(?P<container>[A-Za-z][\w.-]{0,200}) "
+    r"|srun .{0,80}?(?:-w |--nodelist[= ])(?P<node>[A-Za-z][\w.-]{0,200}) )"
+)
 
 
 def _open(_number: int, text: str, stream: Stream) -> Block | None:
@@ -57,15 +77,26 @@ def _open(_number: int, text: str, stream: Stream) -> Block | None:
         return None
     if match := _COMMENT.match(text):
         text = match[1]
+    if launched := _LAUNCHED.match(text):
+        process = stream.collector.processes[stream.begin(pid=int(launched[3]))]
+        process.rank, process.rank_from, process.host = int(launched[1]), "content", launched[2]
+        return None
+    if remote := _REMOTE.match(text):
+        stream.end()
+        stream.host = next(filter(None, remote.groups()))
     alone = _ALONE.match(text)
     rank = int(alone[1]) if alone else _rank(text)
-    taken = None if alone else _time(text)
-    if rank is not None or taken is not None:
+    taken = [] if alone else _times(text)
+    last = None if stream.process is None else stream.collector.processes[stream.process]
+    if rank is not None or taken:
         stream.end()
     if rank is not None:
         stream.headed = rank
-    if taken is not None:
-        stream.at_ns = taken.ns
+        stream.headed_pid = int(told[1]) if (told := _PID.search(text)) else None
+    elif taken and last is not None and "again" in text.lower():
+        stream.headed, stream.headed_pid = last.rank, last.pid
+    if taken:
+        stream.at_ns, *stream.later = [one.ns for one in taken]
     return None
 
 
@@ -78,6 +109,15 @@ def _rank(text: str) -> int | None:
     return told.pop() if len(told) == 1 and len(more) <= (_MOST if _MARKED.match(text) else 0) else None
 
 
+def _times(text: str) -> list[Stamp]:
+    """Of one look, or of several that are below."""
+    if (one := _time(text)) is not None:
+        return [one]
+    if not (_MARKED.match(text) and _TAKEN.search(text)) or _STACK.match(text):
+        return []
+    return [found for clock in _AT.findall(text) if (found := time_of_day(clock, None)) is not None]
+
+
 def _time(text: str) -> Stamp | None:
     """Of a day where one is told; what is not told is no matter, where only looks are compared."""
     if match := _CALENDAR.search(text):
@@ -88,7 +128,7 @@ def _time(text: str) -> Stamp | None:
     if match := _ISO.match(text):
         return stamp(int(match[1]), int(match[2]), int(match[3]), match[4])
     if match := _CLOCK.search(text):
-        return time_of_day(match[1], None)
+        return time_of_day(match[1] if match[1].count(":") == 2 else f"{match[1]}:00", None)
     return None
 
 
@@ -97,4 +137,4 @@ def _of_24(clock: str, half: str | None) -> str:
     return f"{hours:02}{clock[2:]}" if half else clock
 
 
-FORMAT = Format(r"(?i:rank)|\d\d:\d\d:\d\d", _open)
+FORMAT = Format(r"(?i:rank)|\d\d:\d\d\b|\bssh |\bexec |\bsrun |STACK TRACE FOR PROC ", _open)

@@ -16,9 +16,11 @@ from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 ORDER = 60
 
 _THREAD = re.compile(
-    r"^\s*Thread (\d{1,9}) \((?:Thread (0x[0-9a-f]{1,16}) )?\(?(?:LWP|process) (\d{1,10})\)?(?: \"(.{0,64})\")?\):?\s*$"
+    r"^\s*Thread ((?:\d{1,4}\.)?\d{1,9}) \((?:Thread (0x[0-9a-f]{1,16}) )?\(?(?:LWP|process) (\d{1,10})\)?"
+    r"(?: \"(.{0,64})\")?\):?\s*$"
 )
-_TID = re.compile(r"^\s*TID (\d{1,10}):\s*$")
+#: The latter is systemd's, of a core.
+_TID = re.compile(r"^\s*(?:TID|Stack trace of thread) (\d{1,10}):\s*$")
 _PID = re.compile(r"\(process (\d{1,10})\b")
 _ATTACHES = re.compile(
     r"(?:Attaching to process |^PID |"
@@ -26,8 +28,8 @@ _ATTACHES = re.compile(
 )
 #: gdb lets a process go.
 _DETACHED = re.compile(r"^\s*\[Inferior \d+ \(process \d+\) detached\]")
-_ALONE = re.compile(r"^\s*#0\s+(?:0x[0-9a-f]{1,16} in )?\S.* (?:\(.*\)(?: (?:from|at) \S+)?)$")
-_FRAME = re.compile(r"^\s*#(\d{1,4})\s+(?:0x[0-9a-f]{1,16}(?: in)? )?(?:- 1 )?(\S.*)$")
+_ALONE = re.compile(r"^\s*(?:\(gdb\) )?#0\s+(?:0x[0-9a-f]{1,16} in )?\S.* (?:\(.*\)(?: (?:from|at) \S+)?)$")
+_FRAME = re.compile(r"^\s*(?:\(gdb\) )?#(\d{1,4})\s+(?:0x[0-9a-f]{1,16}(?: in)? )?(?:- 1 )?(\S.*)$")
 _PYTHON = re.compile(r'^\s*File "(.*)", line (\d{1,9}), in (.*)$')
 _PYTHON_OLD = re.compile(
     r"^#\d{1,4}\s+Frame 0x[0-9a-f]{1,16}, for file (.{1,500}?), line (\d{1,9}), in (\S+)"
@@ -37,6 +39,8 @@ _PYTHON_HEAD = re.compile(
     r"|^\s+<(?:built-in|method|bound)[ -].*>$"
 )
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+#: What systemd has for a place.
+_OFFSET = re.compile(r" \((\S{1,400}) \+ 0x[0-9a-f]{1,16}\)$")
 _PLACE = re.compile(r" (?:at (.+):(\d{1,9})|from (\S+)|- (/\S+))$")
 
 
@@ -49,7 +53,7 @@ def _open(number: int, text: str, stream: Stream) -> Block | None:
             name=match[4] or "",
         )
         block = _Thread(draft, stream)
-        if match[1] == "1":
+        if match[1].rpartition(".")[2] == "1":
             # gdb's first thread is the process's own.
             _process(draft.os_thread, stream)
         return block
@@ -63,7 +67,7 @@ def _open(number: int, text: str, stream: Stream) -> Block | None:
         if _DETACHED.match(text):
             stream.end()
     elif _ALONE.match(text):
-        block = _Thread(Draft(number), stream)
+        block = _Thread(Draft(number), stream, alone=True)
         block.feed(text)
         return block
     return None
@@ -79,11 +83,12 @@ def _process(pid: int | None, stream: Stream) -> None:
 class _Thread:
     complete = False
 
-    def __init__(self, draft: Draft, stream: Stream) -> None:
+    def __init__(self, draft: Draft, stream: Stream, *, alone: bool = False) -> None:
+        """`alone`: without a heading, of a process of one thread. The next one like it is another look."""
         self.stream = stream
         self.draft = draft
         self.draft.native = True
-        self.process = stream.snapshot_with(draft.os_thread)
+        self.process = stream.snapshot_with("alone" if alone else draft.os_thread)
 
     def feed(self, text: str) -> bool:
         frames = self.draft.frames
@@ -118,6 +123,8 @@ class _Thread:
 def place(text: str) -> tuple[str, str, int | None]:
     """Function, file and line of what stands behind a frame's number: arguments are left out."""
     file, line = "??", None
+    if match := _OFFSET.search(text):
+        return text[: match.start()], match[1], None
     if match := _PLACE.search(text):
         file = match[1] or match[3] or match[4]
         line = bounds.decimal(match[2])
@@ -142,4 +149,4 @@ def _without_arguments(text: str) -> str:
     return text[:cut] if cut > 0 else text
 
 
-FORMAT = Format(r"process |Thread |#0 |TID |PID |gdb |stack ", _open)
+FORMAT = Format(r"process |Stack trace of|Thread |#0 |TID |PID |gdb |stack ", _open)

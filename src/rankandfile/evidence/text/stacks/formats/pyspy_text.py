@@ -20,6 +20,7 @@ from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 from rankandfile.evidence.text.stacks.titles import place_in, rank_in
+from rankandfile.evidence.text.stacks.variables import own_rank
 
 ORDER = 30
 
@@ -89,6 +90,8 @@ class _Thread:
             name, _, value = text.partition(": ")
             if kept := asked(inside, name, value):
                 self.draft.asked.append(kept)
+            if (rank := own_rank(inside, name, value)) is not None:
+                self.draft.ranks.add(rank)
             self.draft.locals.append(f"{inside.function}: {bounds.short(text, bounds.VALUE)}")
             self._room -= len(self.draft.locals[-1]) + 1
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 
 from rankandfile.evidence.text.stacks import bounds
+from rankandfile.evidence.text.stacks.asked import asked
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
+from rankandfile.evidence.text.stacks.variables import own_rank, root_in_line
 
 ORDER = 35
 
@@ -24,7 +26,7 @@ _THREAD = re.compile(
 )
 _FRAME = re.compile(r'^\s{1,6}\((Python|C)\) File "(.*?)", line (\d{1,9}|\?+), in (.*?)(?: \((\S+)\))?\s*$')
 _VARIABLES = re.compile(r"^\s{5,}(?:Arguments|Locals):$")
-_VARIABLE = re.compile(r"^\s{8,}\w+: ")
+_VARIABLE = re.compile(r"^\s{8,}(\w+): (.*)$")
 
 
 def _open(number: int, text: str, stream: Stream) -> Block | None:
@@ -45,6 +47,9 @@ class _Thread:
         )
         self.process = stream.snapshot_with(self.draft.os_thread)
         self.variables = False
+        self.values: dict[str, str] = {}
+        """Of the last frame."""
+        self._room = bounds.LOCALS
 
     def feed(self, text: str) -> bool:
         draft = self.draft
@@ -57,7 +62,7 @@ class _Thread:
                 draft.frames.append(
                     frame(function, library or file if native else file, bounds.decimal(_digits(line)))
                 )
-                draft.code = ""
+                draft.code, self.values = "", {}
             return True
         if _VARIABLES.match(text):
             self.variables = True
@@ -66,13 +71,31 @@ class _Thread:
             return False
         if not self.variables and not draft.code:
             draft.code = text
+        elif self.variables and (match := _VARIABLE.match(text)) and self._room > 0:
+            self._variable(match[1], match[2])
         return True
+
+    def _variable(self, name: str, value: str) -> None:
+        inside = self.draft.frames[-1]
+        self.values[name] = value
+        if kept := asked(inside, name, value):
+            self.draft.asked.append(kept)
+        if (rank := own_rank(inside, name, value)) is not None:
+            self.draft.ranks.add(rank)
+        self.draft.locals.append(f"{inside.function}: {bounds.short(f'{name}: {value}', bounds.VALUE)}")
+        self._room -= len(self.draft.locals[-1]) + 1
 
     def close(self) -> None:
         frames, stream = self.draft.frames, self.stream
+        if kept := root_in_line(self.draft.code, self.values):
+            self.draft.asked.append(kept)
         frames.reverse()
         stream.collector.add(self.process, self.draft, "pystack")
         if frames and frames[-1].function == "<module>":
+            process = stream.collector.processes[self.process]
+            if process.pid is None:
+                # A process has the number of its first thread.
+                process.pid = self.draft.os_thread
             # What follows without a heading is another process.
             stream.end()
 

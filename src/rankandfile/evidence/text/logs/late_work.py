@@ -1,0 +1,87 @@
+"""Lines behind a watchdog's last word by which a rank tells that its own work went on, or is done.
+
+Whoever is held up says nothing any more. One that goes on with a save while the others give up on it is late, and
+no more than that: the time-out is shorter than its work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.logs.compared import shape_of
+from rankandfile.evidence.text.logs.event import Event, begin
+from rankandfile.evidence.text.logs.speakers import speaker
+
+#: Others, or the rank itself by its monitor, tell that a call has taken too long.
+GAVE_UP = (
+    "watchdog_timeout",
+    "watchdog_ended",
+    "dump_signal",
+    "dump_signal_observed",
+    "blocking_wait_timeout",
+)
+_DONE = re.compile(
+    r"(?i)\b(?:saved|written|wrote|flushed|committed|finished|completed?|done|built|loaded|compiled|tokeni[sz]ed|converted|"
+    r"uploaded|downloaded|restored|consolidated|took)\b"
+)
+_OF = re.compile(r"\b(\d+(?:\.\d+)?) ?(?:/| of ) ?(\d+(?:\.\d+)?)\b")
+#: What is said of a failure, of the diagnosis of one, or by the launcher that ends what is left.
+_NO_WORK = re.compile(
+    r"(?i)fail|error|abort|kill|terminat|signal|exit|time[ds]?[ -]?out|watchdog|nccl|gloo|process ?group|flight|"
+    r"clean|remov|delet|shut|stop|clos|temporar|tear|requeu|sync(?:ed|ing) logs|"
+    r"debug info|\bdump|traceback|warn|\bnot\b|unable|retr|stack|frame #|rendezvous|elastic|heartbeat|^\s*file \""
+)
+_CLOCK = re.compile(r"(?<![\d:])(\d\d):(\d\d):(\d\d)(?![\d:])")
+_DAY_NS = 86_400_000_000_000
+#: By clocks of other zones it would be hours.
+_MOST_NS = 7_200_000_000_000
+_OF_TORCH = ("c10", "torchrun", "nccl", "kernel", "rank")
+
+
+def late_work(tail: Sequence[BareLine], lines: int, gave_up: Sequence[Event]) -> list[Event]:
+    """The last such line behind all of these events, as an event.
+
+    It must have a clock: what stood in a buffer is printed late, too.
+    """
+    if not gave_up or (since := max((e.time_ns or 0) for e in gave_up)) == 0:
+        return []
+    after = min(event.line for event in gave_up)
+    first = lines - len(tail) + 1
+    before = {shape_of(b.body.strip()[:400]) for n, b in enumerate(tail, start=first) if n < after}
+    found: tuple[int, BareLine, bool] | None = None
+    for number, bare in enumerate(tail, start=first):
+        text = bare.body.strip()[:400]
+        if (
+            number <= after
+            or not text
+            or not _later(bare, since)
+            or _NO_WORK.search(text)
+            or set(bare.layers).intersection(_OF_TORCH)
+        ):
+            continue
+        whole = (match := _OF.search(text)) is not None and float(match[1]) >= float(match[2]) > 0
+        done = whole or (match is None and _DONE.search(text) is not None)
+        if done or (match is not None and shape_of(text) in before):
+            found = number, bare, done or (found is not None and found[2])
+    if found is None:
+        return []
+    number, bare, done = found
+    event = begin("work_late", "P9", "fact", bare, number, 0)
+    event.text = bare.body.strip()[:400]
+    said_by = bare.rank if bare.rank is not None else speaker(event.text)
+    event.fields["done"] = done
+    event.fields["speaker"] = said_by
+    return [event]
+
+
+def _later(bare: BareLine, since_ns: int) -> bool:
+    match = None if bare.time is not None else _CLOCK.search(bare.body[:120])
+    if match is not None:
+        at = (int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])) * 1_000_000_000
+    elif bare.time is not None and bare.time.quality != "boot":
+        at = bare.time.ns
+    else:
+        return False
+    return 0 < (at - since_ns) % _DAY_NS < _MOST_NS
