@@ -8,14 +8,14 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
 
-from . import control
+from . import control, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
 from .reason import UNKNOWN, Reason, Step, reason_of
 from .value import Level
 
-__all__ = ["Level", "Reason", "Step", "objects_of", "why"]
+__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why"]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
 
@@ -32,6 +32,14 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     except RecursionError:
         return UNKNOWN
     return reason_of(value)
+
+
+def axes_of(program: Program, function: Function, group: ast.expr) -> frozenset[str] | None:
+    """The axes that a group spans, or its own name where they are not known; None: all ranks of the job."""
+    try:
+        return groups.axes(_evaluator(program), group, Frame(function))
+    except RecursionError:
+        return frozenset([ast.dump(group)[:40]])
 
 
 def objects_of(program: Program) -> Objects:
