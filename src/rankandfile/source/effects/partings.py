@@ -31,6 +31,7 @@ _WORDS: dict[type[ast.stmt], Leaving] = {
     ast.Continue: "continue",
     ast.Raise: "raise",
 }
+_ROUND = ("break", "continue", "loop")
 _MOST_TRIED = 12
 
 
@@ -155,6 +156,11 @@ class Partings:
         other = next((rank for rank, way in certain.items() if not way), None)
         if one is not None and other is not None:
             pair = (self.roles.of_rank(one), self.roles.of_rank(other))
+        elif (
+            self._leaving(node.decision, node, True) in _ROUND
+            or self._leaving(node.decision, node, False) in _ROUND
+        ):
+            return False, False  # What decides in this round may decide otherwise in the next.
         else:
             pair = (self.roles.assumed(test, True), self.roles.assumed(test, False))
         walks = [Sequences(self.effects, function, frozenset(), self.group_of, ways) for ways in pair]

@@ -21,8 +21,9 @@ from .event import objects_of
 from .sequences import Open
 
 BOTH = frozenset({"true", "false"})
-_RANKS = (0, 1, 3)
-_JOB = Job(world=4, hosts=("host",) * 4)
+_JOB = Job(world=64, hosts=("host",) * 64)
+_RANKS = (0, 1, 2, 3, 4, 7, 63)
+"""Those that programs ask for by number, and one in the middle."""
 _TURNED = {ast.NotEq: "==", ast.IsNot: "is", ast.NotIn: "in"}
 _PLAIN = {ast.Eq: "==", ast.Is: "is", ast.In: "in"}
 
