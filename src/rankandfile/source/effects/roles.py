@@ -51,7 +51,7 @@ class Roles:
         if key not in self._known:
             one = self._ranks[rank]
             objects_of(self.program)
-            one._left = 2000
+            one._left = 400
             try:
                 self._known[key] = one.ways(test, _frame(function, calls))
             except RecursionError:

@@ -10,7 +10,7 @@ from rankandfile.source.effects.partings import Parting
 
 from .rule import RANK
 
-_FAR = 4
+_FAR = 9
 _OR_NOT = " or not, as `"
 
 

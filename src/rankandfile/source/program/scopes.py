@@ -65,6 +65,18 @@ def own_nodes(function: Function) -> list[ast.AST]:
     return found
 
 
+_RETURNS: WeakKeyDictionary[Function, list[ast.expr]] = WeakKeyDictionary()
+
+
+def returned_values(function: Function) -> list[ast.expr]:
+    """What the function's own return statements return."""
+    found = _RETURNS.get(function)
+    if found is None:
+        returns = (node for node in own_nodes(function) if isinstance(node, ast.Return))
+        found = _RETURNS[function] = [node.value for node in returns if node.value is not None]
+    return found
+
+
 def _own_nodes(function: Function) -> Iterator[ast.AST]:
     node = function.node
     body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
