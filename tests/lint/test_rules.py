@@ -28,10 +28,10 @@ class Program(NamedTuple):
 def programs() -> list[Program]:
     found = []
     for page in PAGES:
-        for part in re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.M)[1:]:
+        for part in re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             title, _, body = part.partition("\n")
             files = {}
-            for block in re.findall(r"```python\n(.*?)```", body, flags=re.S):
+            for block in re.findall(r"```python\n(.*?)```", body, flags=re.DOTALL):
                 named = re.match(r"# file: (\S+)\n", block)
                 files[named[1] if named else "train.py"] = block
             found.append(Program(page.stem, title.strip(), files))
@@ -81,5 +81,5 @@ def test_every_rule_has_its_page_with_a_bad_program_and_a_twin() -> None:
 def test_the_page_of_a_rule_has_all_its_parts() -> None:
     for module in listing.modules(RULES):
         doc = module.__doc__ or ""
-        heads = re.findall(r"^## (.*)$", doc, flags=re.M)
+        heads = re.findall(r"^## (.*)$", doc, flags=re.MULTILINE)
         assert heads == ["Why this is bad", "Example", "Use instead", "Limits"], module.__name__
