@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -55,6 +55,8 @@ class Parting:
     """The group that it is issued on; empty: all ranks of the job."""
     instead: Event | None
     """What the others issue on the group where this is missing, if anything."""
+    node: Node
+    """The step that decides, or raises."""
     certain: bool = False
     """Some ranks of any job certainly decide one way, and others the other."""
 
@@ -84,7 +86,7 @@ class Partings:
         for node in graph.nodes:
             yes, no = _outcomes(node)
             if node.decision is not None and yes and no and node.decision.kind not in ("except", "with"):
-                yield from self._decided(function, graph, behind, node, node.decision)
+                yield from self._decided(function, behind, node, node.decision)
         yield from self._caught(function, graph, behind)
 
     def group_of(self, event: Event) -> str:
@@ -100,18 +102,31 @@ class Partings:
         )
 
     def _decided(
-        self, function: Function, graph: Graph, behind: dict[Node, Node], node: Node, decision: Decision
+        self, function: Function, behind: dict[Node, Node], node: Node, decision: Decision
     ) -> Iterator[Parting]:
         yes, no = _outcomes(node)
         for group, event, calls, when, instead in self._differing(function, behind, node, yes, no):
-            made_good, certain = self._made_good(function, graph, node, group)
-            if made_good:
-                continue
-            condition = _condition(function, node, decision)
-            leaving = self._leaving(decision, node, not when)
             yield Parting(
-                function, condition, decision.owner, event, calls, when, leaving, group, instead, certain
+                function,
+                _condition(function, node, decision),
+                decision.owner,
+                event,
+                calls,
+                when,
+                self._leaving(decision, node, not when),
+                group,
+                instead,
+                node,
             )
+
+    def that_differ(self, function: Function) -> Iterator[Parting]:
+        """The partings of which it is known that ranks can decide differently, and which nothing makes good again."""
+        for parting in self.of(function):
+            if parting.reason.level not in ("axes", "varying"):
+                continue
+            made_good, certain = self._made_good(parting)
+            if not made_good:
+                yield replace(parting, certain=certain)
 
     def _differing(
         self, function: Function, behind: dict[Node, Node], node: Node, yes: list[Node], no: list[Node]
@@ -140,9 +155,10 @@ class Partings:
                 other = next((e for e, _place in of[not when]), None)
                 yield group, event, place[3], when, other
 
-    def _made_good(self, function: Function, graph: Graph, node: Node, group: str) -> tuple[bool, bool]:
+    def _made_good(self, parting: Parting) -> tuple[bool, bool]:
         """Whether, over the whole function, a rank that decides one way issues what one does that decides the other;
         and whether ranks certainly decide differently."""
+        node, function, group = parting.node, parting.function, parting.group
         test = node.what
         if node.decision is None or node.decision.kind in ("for", "comprehension", "match"):
             return False, False
@@ -164,7 +180,7 @@ class Partings:
         else:
             pair = (self.roles.assumed(test, True), self.roles.assumed(test, False))
         walks = [Sequences(self.effects, function, frozenset(), self.group_of, ways) for ways in pair]
-        return _same(walks[0], walks[1], graph, group), one is not None and other is not None
+        return _same(walks[0], walks[1], graph_of(function), group), one is not None and other is not None
 
     def _leaving(self, decision: Decision, node: Node, way: bool) -> Leaving:
         """How control gets past the collective on this outcome."""
@@ -209,7 +225,16 @@ class Partings:
                         condition = Condition(line, text, "call", "raised", "returned", node.what)
                         leaving = self._last(handler.what.body) or "caught"
                         yield Parting(
-                            function, condition, handler.what, event, calls, True, leaving, group, instead
+                            function,
+                            condition,
+                            handler.what,
+                            event,
+                            calls,
+                            True,
+                            leaving,
+                            group,
+                            instead,
+                            node,
                         )
 
 

@@ -28,6 +28,11 @@ _TURNED = {ast.NotEq: "==", ast.IsNot: "is", ast.NotIn: "in"}
 _PLAIN = {ast.Eq: "==", ast.Is: "is", ast.In: "in"}
 
 
+_DEEPEST = 2
+"""Calls between the decision and another one, about which more is asked than its own words."""
+_MOST_STEPS = 120
+
+
 class Roles:
     """What each rank of a small job answers to the tests of a program."""
 
@@ -42,16 +47,20 @@ class Roles:
 
     def answers(self, function: Function, test: ast.AST, calls: Open = ()) -> dict[int, frozenset[bool]]:
         """Rank -> the ways in which the test can come out on it."""
+        first = self._answer(_RANKS[0], function, test, calls)
+        if len(first) > 1:
+            # What is not known of the first rank is nothing that a rank's number tells.
+            return dict.fromkeys(_RANKS, first)
         return {rank: self._answer(rank, function, test, calls) for rank in _RANKS}
 
     def _answer(self, rank: int, function: Function, test: ast.AST, calls: Open) -> frozenset[bool]:
-        if not isinstance(test, ast.expr):
+        if not isinstance(test, ast.expr) or len(calls) > _DEEPEST:
             return frozenset({True, False})
         key = (rank, test, tuple(call[3] for call in calls))
         if key not in self._known:
             one = self._ranks[rank]
             objects_of(self.program)
-            one._left = 400
+            one._left = _MOST_STEPS
             try:
                 self._known[key] = one.ways(test, _frame(function, calls))
             except RecursionError:
@@ -77,8 +86,12 @@ class Roles:
                 same, way = asked(other)
                 if same == word:
                     return frozenset({"true" if outcome == (way == straight) else "false"})
-            answers = self.answers(function, other, calls)
-            return _words(frozenset().union(*answers.values()))
+            found: frozenset[bool] = frozenset()
+            for rank in _RANKS:
+                found |= self._answer(rank, function, other, calls)
+                if len(found) > 1:
+                    break
+            return _words(found)
 
         return ways
 

@@ -29,9 +29,9 @@ Token: TypeAlias = "tuple[str, str]"
 Ways: TypeAlias = "Callable[[Function, Node, Open], frozenset[str]]"
 """Which outcomes of a decision are open, where control comes to it through these calls."""
 
-MOST_PLACES = 6000
-MOST_SETS = 400
-_DEEPEST = 8
+MOST_PLACES = 2000
+MOST_SETS = 60
+_DEEPEST = 6
 
 
 class Sequences:

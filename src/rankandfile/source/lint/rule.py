@@ -55,7 +55,7 @@ class View:
     @cached_property
     def partings(self) -> list[Parting]:
         found = Partings(self.program)
-        return [parting for function in self.functions for parting in found.of(function)]
+        return [parting for function in self.functions for parting in found.that_differ(function)]
 
     def events(self, node: ast.AST) -> list[Event]:
         """Collectives that stand in a piece of syntax itself, outside functions that are defined there."""

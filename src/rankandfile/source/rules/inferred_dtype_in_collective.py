@@ -51,7 +51,7 @@ def _find(view: View) -> Iterable[Found]:
                     severity="hint",
                     function=function,
                     node=made,
-                    message="the type of this tensor is that of the value, and ranks may have values of different types",
+                    message="the type of this tensor is that of the value, which ranks may have of different types",
                     story=((function, event.line, f"`{event.op}` needs one type on all ranks"),),
                     fix="Say which: `dtype=...`.",
                 )
