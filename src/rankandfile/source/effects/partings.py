@@ -17,12 +17,13 @@ from rankandfile.source.dependence import Reason, axes_of, why
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.condition import Condition, written
 from rankandfile.source.flow.graph import RAISED, Decision, Graph, Node
+from rankandfile.source.flow.joins import common, joins
 from rankandfile.source.program.modules import Function, Program
 
 from .event import Event
 from .loud import Effects, Ends, Opaque, effects_of
 from .roles import Roles
-from .sequences import Open, Place, Sequences, common, joins
+from .sequences import Open, Place, Sequences, same_answers
 
 Leaving: TypeAlias = Literal["", "return", "break", "continue", "raise", "exit", "loop", "caught"]
 _WORDS: dict[type[ast.stmt], Leaving] = {
@@ -180,7 +181,9 @@ class Partings:
         else:
             pair = (self.roles.assumed(test, True), self.roles.assumed(test, False))
         walks = [Sequences(self.effects, function, frozenset(), self.group_of, ways) for ways in pair]
-        return _same(walks[0], walks[1], graph_of(function), group), one is not None and other is not None
+        return same_answers(
+            walks[0], walks[1], graph_of(function).entry, group
+        ), one is not None and other is not None
 
     def _leaving(self, decision: Decision, node: Node, way: bool) -> Leaving:
         """How control gets past the collective on this outcome."""
@@ -260,39 +263,6 @@ def _missing(
 
 def _nearest(found: list[tuple[Event, Place]]) -> tuple[Event, Place]:
     return next(((e, place) for e, place in found if e.sure), found[0])
-
-
-def _same(one: Sequences, other: Sequences, graph: Graph, group: str) -> bool:
-    """Whether two walks through a function, each with its own answers, issue the same sequences on the group."""
-    both = _Both(one, other)
-    return both.alike(group, graph)
-
-
-class _Both:
-    """Two walks of one function under different answers: their places must not be mixed up."""
-
-    def __init__(self, one: Sequences, other: Sequences) -> None:
-        self.walks = (one, other)
-
-    def alike(self, group: str, graph: Graph) -> bool:
-        one, other = self.walks
-        left, right = (walk.closed(walk.start([graph.entry]), group) for walk in self.walks)
-        queue, seen = [(left, right)], {(left, right)}
-        while queue:
-            left, right = queue.pop()
-            if len(seen) > 300 or not (one.told and other.told):
-                return False
-            if any(p[1] is None for p in left) != any(p[1] is None for p in right):
-                return False
-            before, after = one.by_word(left, group), other.by_word(right, group)
-            if before.keys() != after.keys():
-                return False
-            for word, places in before.items():
-                pair = (one.closed(places, group), other.closed(after[word], group))
-                if pair not in seen:
-                    seen.add(pair)
-                    queue.append(pair)
-        return True
 
 
 def _outcomes(node: Node) -> tuple[list[Node], list[Node]]:
