@@ -10,7 +10,8 @@ from rankandfile.source.effects.partings import Parting
 
 from .rule import RANK
 
-_FAR = 9
+_FAR = {"": 9, "file_system": 3, "memory": 3, "loop": 3}
+"""Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
 _OR_NOT = " or not, as `"
 
 
@@ -21,6 +22,8 @@ def severity(parting: Parting) -> Severity | None:
         return None
     if not parting.event.sure or parting.leaving == "raise" or _far(parting, reason):
         return "hint"
+    if parting.event.op == "init_process_group" and parting.calls:
+        return "hint"  # Done once by whoever comes first: the others find it done.
     if isinstance(parting.owner, ast.ExceptHandler) or reason.source not in RANK:
         return "warning"
     return "warning" if parting.calls else "error"
@@ -42,4 +45,10 @@ def _far(parting: Parting, reason: Reason) -> bool:
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
     if reason.source in RANK and not parting.certain:
         return len(reason.chain) > 2 or doubts > 0
-    return len(reason.chain) > _FAR or doubts > 1
+    return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _kind(parting: Parting, reason: Reason) -> str:
+    """Of a loop that is as long as something of the rank's own, only the nearest are worth more than a hint."""
+    over = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
+    return "loop" if over and reason.source != "shard_length" else reason.source
