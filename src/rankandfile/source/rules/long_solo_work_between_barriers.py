@@ -66,7 +66,7 @@ def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
         table = parents(function.module)
         for node in own_nodes(function):
-            if not isinstance(node, ast.If) or not view.events(function.node):
+            if not isinstance(node, ast.If):
                 continue
             work = next(
                 (c for s in node.body for c in ast.walk(s) if isinstance(c, ast.Call) and _name(c) in _LONG),
