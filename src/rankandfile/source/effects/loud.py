@@ -232,6 +232,7 @@ def _is_property(name: str) -> bool:
 def may_be_wrapped(index: Index) -> frozenset[str]:
     """Names that may hold a wrapped module, by what they are assigned and handed: whatever else is so called, too."""
     makers = {name.rpartition(".")[2] for name, wrapper in TABLE.wraps.items() if wrapper}
+    makers |= {other for name in makers for other in index.renamed.get(name, ())}
     flows: dict[str, set[str]] = {}
     found: set[str] = set()
     functions: dict[str, list[Function]] = {}
