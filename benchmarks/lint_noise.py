@@ -1,6 +1,6 @@
 """What a change of the linter does to real projects: every finding is labelled by hand in `lint_noise.toml`.
 
-    python benchmarks/lint_noise.py torchtune PATH/TO/site-packages/torchtune
+    python benchmarks/lint_noise.py "lightning 2.6.6" PATH/TO/site-packages/lightning
 
 prints findings that are new (not labelled yet), those that are gone, and the precision by the labels.
 """
@@ -23,7 +23,9 @@ LABELS = Path(__file__).with_name("lint_noise.toml")
 
 def main(project: str, folder: Path) -> int:
     known = tomllib.loads(LABELS.read_text(encoding="utf-8"))["finding"]
-    labels = {(one["file"], one["rule"], one["code"]): one["label"] for one in known if one["project"] == project}
+    labels = {
+        (one["file"], one["rule"], one["code"]): one["label"] for one in known if one["project"] == project
+    }
     report = lint([folder])
     top = folder.resolve().parent.as_posix() + "/"
     said = {

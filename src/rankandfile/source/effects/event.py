@@ -133,7 +133,8 @@ def _backward(e: ast.expr, function: Function, objects: Objects) -> Event | None
     if len({TABLE.backward[wrapper] for wrapper in used}) > 1:
         return None
     wrapper = min(used)
-    return Event(f"{wrapper}.{BACKWARD}", TABLE.backward[wrapper], e, function)
+    # Whether this loss is that of the wrapped module, nobody knows: it is no more than a guess.
+    return Event(f"{wrapper}.{BACKWARD}", TABLE.backward[wrapper], e, function, sure=False)
 
 
 def _calls_behind(e: ast.expr, function: Function) -> Iterator[ast.Call]:
