@@ -20,6 +20,7 @@ from rankandfile.model import settings
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import json_schema
 from rankandfile.model.tables import TABLES
+from rankandfile.source.lint.run import RULES, meanings
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -97,6 +98,22 @@ def doctor() -> str:
     return between(text, "checks", _listed("check", "what it is about", found, checks.word))
 
 
+def lint() -> str:
+    """The page on the linter with its rules."""
+    rows = [f"| [`{rule}`](lint-rules.md#{rule}) | {meaning} |" for rule, meaning in meanings()]
+    table = "\n".join(["| rule | what it finds |", "| --- | --- |", *rows])
+    return between((DOCS / "lint.md").read_text(encoding="utf-8"), "rules", table)
+
+
+def lint_rules() -> str:
+    """What the file of each rule says of it."""
+    parts = ["# The rules of raf lint\n\nThis page is generated from `src/rankandfile/source/rules/`.\n"]
+    for (rule, _meaning), module in zip(meanings(), listing.modules(RULES), strict=True):
+        told = (module.__doc__ or "").replace("\n## ", "\n### ")
+        parts.append(f"## {rule}\n\n{told}")
+    return "\n".join(parts)
+
+
 def _listed(kind: str, about: str, files: Sequence[ModuleType], name: Callable[[ModuleType], str]) -> str:
     """A table of files of one kind: the name of each, and what it says of itself."""
     told = [(name(file), " ".join((file.__doc__ or "").split()).rstrip(".")) for file in files]
@@ -154,6 +171,8 @@ PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "architecture.md": architecture,
     DOCS / "doctor.md": doctor,
     DOCS / "fixes.md": fixes,
+    DOCS / "lint.md": lint,
+    DOCS / "lint-rules.md": lint_rules,
     DOCS / "tables.md": tables,
     DOCS / "schema" / "diagnosis-1.json": schema,
     DOCS / "schema" / "examination-1.json": examination_schema,

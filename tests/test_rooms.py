@@ -54,6 +54,7 @@ LISTS = {
     "reason/causes",
     "render/formats",
     "source/remedies/patterns",
+    "source/rules",
 }
 
 #: Third-party packages that the analysis half must never need, not even lazily.

@@ -5,6 +5,13 @@
     torch = "2.9"                       # raf doctor --torch
     collectives = ["ourlib.all_mean"]   # functions without source that issue a collective
 
+    [tool.raf.lint]                     # [lint] in raf.toml
+    select = ["rank-guarded-collective"]
+    ignore = ["collective-in-finally"]
+    collectives = ["ourlib.all_mean"]
+    uniform = ["ourlib.is_distributed"] # functions that return the same on every rank
+    per-file-ignores = { "tests/*" = ["*"] }
+
 Folders are relative to the file. What the command line says comes before it.
 """
 
@@ -20,12 +27,25 @@ from .errors import UserError, told_as
 _LISTS = ("src", "dumps", "collectives")
 
 
+_LINT_LISTS = ("select", "ignore", "collectives", "uniform")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintSettings:
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    collectives: tuple[str, ...] = ()
+    uniform: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     src: tuple[Path, ...] = ()
     dumps: tuple[Path, ...] = ()
     torch: str | None = None
     collectives: tuple[str, ...] = ()
+    lint: LintSettings = LintSettings()
 
 
 def settings() -> Settings:
@@ -66,6 +86,8 @@ def _table(file: Path, keys: tuple[str, ...]) -> dict[str, object] | None:
 def _settings(table: dict[str, object], file: Path) -> Settings:
     known = [*_LISTS, "torch"]
     for key, value in table.items():
+        if key == "lint":
+            continue
         if key not in known:
             raise UserError(f"{file}: no setting '{key}'; there are {', '.join(known)}")
         words = value if isinstance(value, list) and key in _LISTS else [value]
@@ -77,6 +99,28 @@ def _settings(table: dict[str, object], file: Path) -> Settings:
         dumps=tuple(file.parent / word for word in _words(table, "dumps")),
         torch=torch if isinstance(torch, str) else None,
         collectives=tuple(_words(table, "collectives")),
+        lint=_lint(table.get("lint", {}), file),
+    )
+
+
+def _lint(table: object, file: Path) -> LintSettings:
+    """Raises `UserError` for what it does not know, or what has another shape."""
+    known = [*_LINT_LISTS, "per-file-ignores"]
+    if not isinstance(table, dict):
+        raise UserError(f"{file}: lint is to be a table")
+    for key, value in table.items():
+        if key not in known:
+            raise UserError(f"{file}: no setting 'lint.{key}'; there are {', '.join(known)}")
+        lists = list(value.values()) if key == "per-file-ignores" and isinstance(value, dict) else [value]
+        for each in lists:
+            if not isinstance(each, list) or not all(isinstance(word, str) for word in each):
+                raise UserError(
+                    f"{file}: lint.{key} is to be a {'table of lists' if '-' in key else 'list'} of words"
+                )
+    files = table.get("per-file-ignores", {})
+    return LintSettings(
+        **{key: tuple(_words(table, key)) for key in _LINT_LISTS},
+        per_file_ignores=tuple((pattern, tuple(words)) for pattern, words in files.items()),
     )
 
 

@@ -35,7 +35,11 @@ def _command(level: str, spot: Spot | None, title: str, says: str, in_tree: InTr
         properties["file"] = in_tree(spot.file) or spot.file
         if spot.line is not None:
             properties["line"] = str(spot.line)
-    properties["title"] = title
+    return command(level, {**properties, "title": title}, says)
+
+
+def command(level: str, properties: dict[str, str], says: str) -> str:
+    """`::error file=train.py,line=3::what is said`."""
     told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{level} {told}::{_data(says)}"
 

@@ -23,7 +23,7 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
     suite = xml.SubElement(suites, "testsuite", name="raf diagnose")
     about = xml.SubElement(suite, "properties")
     for name, value in (("job", job_size(diagnosis)), ("ranks seen", diagnosis.job.ranks_seen)):
-        xml.SubElement(about, "property", name=name, value=_text(value))
+        xml.SubElement(about, "property", name=name, value=xml_text(value))
     failures = errors = 0
     for verdict in diagnosis.verdicts:
         case = xml.SubElement(suite, "testcase", classname="rankandfile", name=_name(verdict), time="0")
@@ -33,7 +33,7 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
         open_ = not verdict.hang or (verdict.cause == "undetermined" and not verdict.culprits)
         failures, errors = failures + (not open_), errors + open_
         told = xml.SubElement(
-            case, "error" if open_ else "failure", type=verdict.cause, message=_text(verdict.sentence)
+            case, "error" if open_ else "failure", type=verdict.cause, message=xml_text(verdict.sentence)
         )
         told.text = "\n".join(_details(verdict, diagnosis))
     for element in (suites, suite):
@@ -49,7 +49,7 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
 def _name(verdict: Verdict) -> str:
     spot = main_spot(verdict)
     where = f" at {place_text(base_name(spot.file), spot.line)}" if spot else ""
-    return _text(f"{cause_words(verdict.cause)}{where}")
+    return xml_text(f"{cause_words(verdict.cause)}{where}")
 
 
 def _details(verdict: Verdict, diagnosis: Diagnosis) -> list[str]:
@@ -63,9 +63,9 @@ def _details(verdict: Verdict, diagnosis: Diagnosis) -> list[str]:
     lines += [
         f"proof: {one.id}: {one.quote} ({one.source}, {one.where})" for one in cited(diagnosis, verdict)
     ]
-    return [_text(line) for line in lines]
+    return [xml_text(line) for line in lines]
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """XML 1.0 has no way to write control characters, lone surrogates, U+FFFE and U+FFFF."""
     return plain(text).replace("\ufffe", " ").replace("\uffff", " ")

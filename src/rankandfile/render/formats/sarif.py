@@ -46,17 +46,17 @@ def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
         ],
         "results": [_result(verdict, diagnosis, in_tree) for verdict in diagnosis.verdicts],
     }
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_clean(run)]}
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [clean(run)]}
     return json.dumps(log, indent=2, ensure_ascii=False)
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
     """Every text of the document without what acts on a terminal or cannot be written."""
     if isinstance(value, str):
         return plain(value)
     if isinstance(value, dict):
-        return {name: _clean(part) for name, part in value.items()}
-    return [_clean(part) for part in value] if isinstance(value, list) else value
+        return {name: clean(part) for name, part in value.items()}
+    return [clean(part) for part in value] if isinstance(value, list) else value
 
 
 def _rule(cause: str) -> Json:
@@ -64,9 +64,9 @@ def _rule(cause: str) -> Json:
     return {
         "id": cause,
         "name": cause.title().replace("_", ""),
-        "shortDescription": {"text": _message(told.meaning)},
-        "fullDescription": {"text": _message(f"{told.meaning} {told.help}")},
-        "help": {"text": _message(told.help), "markdown": f"**{told.meaning}** {told.help}"},
+        "shortDescription": {"text": message(told.meaning)},
+        "fullDescription": {"text": message(f"{told.meaning} {told.help}")},
+        "help": {"text": message(told.help), "markdown": f"**{told.meaning}** {told.help}"},
         "defaultConfiguration": {"level": "none" if cause == "no_hang" else "error"},
         "properties": {"tags": ["distributed", told.family]},
     }
@@ -79,7 +79,7 @@ def _result(verdict: Verdict, diagnosis: Diagnosis, in_tree: InTree) -> Json:
         "ruleIndex": _RULES[verdict.cause],
         "kind": kind,
         "level": _LEVELS[verdict.confidence] if kind == "fail" else "none",
-        "message": {"text": _message(verdict.sentence)},
+        "message": {"text": message(verdict.sentence)},
         "partialFingerprints": {"verdict/v1": _fingerprint(verdict)},
         "properties": _properties(verdict, diagnosis),
     }
@@ -120,7 +120,7 @@ def _code_flow(verdict: Verdict, in_tree: InTree) -> Json:
         "message": {"text": "What each cohort did where they went different ways"},
         "threadFlows": [
             {
-                "id": _message(spot.says.partition(":")[0]),
+                "id": message(spot.says.partition(":")[0]),
                 "locations": [*start, {"location": _told_place(spot, in_tree)}],
             }
             for spot in cohort_spots(verdict)
@@ -129,7 +129,7 @@ def _code_flow(verdict: Verdict, in_tree: InTree) -> Json:
 
 
 def _told_place(spot: Spot, in_tree: InTree) -> Json:
-    return {**_location(spot, in_tree), "message": {"text": _message(spot.says)}}
+    return {**_location(spot, in_tree), "message": {"text": message(spot.says)}}
 
 
 def _location(spot: Spot, in_tree: InTree) -> Json:
@@ -170,7 +170,7 @@ def _properties(verdict: Verdict, diagnosis: Diagnosis) -> Json:
 def _notification(note: Note) -> Json:
     return {
         "level": "note",
-        "message": {"text": _message(str(note))},
+        "message": {"text": message(str(note))},
         "locations": [{"physicalLocation": {"artifactLocation": artifact(note.file, nowhere)}}],
     }
 
@@ -183,6 +183,6 @@ def _fingerprint(verdict: Verdict) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _message(text: str) -> str:
+def message(text: str) -> str:
     """Text that SARIF shows as it is: no link, no placeholder."""
     return _LINK.sub(r"\\[", text).replace("{", "{{").replace("}", "}}")

@@ -8,14 +8,16 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
 
-from . import control
+from . import control, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
+from .reaching_assignments import reaching
 from .reason import UNKNOWN, Reason, Step, reason_of
+from .syntax import LEN, dotted
 from .value import Level
 
-__all__ = ["Level", "Reason", "Step", "objects_of", "why"]
+__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why"]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
 
@@ -28,10 +30,31 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
         if isinstance(condition, Condition):
             value = control.of_condition(evaluator, condition, frame)
         else:
-            value = evaluator.value(condition, frame)
+            value = evaluator.value(condition, frame, (LEN,) if _filled(condition, function) else ())
     except RecursionError:
         return UNKNOWN
     return reason_of(value)
+
+
+def _filled(test: ast.expr, function: Function) -> bool:
+    """The truth of a list that things are added to is whether it has items, and not which."""
+    name = dotted(test) if isinstance(test, (ast.Name, ast.Attribute)) else None
+    if name is None:
+        return False
+    flow = reaching(function)
+    found = flow.of(name, flow.nodes(test))
+    empty = (ast.List, ast.Dict, ast.Set)
+    return any(d.how == "mutate" for d in found) and all(
+        d.how == "mutate" or isinstance(d.value, empty) for d in found
+    )
+
+
+def axes_of(program: Program, function: Function, group: ast.expr) -> frozenset[str] | None:
+    """The axes that a group spans, or its own name where they are not known; None: all ranks of the job."""
+    try:
+        return groups.axes(_evaluator(program), group, Frame(function))
+    except RecursionError:
+        return frozenset([ast.dump(group)[:40]])
 
 
 def objects_of(program: Program) -> Objects:

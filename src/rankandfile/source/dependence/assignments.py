@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function
@@ -188,15 +189,32 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
 
 def _agreed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Definition]:
     """A function of the tree that reduces its argument in place."""
+    reducing = _reducing(target)
     parameters = target.parameters
-    for index, value in enumerate(call.args):
+    for index, value in enumerate(call.args if reducing else ()):
         name = dotted(value)
         if name is None or index >= len(parameters):
             continue
-        for inner in ast.walk(target.node):
-            if isinstance(inner, ast.Call) and _reduces(target, inner, parameters[index]):
+        for inner in reducing:
+            if _reduces(target, inner, parameters[index]):
                 yield Definition(name, node, "agreed", inner, (), call)
                 break
+
+
+_REDUCING: WeakKeyDictionary[Function, list[ast.Call]] = WeakKeyDictionary()
+
+
+def _reducing(function: Function) -> list[ast.Call]:
+    """The calls in a function that reduce something in place."""
+    found = _REDUCING.get(function)
+    if found is None:
+        found = _REDUCING[function] = []
+        for node in ast.walk(function.node):
+            resolved = resolve(function, node.func) if isinstance(node, ast.Call) else None
+            rule = sanitiser(resolved.dotted) if isinstance(resolved, External) else None
+            if rule is not None and rule.in_place and isinstance(node, ast.Call):
+                found.append(node)
+    return found
 
 
 def _reduces(function: Function, call: ast.Call, parameter: str) -> bool:

@@ -105,7 +105,25 @@ class Index:
         ]
 
     def calls(self, name: str) -> list[Site]:
-        return self.lookups if name == "__getitem__" else self._calls.get(name, [])
+        """Calls by the last part of the name of what is called, also where it was imported under another one."""
+        if name == "__getitem__":
+            return self.lookups
+        found = self._calls.get(name, [])
+        renamed = (self._calls.get(other, []) for other in self.renamed.get(name, ()))
+        return [*found, *(site for sites in renamed for site in sites)] if name in self.renamed else found
+
+    @cached_property
+    def renamed(self) -> dict[str, list[str]]:
+        """`import DistributedDataParallel as DDP`: a name -> what else it is called."""
+        found: dict[str, dict[str, None]] = {}
+        for module in self.modules:
+            for function in module.functions if " as " in module.text else ():
+                for node in own_nodes(function):
+                    for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+                        last = alias.name.rpartition(".")[2]
+                        if alias.asname is not None and alias.asname != last:
+                            found.setdefault(last, {})[alias.asname] = None
+        return {name: list(others) for name, others in found.items()}
 
     @cached_property
     def lookups(self) -> list[Site]:

@@ -25,7 +25,9 @@ def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if path and path[0] == LEN:
         if even:
             return UNIFORM
-        length = ev.all(arguments(e), frame)
+        dataset = argument(e, 0, "dataset")
+        items = [ev.value(dataset, frame, path)] if dataset is not None else []
+        length = join([ev.all(arguments(e), frame), *items])
         words = f"is this rank's own shard, as long as it happens to be ({file}:{e.lineno})"
         return _own(length, "shard_length", Link(file, e.lineno, text(e, 60), words))
     link = Link(file, e.lineno, text(e, 60), f"holds this rank's batches only ({file}:{e.lineno})")

@@ -36,8 +36,8 @@ def body(ev: Evaluator, target: Function, inside: Frame, path: Path, shown: str)
         return UNKNOWN
     if isinstance(node, ast.Lambda):
         return ev.value(node.body, inside, path)
-    if any(_MAIN_ONLY.search(dotted(d) or "") for d in node.decorator_list):
-        decorator = next(d for d in node.decorator_list if _MAIN_ONLY.search(dotted(d) or ""))
+    decorator = main_only(target)
+    if decorator is not None:
         return origins.here("rank_api", "run on the main process only", decorator, inside)
     yields = [n for n in own_nodes(target) if isinstance(n, (ast.Yield, ast.YieldFrom))]
     if yields:
@@ -51,6 +51,13 @@ def body(ev: Evaluator, target: Function, inside: Frame, path: Path, shown: str)
     ):
         return value
     return join([value, *_which_return(ev, target, returns, inside, shown)])
+
+
+def main_only(function: Function) -> ast.expr | None:
+    """The decorator that lets the function run on the main process only."""
+    node = function.node
+    decorators = [] if isinstance(node, (ast.Module, ast.Lambda)) else node.decorator_list
+    return next((d for d in decorators if _MAIN_ONLY.search(dotted(d) or "")), None)
 
 
 def _returned(ev: Evaluator, r: ast.Return, inside: Frame, path: Path, shown: str) -> Value:

@@ -53,9 +53,31 @@ def _scope(function: Function) -> Scope:
     return Scope(table, frozenset(declared))
 
 
-def own_nodes(function: Function) -> Iterator[ast.AST]:
+_OWN: WeakKeyDictionary[Function, list[ast.AST]] = WeakKeyDictionary()
+
+
+def own_nodes(function: Function) -> list[ast.AST]:
     """Every node of the function's own scope, in source order; nested functions and classes appear, not their
     insides (the class bodies of a module neither)."""
+    found = _OWN.get(function)
+    if found is None:
+        found = _OWN[function] = list(_own_nodes(function))
+    return found
+
+
+_RETURNS: WeakKeyDictionary[Function, list[ast.expr]] = WeakKeyDictionary()
+
+
+def returned_values(function: Function) -> list[ast.expr]:
+    """What the function's own return statements return."""
+    found = _RETURNS.get(function)
+    if found is None:
+        returns = (node for node in own_nodes(function) if isinstance(node, ast.Return))
+        found = _RETURNS[function] = [node.value for node in returns if node.value is not None]
+    return found
+
+
+def _own_nodes(function: Function) -> Iterator[ast.AST]:
     node = function.node
     body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
     stack = list(reversed(body))
@@ -71,7 +93,20 @@ def own_nodes(function: Function) -> Iterator[ast.AST]:
         elif isinstance(current, ast.ClassDef):
             stack.extend(reversed([*current.decorator_list, *current.bases]))
         else:
-            stack.extend(reversed(list(ast.iter_child_nodes(current))))
+            stack.extend(reversed(_children(current)))
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """As `ast.iter_child_nodes`, which is slow where a whole program is walked."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            if not isinstance(value, ast.expr_context):
+                found.append(value)
+        elif isinstance(value, list):
+            found.extend(each for each in value if isinstance(each, ast.AST))
+    return found
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -41,6 +41,7 @@ TABLE = Table(
             )
         },
     },
+    perhaps=frozenset({"deepspeed.zero.GatheredParameters"}),
     wraps={"deepspeed.initialize": _ENGINE},
     forward={_ENGINE: "ZeRO stage 3 gathers parameters here"},
     backward={_ENGINE: "DeepSpeed reduces gradients here"},

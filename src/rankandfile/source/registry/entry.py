@@ -52,6 +52,12 @@ class Table:
     sanitisers: dict[str, Sanitiser] = field(default_factory=dict)
     collectives: dict[str, str] = field(default_factory=dict)
     """Name -> what a call of it does to the other ranks, in words."""
+    perhaps: frozenset[str] = frozenset()
+    """Those of the collectives that are one under some settings only: with sharded parameters, with `sync_dist` ..."""
+    pairwise: frozenset[str] = frozenset()
+    """Those that two ranks do with each other, and not all members of a group alike."""
+    group_at: dict[str, int] = field(default_factory=dict)
+    """Collective -> the place of its argument `group`."""
     wraps: dict[str, str] = field(default_factory=dict)
     """Callables that return their first argument, made parallel -> the name of what they make of it."""
     forward: dict[str, str] = field(default_factory=dict)

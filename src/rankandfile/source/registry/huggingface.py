@@ -90,6 +90,13 @@ TABLE = Table(
         f"{_T}.push_to_hub": "sharded parameters are gathered here",
         "transformers.PreTrainedModel.generate": "with sharded parameters, every generated token gathers them",
     },
+    perhaps=frozenset(
+        {
+            *(f"{_A}.{name}" for name in ("clip_grad_norm_", "get_state_dict", "save_state", "load_state")),
+            *(f"{_T}.{name}" for name in ("save_model", "push_to_hub")),
+            "transformers.PreTrainedModel.generate",
+        }
+    ),
     wraps={f"{_A}.prepare": _A},
     forward={_A: "the wrapped model may gather parameters or broadcast buffers here"},
     backward={_A: "the wrapped model reduces gradients here"},

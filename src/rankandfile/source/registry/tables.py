@@ -35,7 +35,11 @@ _TABLES = [
 
 
 def _merged() -> Table:
-    merged = Table(uniform=frozenset().union(*(table.uniform for table in _TABLES)))
+    merged = Table(
+        uniform=frozenset().union(*(table.uniform for table in _TABLES)),
+        perhaps=frozenset().union(*(table.perhaps for table in _TABLES)),
+        pairwise=frozenset().union(*(table.pairwise for table in _TABLES)),
+    )
     for table in _TABLES:
         for name, entries in vars(table).items():
             if isinstance(entries, dict):
@@ -49,6 +53,14 @@ TABLE = _merged()
 def also_collectives(names: Iterable[str]) -> None:
     """Functions of a library that only the job's people know: each call of one is a collective. For this process."""
     TABLE.collectives.update({name: f"{name.rpartition('.')[2]} issues a collective" for name in names})
+
+
+def also_uniform(names: Iterable[str]) -> None:
+    """Functions of which the job's people know that they return the same on every rank. For this process."""
+    _UNIFORM.update(names)
+
+
+_UNIFORM: set[str] = set()
 
 
 @cache
@@ -86,7 +98,7 @@ def sanitiser(dotted: str) -> Sanitiser | None:
 
 
 def is_uniform(dotted: str) -> bool:
-    return canonical(dotted) in TABLE.uniform
+    return canonical(dotted) in TABLE.uniform or dotted in _UNIFORM
 
 
 def is_pure(dotted: str) -> bool:

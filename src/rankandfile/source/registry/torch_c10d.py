@@ -46,6 +46,15 @@ _GROUPS = [
     "new_subgroups_by_enumeration",
 ]
 
+_GROUP_AT = {
+    **dict.fromkeys(("barrier", "monitored_barrier"), 0),
+    **dict.fromkeys(("all_reduce", "broadcast", "all_gather", "all_gather_into_tensor", "all_to_all"), 2),
+    **dict.fromkeys(("_all_gather_base", "all_gather_object", "broadcast_object_list"), 2),
+    **dict.fromkeys(("reduce", "gather", "scatter", "reduce_scatter", "reduce_scatter_tensor"), 3),
+    **dict.fromkeys(("gather_object", "scatter_object_list", "_reduce_scatter_base"), 3),
+    "all_to_all_single": 4,
+}
+
 TABLE = Table(
     sources={
         f"{_D}.get_rank": _RANK,
@@ -86,6 +95,9 @@ TABLE = Table(
         f"{_F}.reduce_scatter_tensor": "reduce_scatter on the group",
         f"{_F}.all_to_all_single": "all_to_all on the group",
     },
+    perhaps=frozenset({f"{_D}.destroy_process_group"}),
+    pairwise=frozenset(f"{_D}.{op}" for op in _POINT_TO_POINT),
+    group_at={f"{_D}.{op}": place for op, place in _GROUP_AT.items()},
     makes={f"{_D}.device_mesh.init_device_mesh": _MESH},
     uniform=frozenset(
         {

@@ -61,6 +61,7 @@ TABLE = Table(
         "torch.nn.utils.clip_grad_norm_": "the norm of sharded gradients is reduced here",
         "torch.distributed.algorithms.join.Join": "Join counts the ranks that still have inputs here",
     },
+    perhaps=frozenset({"torch.nn.utils.clip_grad_norm_", f"{_FSDP1}.state_dict", f"{_DCP}.async_save"}),
     makes={
         f"torch.distributed.tensor.{name}": _DTENSOR
         for name in (

@@ -11,6 +11,7 @@ from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.syntax import EACH, Path
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve
+from rankandfile.source.program.scopes import returned_values
 from rankandfile.source.registry.tables import TABLE, canonical
 
 if TYPE_CHECKING:
@@ -97,6 +98,5 @@ def _returned(
     inside = called(target, call, frame, bound)
     if inside.too_deep:
         return
-    for node in ast.walk(target.node):
-        if isinstance(node, ast.Return) and node.value is not None:
-            yield from objects.of(node.value, inside, depth + 1, path)
+    for value in returned_values(target):
+        yield from objects.of(value, inside, depth + 1, path)

@@ -1,0 +1,151 @@
+"""``raf lint``: rank-dependent collectives, found before they run."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Exit, Option
+
+from rankandfile.cli.console import out, write_utf8
+from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.output import may_be_written
+from rankandfile.cli.panels import FIX
+from rankandfile.cli.settings import settings
+
+if TYPE_CHECKING:
+    from rankandfile.model.lint import LintReport
+    from rankandfile.source.lint.run import Options
+
+PANEL = FIX
+ORDER = 155
+EXAMPLES = (
+    "raf lint train/",
+    "raf lint train.py --hints",
+    "raf lint . --diff origin/main --format github",
+    "raf lint . --baseline known.json",
+    "raf lint --explain rank-guarded-collective",
+)
+CLEAN, FINDINGS = 0, 1
+"""Exit statuses: nothing found, or an error or a warning."""
+
+
+class LintFormat(str, Enum):
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+    junit = "junit"
+
+
+def lint(
+    paths: Annotated[
+        list[Path] | None, Argument(help="Python files or folders. Default: here.", metavar="[PATH...]")
+    ] = None,
+    select: Annotated[
+        list[str] | None, Option("--select", metavar="RULE", help="Ask these rules only. May be repeated.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, Option("--ignore", metavar="RULE", help="Do not ask these rules. May be repeated.")
+    ] = None,
+    hints: Annotated[
+        bool, Option("--hints", help="Show hints as well: what is possible, and no more.")
+    ] = False,
+    diff: Annotated[
+        str | None, Option("--diff", metavar="REV", help="Only what lines changed since this revision bring.")
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        Option("--baseline", help="Leave out what this file lists; it is made where it is not there."),
+    ] = None,
+    explain: Annotated[str | None, Option("--explain", metavar="RULE", help="Print a rule's page.")] = None,
+    format: Annotated[LintFormat, Option("--format", "-f", help="How to print it.")] = LintFormat.text,
+    output: Annotated[Path | None, Option("--output", "-o", help="Write to this file.")] = None,
+) -> None:
+    """Where can ranks part around a collective? Training code is read, and nothing of it is run.
+
+    Exit status: 0 nothing found, 1 errors or warnings, 2 usage.
+    """
+    from importlib import import_module
+
+    from rankandfile.source.lint.run import lint as run
+
+    if explain is not None:
+        out.file.write(_page(explain))
+        return
+    may_be_written(output)
+    asked = paths or [Path()]
+    for path in asked:
+        if not path.exists():
+            raise UserError(f"{path}: no such file or folder")
+    report = run(asked, _options(asked, select or [], ignore or [], hints, diff))
+    if baseline is not None:
+        report = _without(report, baseline)
+    text = import_module(f"rankandfile.render.lint.{format.value}").write(report) + "\n"
+    if output is not None:
+        with told_as(str(output)):
+            output.write_text(text, encoding="utf-8")
+    else:
+        write_utf8(text)
+    raise Exit(FINDINGS if any(each.severity != "hint" for each in report.flagged) else CLEAN)
+
+
+def _options(
+    paths: list[Path], select: list[str], ignore: list[str], hints: bool, diff: str | None
+) -> Options:
+    from rankandfile.source.lint.changes import NoDiff, changed_lines
+    from rankandfile.source.lint.run import Options, rules
+
+    said = settings()
+    known = rules()
+    for word in [*select, *ignore, *said.lint.select, *said.lint.ignore]:
+        if word not in known:
+            raise UserError(f"no rule '{word}'; there are {', '.join(known)}")
+    try:
+        lines = changed_lines(paths, diff) if diff is not None else None
+    except NoDiff as error:
+        raise UserError(str(error)) from error
+    return Options(
+        select=tuple(select) or said.lint.select,
+        ignore=(*ignore, *said.lint.ignore),
+        per_file_ignores=said.lint.per_file_ignores,
+        collectives=(*said.collectives, *said.lint.collectives),
+        uniform=said.lint.uniform,
+        hints=hints,
+        lines=lines,
+    )
+
+
+def _page(word: str) -> str:
+    from rankandfile import listing
+    from rankandfile.source.lint.run import RULES
+
+    for module in listing.modules(RULES):
+        if module.__name__.rpartition(".")[2].replace("_", "-") == word:
+            return f"# {word}\n\n{module.__doc__}"
+    words = [name.replace("_", "-") for name in listing.names(RULES)]
+    raise UserError(f"no rule '{word}'; there are {', '.join(words)}")
+
+
+def _without(report: LintReport, baseline: Path) -> LintReport:
+    """What the baseline does not list; a baseline that is not there is made of everything."""
+    from dataclasses import replace
+
+    if not baseline.exists():
+        may_be_written(baseline)
+        listed = [
+            {"fingerprint": each.fingerprint, "rule": each.rule, "file": each.file, "code": each.code}
+            for each in report.flagged
+        ]
+        with told_as(str(baseline)):
+            baseline.write_text(json.dumps({"findings": listed}, indent=2) + "\n", encoding="utf-8")
+        return replace(report, flagged=())
+    with told_as(str(baseline)):
+        text = baseline.read_text(encoding="utf-8")
+    try:
+        known = {each["fingerprint"] for each in json.loads(text)["findings"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{baseline}: no baseline of raf lint") from error
+    return replace(report, flagged=tuple(each for each in report.flagged if each.fingerprint not in known))

@@ -1,0 +1,293 @@
+"""Which functions of a program issue collectives, themselves or through what they call; what each call does.
+
+From the calls that the registry knows, the callers are gone up, and theirs. A call that may run such a function, by the
+name of what is called, but whose object is not known, is opaque: it may issue collectives, or not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from weakref import WeakKeyDictionary
+
+from rankandfile.source.dependence.frame import Frame
+from rankandfile.source.dependence.index import Index, Site, index_of
+from rankandfile.source.dependence.objects.of_expressions import is_property
+from rankandfile.source.program.modules import Function, Program
+from rankandfile.source.program.names import Class, External, enclosing_class, lineage, method, resolve
+from rankandfile.source.program.scopes import own_nodes
+from rankandfile.source.registry.tables import TABLE, canonical
+
+from .event import Event, event, objects_of, wrappers_used
+
+_MOST_CALLED_VARIABLES = 2000
+_RECEIVES = ("forward", "__call__")
+_MAKES = ("__init__", "__new__", "__post_init__")
+_LEAVES = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"}
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The call ends the process."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """The call may issue collectives; which, nobody can tell."""
+
+    call: ast.expr
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The call runs a function of the program that issues collectives."""
+
+    target: Function
+    call: ast.expr
+    bound: bool
+
+
+Effect = Event | Runs | Opaque | Ends
+
+
+class Effects:
+    """What the calls of one program do, worked out once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.index: Index = index_of(program)
+        self.of: dict[ast.AST, list[Effect]] = {}
+        """A call, or a property that is read -> what it does to the other ranks; silent ones are not here."""
+        self.loud: dict[Function, None] = {}
+        """Functions that issue collectives, themselves or through what they call."""
+        self._queue: list[Function] = []
+        self._find()
+
+    def _find(self) -> None:
+        for function, e in self._candidates():
+            found = self._event(e, function)
+            if found is not None and found.name not in TABLE.pairwise:
+                self._add(function, e, found)
+        while self._queue:
+            self._to_callers(self._queue.pop())
+        for name in ("exit", "_exit", "quit", "abort"):
+            for site in self.index.calls(name):
+                target = resolve(site.function, site.call.func)
+                if isinstance(target, External) and target.dotted in _LEAVES:
+                    self.of.setdefault(site.call, []).append(Ends())
+
+    def _add(self, function: Function, e: ast.expr, effect: Effect) -> None:
+        effects = self.of.setdefault(e, [])
+        if effect not in effects:
+            effects.append(effect)
+        if not isinstance(effect, Opaque) and function not in self.loud:
+            self.loud[function] = None
+            self._queue.append(function)
+
+    def _candidates(self) -> Iterator[tuple[Function, ast.expr]]:
+        """What may be a collective by its name."""
+        names = {name.rpartition(".")[2] for name in TABLE.collectives}
+        for name in sorted({*names, "backward"}):
+            yield from ((site.function, site.call) for site in self.index.calls(name))
+        properties = {name.rpartition(".")[2] for name in TABLE.collectives if _is_property(name)}
+        for module in self.index.modules:
+            if any(name in module.text for name in properties):
+                for function in module.functions:
+                    for node in own_nodes(function):
+                        if isinstance(node, ast.Attribute) and node.attr in properties:
+                            yield function, node
+        if wrappers_used(self.index):
+            wrapped = may_be_wrapped(self.index)
+            called = (s for s in self.index.calls_of_variables if _last(s.call.func) in wrapped)
+            for site in islice(called, _MOST_CALLED_VARIABLES):
+                if not isinstance(site.call.func, ast.Attribute) or _may_be_object(site):
+                    yield site.function, site.call
+
+    @staticmethod
+    def _event(e: ast.expr, function: Function) -> Event | None:
+        try:
+            return event(e, function)
+        except RecursionError:
+            return None
+
+    def _to_callers(self, function: Function) -> None:
+        owner = Class(function.module, function.owner) if function.owner is not None else None
+        if owner is not None and is_property(function):
+            for reader, e in self._reads.get(function.name, ()):
+                if owner in self._classes(e.value, reader):
+                    self._add(reader, e, Runs(function, e, True))
+            return
+        if isinstance(function.node, (ast.Module, ast.Lambda)):
+            return
+        names = [function.name]
+        if owner is not None and function.name in _MAKES:
+            names = [owner.name, *self._heirs(owner)]
+        for name in names:
+            for site in self.index.calls(name):
+                self._call(function, owner, site)
+        if owner is not None and function.name in _RECEIVES:
+            for site, classes in self._called_objects:
+                if any(method(each, function.name) is function for each in classes):
+                    self._add(site.function, site.call, Runs(function, site.call, True))
+
+    def _call(self, function: Function, owner: Class | None, site: Site) -> None:
+        """Whether the call runs the function, by its name."""
+        target = resolve(site.function, site.call.func)
+        if target is function:
+            self._add(site.function, site.call, Runs(function, site.call, owner is not None))
+        elif isinstance(target, Class):
+            if owner is not None and function.name in _MAKES and method(target, function.name) is function:
+                self._add(site.function, site.call, Runs(function, site.call, True))
+        elif target is None and owner is not None and isinstance(site.call.func, ast.Attribute):
+            self._method(function, owner, site, site.call.func)
+
+    def _method(self, function: Function, owner: Class, site: Site, func: ast.Attribute) -> None:
+        if _is_super(func.value):
+            mine = enclosing_class(site.function)
+            above = (method(each, function.name) for each in (lineage(mine)[1:] if mine is not None else []))
+            if next((m for m in above if m is not None), None) is function:
+                self._add(site.function, site.call, Runs(function, site.call, True))
+            return
+        classes = self._classes(func.value, site.function)
+        if any(method(each, function.name) is function for each in classes):
+            self._add(site.function, site.call, Runs(function, site.call, True))
+        elif not classes:
+            if not objects_of(self.program).externals(func.value, Frame(site.function)):
+                self._add(site.function, site.call, Opaque(site.call))
+        elif any(each in lineage(owner) for each in classes):
+            # A class that derives from the object's may be what is really there.
+            self._add(site.function, site.call, Opaque(site.call))
+
+    def _classes(self, e: ast.expr, function: Function) -> list[Class]:
+        if isinstance(e, ast.Name) and e.id in ("self", "cls"):
+            own = enclosing_class(function)
+            return [own] if own is not None else []
+        try:
+            return objects_of(self.program).classes(e, Frame(function))
+        except RecursionError:
+            return []
+
+    def _heirs(self, owner: Class) -> list[str]:
+        return [cls.name for cls in self._derived.get(owner.name, ()) if owner in lineage(cls)]
+
+    @cached_property
+    def _derived(self) -> dict[str, list[Class]]:
+        """Name of a base -> the classes that name it, or something derived from it, as a base."""
+        direct: dict[str, list[Class]] = {}
+        for module in self.index.modules:
+            for node in module.classes.values():
+                for base in node.bases:
+                    name = str(getattr(base, "attr", "") or getattr(base, "id", ""))
+                    direct.setdefault(name, []).append(Class(module, node))
+        found: dict[str, list[Class]] = {}
+        for name in direct:
+            queue = list(direct[name])
+            seen: dict[Class, None] = {}
+            while queue and len(seen) < 200:
+                cls = queue.pop()
+                if cls not in seen:
+                    seen[cls] = None
+                    queue.extend(direct.get(cls.name, ()))
+            found[name] = list(seen)
+        return found
+
+    @cached_property
+    def _reads(self) -> dict[str, list[tuple[Function, ast.Attribute]]]:
+        """Reads of what a class of the program calls a property, by name."""
+        names = {f.name for module in self.index.modules for f in module.functions if is_property(f)}
+        found: dict[str, list[tuple[Function, ast.Attribute]]] = {}
+        for module in self.index.modules:
+            for function in module.functions:
+                for node in own_nodes(function):
+                    if isinstance(node, ast.Attribute) and node.attr in names:
+                        found.setdefault(node.attr, []).append((function, node))
+        return found
+
+    @cached_property
+    def _called_objects(self) -> list[tuple[Site, list[Class]]]:
+        sites = self.index.calls_of_variables[:_MOST_CALLED_VARIABLES]
+        return [
+            (site, self._classes(site.call.func, site.function)) for site in sites if _may_be_object(site)
+        ]
+
+
+_EFFECTS: WeakKeyDictionary[Program, Effects] = WeakKeyDictionary()
+
+
+def effects_of(program: Program) -> Effects:
+    found = _EFFECTS.get(program)
+    if found is None:
+        found = _EFFECTS[program] = Effects(program)
+    return found
+
+
+def _is_property(name: str) -> bool:
+    """Properties of the tables that are collectives: they are what agrees, too."""
+    return canonical(name).endswith((".log_dir",))
+
+
+def may_be_wrapped(index: Index) -> frozenset[str]:
+    """Names that may hold a wrapped module, by what they are assigned and handed: whatever else is so called, too."""
+    makers = {name.rpartition(".")[2] for name, wrapper in TABLE.wraps.items() if wrapper}
+    makers |= {other for name in makers for other in index.renamed.get(name, ())}
+    flows: dict[str, set[str]] = {}
+    found: set[str] = set()
+    functions: dict[str, list[Function]] = {}
+    for module in index.modules:
+        for function in module.functions:
+            functions.setdefault(function.name, []).append(function)
+            for node in own_nodes(function):
+                if isinstance(node, ast.Assign):
+                    targets = [_last(part) for target in node.targets for part in _parts(target)]
+                    for part in _parts(node.value):
+                        name = _last(part.func) if isinstance(part, ast.Call) else _last(part)
+                        flows.setdefault(name, set()).update(targets)
+                        found.update(targets if name in makers else ())
+    for name in ("fully_shard", "parallelize_module"):
+        found.update(_last(a) for site in index.calls(name) for a in site.call.args[:1])
+    queue = list(found)
+    given = _given_names(index, functions)
+    while queue:
+        name = queue.pop()
+        new = (flows.get(name, set()) | given.get(name, set())) - found
+        found |= new
+        queue.extend(new)
+    return frozenset(found - {""})
+
+
+def _given_names(index: Index, functions: dict[str, list[Function]]) -> dict[str, set[str]]:
+    """Name of an argument -> the parameters that it is handed to, by the names of functions."""
+    found: dict[str, set[str]] = {}
+    for name, targets in functions.items():
+        for site in index.calls(name)[:200]:
+            for target in targets[:4]:
+                parameters = target.parameters
+                shift = 1 if parameters[:1] in (["self"], ["cls"]) else 0
+                for number, given in enumerate(site.call.args):
+                    if _last(given) and number + shift < len(parameters):
+                        found.setdefault(_last(given), set()).add(parameters[number + shift])
+    return found
+
+
+def _parts(e: ast.expr) -> list[ast.expr]:
+    return list(e.elts) if isinstance(e, (ast.Tuple, ast.List)) else [e]
+
+
+def _last(e: ast.expr) -> str:
+    return e.attr if isinstance(e, ast.Attribute) else e.id if isinstance(e, ast.Name) else ""
+
+
+def _may_be_object(site: Site) -> bool:
+    """`self.model(x)`, and not `self.run(x)`, a method that the class has."""
+    func = site.call.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self":
+        own = enclosing_class(site.function)
+        return own is None or method(own, func.attr) is None
+    return True
+
+
+def _is_super(e: ast.expr) -> bool:
+    return isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "super"

@@ -1,0 +1,297 @@
+"""Where ranks can part: decisions after which different collectives follow, as far as that is not made good again.
+
+In: a function that issues collectives. Out: its decisions of which one outcome issues what the other does not, with
+the first collective that is missing, and the calls through which it is reached. Whether ranks can decide differently
+is another question (`rankandfile.source.dependence`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from rankandfile.source.dependence import Reason, axes_of, why
+from rankandfile.source.flow.build import graph_of
+from rankandfile.source.flow.condition import Condition, written
+from rankandfile.source.flow.graph import RAISED, Decision, Graph, Node
+from rankandfile.source.flow.joins import common, joins
+from rankandfile.source.program.modules import Function, Program
+
+from .event import Event
+from .loud import Effects, Ends, Opaque, effects_of
+from .roles import Roles
+from .sequences import Open, Place, Sequences, same_answers
+
+Leaving: TypeAlias = Literal["", "return", "break", "continue", "raise", "exit", "loop", "caught"]
+_WORDS: dict[type[ast.stmt], Leaving] = {
+    ast.Return: "return",
+    ast.Break: "break",
+    ast.Continue: "continue",
+    ast.Raise: "raise",
+}
+_ROUND = ("break", "continue", "loop")
+_MOST_TRIED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Parting:
+    """A decision of which one outcome issues a collective that the other does not."""
+
+    function: Function
+    condition: Condition
+    owner: ast.AST
+    """The statement or expression that a person would call the condition."""
+    event: Event
+    """The first collective that is missing."""
+    calls: Open
+    """The calls through which it is reached; none where it stands in the function itself."""
+    when: bool
+    """The outcome of the test after which it is issued."""
+    leaving: Leaving
+    """How the others get past it."""
+    group: str
+    """The group that it is issued on; empty: all ranks of the job."""
+    instead: Event | None
+    """What the others issue on the group where this is missing, if anything."""
+    node: Node
+    """The step that decides, or raises."""
+    certain: bool = False
+    """Some ranks of any job certainly decide one way, and others the other."""
+
+    @cached_property
+    def reason(self) -> Reason:
+        """Why the decision can differ between ranks."""
+        program = self.function.module.program
+        node = self.condition.node
+        if self.condition.kind in ("if", "while", "boolop", "ifexp") and isinstance(node, ast.expr):
+            return why(program, self.function, node)
+        return why(program, self.function, self.condition)
+
+
+class Partings:
+    """The partings of the functions of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.effects: Effects = effects_of(program)
+        self.roles = Roles(program)
+        self._groups: dict[Event, str] = {}
+
+    def of(self, function: Function) -> Iterator[Parting]:
+        """Those that stand in the function, in the order of its steps."""
+        graph = graph_of(function)
+        behind = joins(graph, self._ends)
+        for node in graph.nodes:
+            yes, no = _outcomes(node)
+            if node.decision is not None and yes and no and node.decision.kind not in ("except", "with"):
+                yield from self._decided(function, behind, node, node.decision)
+        yield from self._caught(function, graph, behind)
+
+    def group_of(self, event: Event) -> str:
+        """The group of a collective by its axes; empty for all ranks."""
+        if event not in self._groups:
+            axes = None if event.group is None else axes_of(self.program, event.function, event.group)
+            self._groups[event] = "" if axes is None else "+".join(sorted(axes))
+        return self._groups[event]
+
+    def _ends(self, node: Node) -> bool:
+        return (
+            any(isinstance(each, Ends) for each in self.effects.of.get(node.what, ())) if node.what else False
+        )
+
+    def _decided(
+        self, function: Function, behind: dict[Node, Node], node: Node, decision: Decision
+    ) -> Iterator[Parting]:
+        yes, no = _outcomes(node)
+        for group, event, calls, when, instead in self._differing(function, behind, node, yes, no):
+            yield Parting(
+                function,
+                _condition(function, node, decision),
+                decision.owner,
+                event,
+                calls,
+                when,
+                self._leaving(decision, node, not when),
+                group,
+                instead,
+                node,
+            )
+
+    def that_differ(self, function: Function) -> Iterator[Parting]:
+        """The partings of which it is known that ranks can decide differently, and which nothing makes good again."""
+        for parting in self.of(function):
+            if parting.reason.level not in ("axes", "varying"):
+                continue
+            made_good, certain = self._made_good(parting)
+            if not made_good:
+                yield replace(parting, certain=certain)
+
+    def _differing(
+        self, function: Function, behind: dict[Node, Node], node: Node, yes: list[Node], no: list[Node]
+    ) -> Iterator[tuple[str, Event, Open, bool, Event | None]]:
+        """Group -> what one outcome issues on it and the other does not."""
+        end = common(behind, [*yes, *no])
+        walls = frozenset({node} if end is None else {node, end})
+        walk = Sequences(self.effects, function, walls, self.group_of)
+        starts = {True: walk.start(yes), False: walk.start(no)}
+        found = {way: walk.all(places) for way, places in starts.items()}
+        if not all(ends for _events, _opaque, ends in found.values()) or not walk.told:
+            return
+        groups = {self.group_of(e): None for events, _opaque, _ends in found.values() for e, _place in events}
+        for group in groups:
+            if walk.alike(starts[True], starts[False], group):
+                continue
+            of = {
+                way: [(e, place) for e, place in events if self.group_of(e) == group]
+                for way, (events, _opaque, _ends) in found.items()
+            }
+            opaque = {way: opaque for way, (_events, opaque, _ends) in found.items()}
+            silent = {way: walk.silent(places, group) for way, places in starts.items()}
+            missing = _missing(of, opaque, silent)
+            if missing is not None:
+                (event, place), when = missing
+                other = next((e for e, _place in of[not when]), None)
+                yield group, event, place[3], when, other
+
+    def _made_good(self, parting: Parting) -> tuple[bool, bool]:
+        """Whether, over the whole function, a rank that decides one way issues what one does that decides the other;
+        and whether ranks certainly decide differently."""
+        node, function, group = parting.node, parting.function, parting.group
+        test = node.what
+        if node.decision is None or node.decision.kind in ("for", "comprehension", "match"):
+            return False, False
+        if not isinstance(test, ast.expr):
+            return False, False
+        answers = self.roles.answers(function, test)
+        if len(frozenset().union(*answers.values())) == 1:
+            return True, False  # Every rank of a job of several decides the same.
+        certain = {rank: next(iter(ways)) for rank, ways in answers.items() if len(ways) == 1}
+        one = next((rank for rank, way in certain.items() if way), None)
+        other = next((rank for rank, way in certain.items() if not way), None)
+        if one is not None and other is not None:
+            pair = (self.roles.of_rank(one), self.roles.of_rank(other))
+        elif (
+            self._leaving(node.decision, node, True) in _ROUND
+            or self._leaving(node.decision, node, False) in _ROUND
+        ):
+            return False, False  # What decides in this round may decide otherwise in the next.
+        else:
+            pair = (self.roles.assumed(test, True), self.roles.assumed(test, False))
+        walks = [Sequences(self.effects, function, frozenset(), self.group_of, ways) for ways in pair]
+        return same_answers(
+            walks[0], walks[1], graph_of(function).entry, group
+        ), one is not None and other is not None
+
+    def _leaving(self, decision: Decision, node: Node, way: bool) -> Leaving:
+        """How control gets past the collective on this outcome."""
+        owner = decision.owner
+        if isinstance(owner, (ast.While, ast.For, ast.AsyncFor, ast.comprehension)):
+            return "loop"
+        if not isinstance(owner, ast.If):
+            return ""
+        yes, no = _outcomes(node)
+        taken, others = (yes, no) if way else (no, yes)
+        inside = decision.then in taken or (decision.other not in taken and decision.other in others)
+        return self._last(owner.body if inside else owner.orelse)
+
+    def _last(self, body: Sequence[ast.stmt]) -> Leaving:
+        if not body:
+            return ""
+        last = body[-1]
+        if isinstance(last, ast.Expr) and any(
+            isinstance(each, Ends) for each in self.effects.of.get(last.value, ())
+        ):
+            return "exit"
+        return _WORDS.get(type(last), "")
+
+    def _caught(self, function: Function, graph: Graph, behind: dict[Node, Node]) -> Iterator[Parting]:
+        """Exceptions that are swallowed: who raised goes past the collectives that follow in the `try`."""
+        tried: dict[ast.ExceptHandler, int] = {}
+        for node in graph.nodes:
+            if not isinstance(node.what, (ast.Call, ast.For)) or node.what in self.effects.of:
+                continue
+            calm = [f for outcome, f in node.edges if outcome != RAISED]
+            for handler in _handlers(node):
+                assert isinstance(handler.what, ast.ExceptHandler)
+                tried[handler.what] = tried.get(handler.what, 0) + 1
+                if tried[handler.what] > _MOST_TRIED:
+                    continue
+                for group, event, calls, when, instead in self._differing(
+                    function, behind, node, calm, [handler]
+                ):
+                    if when:
+                        line = handler.what.lineno
+                        text = written(function.module.lines, handler.what, line)
+                        condition = Condition(line, text, "call", "raised", "returned", node.what)
+                        leaving = self._last(handler.what.body) or "caught"
+                        yield Parting(
+                            function,
+                            condition,
+                            handler.what,
+                            event,
+                            calls,
+                            True,
+                            leaving,
+                            group,
+                            instead,
+                            node,
+                        )
+
+
+def _missing(
+    of: dict[bool, list[tuple[Event, Place]]], opaque: dict[bool, list[Opaque]], silent: dict[bool, bool]
+) -> tuple[tuple[Event, Place], bool] | None:
+    """The first collective of one side that the other lacks, or can do without; and of which side it is. None where
+    that is not known: what is opaque may issue it as well."""
+    for way in (True, False):
+        lacks = not of[not way] or (silent[not way] and not silent[way])
+        if of[way] and lacks:
+            return None if opaque[not way] else (_nearest(of[way]), way)
+    if opaque[True] or opaque[False]:
+        return None
+    for way in (True, False):
+        others = {e.op for e, _place in of[not way]}
+        extra = [(e, place) for e, place in of[way] if e.op not in others]
+        if extra:
+            return _nearest(extra), way
+    way = len(of[True]) >= len(of[False])
+    return _nearest(of[way]), way
+
+
+def _nearest(found: list[tuple[Event, Place]]) -> tuple[Event, Place]:
+    return next(((e, place) for e, place in found if e.sure), found[0])
+
+
+def _outcomes(node: Node) -> tuple[list[Node], list[Node]]:
+    return (
+        [f for outcome, f in node.edges if outcome == "true"],
+        [f for outcome, f in node.edges if outcome == "false"],
+    )
+
+
+def _condition(function: Function, node: Node, decision: Decision) -> Condition:
+    text = written(function.module.lines, decision.owner, decision.line)
+    test = node.what if isinstance(node.what, ast.expr) else decision.test
+    return Condition(decision.line, text, decision.kind, *decision.words, test)
+
+
+def _handlers(node: Node) -> list[Node]:
+    """The handlers of the same function that an exception of this step can come to first."""
+    stack = [follower for outcome, follower in node.edges if outcome == RAISED]
+    found: list[Node] = []
+    seen = set(stack)
+    while stack:
+        step = stack.pop()
+        if isinstance(step.what, ast.ExceptHandler) and step.binds:
+            found.append(step)
+            continue
+        if step.what is not None and not isinstance(step.what, ast.ExceptHandler):
+            continue
+        for outcome, follower in step.edges:
+            if outcome in ("true", "false", "") and follower not in seen:
+                seen.add(follower)
+                stack.append(follower)
+    return found

@@ -1,0 +1,52 @@
+"""The program that the paths on a command line belong to: the whole package of a file or folder is read with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rankandfile.source.files.roots import Folder, Root
+from rankandfile.source.files.tree import SourceTree
+
+
+class Package:
+    """The Python files below a folder, by their paths from where its package begins."""
+
+    def __init__(self, path: Path) -> None:
+        self.start = _start(path)
+        self.inside = Folder(path if path.is_dir() else path.parent)
+        self.prefix = self.inside.path.relative_to(self.start).as_posix()
+        self.name = self.start.name
+
+    def names(self) -> Iterator[str]:
+        for name in self.inside.names():
+            yield name if self.prefix == "." else f"{self.prefix}/{name}"
+
+    def read(self, name: str) -> bytes | None:
+        inside = name if self.prefix == "." else name.removeprefix(f"{self.prefix}/")
+        return self.inside.read(inside)
+
+
+def opened(paths: Sequence[Path]) -> tuple[SourceTree, dict[str, Path], frozenset[str]]:
+    """The tree, where each of its files lies, and which of them were asked for."""
+    tree = SourceTree([])
+    places: dict[str, Path] = {}
+    asked: set[str] = set()
+    for path in paths:
+        package = Package(path)
+        root: Root = package
+        added = tree.add(root)
+        for name, known in added.items():
+            places[known] = package.start / name
+        for known, place in places.items():
+            if path.is_dir() or place == path.resolve():
+                asked.add(known)
+    return tree, places, frozenset(asked)
+
+
+def _start(path: Path) -> Path:
+    """The folder that a package is imported from: the first one above that is no package itself."""
+    folder = (path if path.is_dir() else path.parent).resolve()
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        folder = folder.parent
+    return folder

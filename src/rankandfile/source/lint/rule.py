@@ -1,0 +1,80 @@
+"""A rule of the linter: one file in `source/rules/`, whose docstring is its page.
+
+A rule either claims partings, which are shown to the rules in their order until one takes it, or finds by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rankandfile.model.lint import Severity
+from rankandfile.source.effects.event import Event
+from rankandfile.source.effects.loud import Effects, effects_of
+from rankandfile.source.effects.partings import Parting, Partings
+from rankandfile.source.program.modules import Function, Program
+
+RANK = frozenset({"rank_api", "environment", "process", "host", "device"})
+"""Sources that are a rank's place in the job, or on its machine."""
+GROUP_MAKERS = frozenset(
+    {"new_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh", "init_process_group"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a rule finds by itself."""
+
+    severity: Severity
+    function: Function
+    node: ast.AST
+    message: str
+    story: tuple[tuple[Function, int, str], ...] = ()
+    fix: str = ""
+
+
+@dataclass(eq=False)
+class View:
+    """A program as the rules see it."""
+
+    program: Program
+    skip: Callable[[Function], bool] = field(default=lambda _function: False)
+    """Functions that nobody asks about."""
+
+    @cached_property
+    def effects(self) -> Effects:
+        return effects_of(self.program)
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """Those that issue collectives."""
+        return [function for function in self.effects.loud if not self.skip(function)]
+
+    @cached_property
+    def partings(self) -> list[Parting]:
+        found = Partings(self.program)
+        return [parting for function in self.functions for parting in found.that_differ(function)]
+
+    def events(self, node: ast.AST) -> list[Event]:
+        """Collectives that stand in a piece of syntax itself, outside functions that are defined there."""
+        found: list[Event] = []
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            found.extend(e for e in self.effects.of.get(current, ()) if isinstance(e, Event))
+            stack.extend(
+                child
+                for child in ast.iter_child_nodes(current)
+                if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+            )
+        return sorted(found, key=lambda event: event.line)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    claims: Callable[[Parting], bool] | None = None
+    find: Callable[[View], Iterable[Found]] | None = None
+    fix: str = ""
+    """What to do, where the rule claims partings."""

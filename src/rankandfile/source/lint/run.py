@@ -1,0 +1,141 @@
+"""From paths to findings: the program is read, each parting goes to the first rule that claims it, each rule looks."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from rankandfile import listing
+from rankandfile.model.ledger import Note
+from rankandfile.model.lint import SEVERITIES, Flagged, LintReport
+from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.effects.partings import Parting
+from rankandfile.source.program.modules import Program
+from rankandfile.source.registry.tables import also_collectives, also_uniform
+
+from .program import opened
+from .rule import Rule, View
+from .story import of_found, of_parting
+from .suppressed import is_suppressed
+from .weigh import severity
+
+RULES = "rankandfile.source.rules"
+_DEPTH = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    select: tuple[str, ...] = ()
+    """Rules that are asked; none: all."""
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Pattern of paths -> rules that are not asked there."""
+    collectives: tuple[str, ...] = ()
+    """Functions without source that issue a collective."""
+    uniform: tuple[str, ...] = ()
+    """Functions that return the same on every rank."""
+    hints: bool = False
+    lines: dict[Path, frozenset[int]] | None = field(default=None)
+    """Where only changes are asked about: file -> its changed lines."""
+
+
+def rules() -> dict[str, Rule]:
+    """All rules by their words, in the order in which they are asked."""
+    found = listing.members(RULES, "RULE", Rule)
+    words = [module.__name__.rpartition(".")[2].replace("_", "-") for module in listing.modules(RULES)]
+    return dict(zip(words, found, strict=True))
+
+
+def meanings() -> tuple[tuple[str, str], ...]:
+    """Rule -> the first line of its page."""
+    modules = listing.modules(RULES)
+    words = [module.__name__.rpartition(".")[2].replace("_", "-") for module in modules]
+    return tuple(
+        (word, (module.__doc__ or "").splitlines()[0]) for word, module in zip(words, modules, strict=True)
+    )
+
+
+def lint(paths: Sequence[Path], options: Options | None = None) -> LintReport:
+    """What the rules say of the Python files at or below the paths; each is read with the whole of its package."""
+    options = options or Options()
+    also_collectives(options.collectives)
+    also_uniform(options.uniform)
+    tree, places, asked = opened(paths)
+    program = Program(tree)
+    view = View(program, lambda function: function.module.path not in asked)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        flagged = list(_flagged(view, options))
+    finally:
+        sys.setrecursionlimit(before)
+    kept = [each for each in flagged if _is_kept(each, options, places) and not is_suppressed(each, program)]
+    kept.sort(key=lambda each: (each.file, each.line, SEVERITIES.index(each.severity), each.rule))
+    modules = [program.module(path) for path in sorted(asked)]
+    unread = [path for path, module in zip(sorted(asked), modules, strict=True) if module is None]
+    return LintReport(
+        flagged=tuple(_placed(each, places) for each in kept),
+        files=len(asked),
+        lines=sum(len(module.lines) for module in modules if module is not None),
+        notes=tuple(Note(file=path, where="", what="is no Python that can be read") for path in unread),
+        rules=meanings(),
+    )
+
+
+def _flagged(view: View, options: Options) -> Iterable[Flagged]:
+    every = {word: rule for word, rule in rules().items() if not options.select or word in options.select}
+    every = {word: rule for word, rule in every.items() if word not in options.ignore}
+    yield from _of_partings(view, every)
+    for word, rule in every.items():
+        if rule.find is not None:
+            yield from (of_found(found, word) for found in rule.find(view))
+
+
+def _of_partings(view: View, every: dict[str, Rule]) -> Iterable[Flagged]:
+    """One for each decision and the surest that is said of it; a decision inside another one adds nothing to it."""
+    best: dict[ast.AST, tuple[int, Parting, Flagged]] = {}
+    for parting in view.partings:
+        sure = severity(parting)
+        if sure is None:
+            continue
+        word = next((word for word, rule in every.items() if rule.claims and rule.claims(parting)), None)
+        if word is None:
+            continue
+        rank = SEVERITIES.index(sure)
+        if parting.owner not in best or rank < best[parting.owner][0]:
+            best[parting.owner] = (rank, parting, of_parting(parting, word, sure, every[word].fix))
+    for owner, (rank, parting, flagged) in best.items():
+        around = ancestors(parting.function.module, owner) if isinstance(owner, ast.If) else ()
+        outer = (best[each] for each in around if isinstance(each, ast.If) and each in best)
+        if not any(o[0] <= rank and o[1].event.site is parting.event.site for o in outer):
+            yield flagged
+
+
+def _is_kept(flagged: Flagged, options: Options, where: dict[str, Path]) -> bool:
+    if flagged.severity == "hint" and not options.hints:
+        return False
+    for pattern, words in options.per_file_ignores:
+        if fnmatch(flagged.file, pattern) and (flagged.rule in words or "*" in words):
+            return False
+    if options.lines is None:
+        return True
+    places = [(flagged.file, flagged.line), *((told.file, told.line) for told in flagged.story)]
+    return any(line in options.lines.get(where[file], ()) for file, line in places if file in where)
+
+
+def _placed(flagged: Flagged, places: dict[str, Path]) -> Flagged:
+    """With paths as a person at the working directory writes them."""
+
+    def near(file: str) -> str:
+        place = places.get(file)
+        if place is None:
+            return file
+        here = Path.cwd()
+        return place.relative_to(here).as_posix() if place.is_relative_to(here) else place.as_posix()
+
+    story = tuple(replace(told, file=near(told.file)) for told in flagged.story)
+    return replace(flagged, file=near(flagged.file), story=story)

@@ -1,0 +1,116 @@
+"""A parting as a person reads it: the guard, why it can differ, what is skipped, what the others do, what to change."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.model.lint import Flagged, Severity, Told
+from rankandfile.source.dependence.syntax import text
+from rankandfile.source.effects.partings import Parting
+from rankandfile.source.program.modules import Function
+
+from .rule import Found
+
+_LEAVES = {
+    "": "goes on without it",
+    "return": "returns before it",
+    "break": "leaves the loop before it",
+    "continue": "goes to the next round before it",
+    "raise": "raises before it",
+    "exit": "ends its process before it",
+    "loop": "has left the loop",
+    "caught": "handles the exception and goes on without it",
+}
+
+
+def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Flagged:
+    function, condition, event = parting.function, parting.condition, parting.event
+    path = function.module.path
+    outcome = _outcome(parting)
+    what = f"`{event.op}`"
+    if parting.leaving in ("return", "break", "continue", "raise", "exit", "caught"):
+        message = (
+            f"a rank that comes to `{condition.text}` {_LEAVES[parting.leaving]}: {what} at {_place(parting)}"
+        )
+    elif parting.leaving == "loop":
+        message = (
+            f"{what} is called in every round of `{condition.text}`, which ranks can leave at different times"
+        )
+    else:
+        message = f"{what} is called only by ranks for which `{condition.text}` is {outcome}"
+    story = [
+        Told(
+            file=path, line=condition.line, words=f"this can differ between ranks: {parting.reason.sentence}"
+        )
+    ]
+    for caller, _step, _number, call in parting.calls:
+        story.append(Told(file=caller.module.path, line=call.lineno, words=f"calls `{text(call, 60)}`"))
+    issued = Told(
+        file=event.function.module.path,
+        line=event.line,
+        words=f"`{text(event.site, 60)}`: {event.words}{_on(parting)}",
+    )
+    story.append(issued)
+    others = _LEAVES[parting.leaving]
+    if parting.instead is not None and parting.instead.op != event.op:
+        others += (
+            f", to `{parting.instead.op}` at {parting.instead.function.module.path}:{parting.instead.line}"
+        )
+    story.append(
+        Told(
+            file=path, line=condition.line, words=f"whoever decides otherwise {others}; the rest waits for it"
+        )
+    )
+    return Flagged(
+        rule=rule,
+        severity=severity,
+        file=path,
+        line=condition.line,
+        code=condition.text,
+        message=message,
+        story=tuple(story),
+        fix=fix,
+        function=function.qualname,
+    )
+
+
+def of_found(found: Found, rule: str) -> Flagged:
+    function = found.function
+    line = getattr(found.node, "lineno", function.first_line)
+    lines = function.module.lines
+    return Flagged(
+        rule=rule,
+        severity=found.severity,
+        file=function.module.path,
+        line=line,
+        code=lines[line - 1].strip() if 0 < line <= len(lines) else "",
+        message=found.message,
+        story=tuple(Told(file=f.module.path, line=at, words=words) for f, at, words in found.story),
+        fix=found.fix,
+        function=function.qualname,
+    )
+
+
+def _outcome(parting: Parting) -> str:
+    owner = parting.owner
+    if isinstance(owner, ast.If):
+        inside = any(
+            parting.event.site is node or _calls(parting, node) for s in owner.body for node in ast.walk(s)
+        )
+        return "true" if inside else "false"
+    return "true" if parting.when else "false"
+
+
+def _calls(parting: Parting, node: ast.AST) -> bool:
+    return bool(parting.calls) and parting.calls[0][3] is node
+
+
+def _place(parting: Parting) -> str:
+    place: tuple[Function, int] = (parting.event.function, parting.event.line)
+    if parting.calls:
+        place = (parting.calls[0][0], parting.calls[0][3].lineno)
+    return f"{place[0].module.path}:{place[1]}"
+
+
+def _on(parting: Parting) -> str:
+    return f" (`{parting.group}`)" if parting.group else ""

@@ -1,0 +1,54 @@
+"""How sure it is that ranks part: an error, a warning, a hint, or nothing that may be said."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.model.lint import Severity
+from rankandfile.source.dependence import Reason
+from rankandfile.source.effects.partings import Parting
+
+from .rule import RANK
+
+_FAR = {"": 9, "file_system": 3, "memory": 3, "loop": 3}
+"""Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
+_OR_NOT = " or not, as `"
+
+
+def severity(parting: Parting) -> Severity | None:
+    """None where the members of the collective's group all decide alike, or nothing is known."""
+    reason = parting.reason
+    if reason.level not in ("axes", "varying") or not _within(parting, reason):
+        return None
+    if not parting.event.sure or parting.leaving == "raise" or _far(parting, reason):
+        return "hint"
+    if parting.event.op == "init_process_group" and parting.calls:
+        return "hint"  # Done once by whoever comes first: the others find it done.
+    if isinstance(parting.owner, ast.ExceptHandler) or reason.source not in RANK:
+        return "warning"
+    return "warning" if parting.calls else "error"
+
+
+def _within(parting: Parting, reason: Reason) -> bool:
+    """Whether the decision can differ between members of the group that the collective is issued on."""
+    group = frozenset(parting.group.split("+")) if parting.group else frozenset()
+    if reason.level == "axes":
+        return not group or bool(reason.axes & group)
+    if reason.source in RANK:
+        # Whoever is no member of a group must not call: the test may be about just that.
+        return not group
+    return not group or not group <= reason.agreed
+
+
+def _far(parting: Parting, reason: Reason) -> bool:
+    """A long way from the source, over decisions, says little about what a rank really meets."""
+    doubts = sum(_OR_NOT in step.words for step in reason.chain)
+    if reason.source in RANK and not parting.certain:
+        return len(reason.chain) > 2 or doubts > 0
+    return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _kind(parting: Parting, reason: Reason) -> str:
+    """Of a loop that is as long as something of the rank's own, only the nearest are worth more than a hint."""
+    over = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
+    return "loop" if over and reason.source != "shard_length" else reason.source

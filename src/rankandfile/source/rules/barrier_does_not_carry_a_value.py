@@ -1,0 +1,66 @@
+"""A rank acts on its own value after a barrier, as if the barrier had made it everybody's.
+
+## Why this is bad
+
+A barrier makes ranks wait for each other, and no more: what each rank has found or computed stays its own. The
+decision behind it still differs, and the ranks part right there.
+
+## Example
+
+```python
+import torch.distributed as dist
+
+stop = loss.item() > limit
+dist.barrier()
+if not stop:
+    dist.all_reduce(loss)
+```
+
+## Use instead
+
+```python
+import torch.distributed as dist
+
+stop = torch.tensor(float(loss.item() > limit))
+dist.all_reduce(stop, op=dist.ReduceOp.MAX)
+if not stop.item():
+    dist.all_reduce(loss)
+```
+
+## Limits
+
+Reported where the barrier is the statement before the decision. What one rank writes to a shared disk before a
+barrier, and all read behind it, is another matter.
+"""
+
+import ast
+
+from rankandfile.source.dependence.syntax import parents
+from rankandfile.source.effects.event import Event
+from rankandfile.source.effects.loud import effects_of
+from rankandfile.source.effects.partings import Parting
+from rankandfile.source.lint.rule import RANK, Rule
+
+ORDER = 70
+_BARRIERS = ("barrier", "monitored_barrier", "wait_for_everyone")
+
+
+def _claims(parting: Parting) -> bool:
+    if parting.reason.source in (*RANK, "file_system") or not isinstance(parting.owner, (ast.If, ast.While)):
+        return False
+    around = parents(parting.function.module).get(parting.owner)
+    effects = effects_of(parting.function.module.program)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(around, name, [])
+        if isinstance(block, list) and parting.owner in block[1:]:
+            before = block[block.index(parting.owner) - 1]
+            value = before.value if isinstance(before, ast.Expr) else None
+            found = effects.of.get(value, ()) if value is not None else ()
+            return any(isinstance(each, Event) and each.op in _BARRIERS for each in found)
+    return False
+
+
+RULE = Rule(
+    claims=_claims,
+    fix="Send the value itself: all_reduce or broadcast it in place of the barrier.",
+)

@@ -1,0 +1,73 @@
+"""A function that runs on the main process only issues a collective.
+
+## Why this is bad
+
+`@rank_zero_only` and `@accelerator.on_main_process` let every other rank return at once: the main process waits in the
+collective alone. Some collectives cannot be seen: `trainer.log_dir` broadcasts, `Metric.compute` gathers.
+
+## Example
+
+```python
+from lightning.pytorch.utilities import rank_zero_only
+
+
+class Saver(Callback):
+    @rank_zero_only
+    def on_fit_start(self, trainer, module):
+        self.folder = trainer.log_dir  # broadcasts
+```
+
+## Use instead
+
+```python
+class Saver(Callback):
+    def on_fit_start(self, trainer, module):
+        folder = trainer.log_dir  # on every rank
+        self.write(folder)
+
+    @rank_zero_only
+    def write(self, folder): ...
+```
+
+## Limits
+
+The decorators are known by their names.
+"""
+
+from collections.abc import Iterable
+
+from rankandfile.source.dependence.returned import main_only
+from rankandfile.source.effects.sequences import Sequences
+from rankandfile.source.flow.build import graph_of
+from rankandfile.source.lint.rule import Found, Rule, View
+
+ORDER = 200
+
+
+def _find(view: View) -> Iterable[Found]:
+    for function in view.functions:
+        decorator = main_only(function)
+        if decorator is None:
+            continue
+        walk = Sequences(view.effects, function, frozenset(), lambda _event: "")
+        events, _opaque, _ends = walk.all(walk.start([graph_of(function).entry]))
+        known = [(event, place) for event, place in events if event.sure] or events
+        if known:
+            event, place = known[0]
+            calls = [(c[0], c[3].lineno, "calls on the way to it") for c in place[3]]
+            yield Found(
+                severity="error" if event.sure and not calls else "warning" if event.sure else "hint",
+                function=function,
+                node=decorator,
+                message=f"`{function.name}` runs on the main process only, and calls `{event.op}`",
+                story=(
+                    *calls,
+                    (event.function, event.line, f"{event.words}; the other ranks never come here"),
+                ),
+                fix=(
+                    "Call the collective on every rank, and let only what is done with its result run on one."
+                ),
+            )
+
+
+RULE = Rule(find=_find)

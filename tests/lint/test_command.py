@@ -1,0 +1,137 @@
+"""`raf lint` as it is called: outputs, exit statuses, what is left out, and files that are no Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import Raf
+
+BAD = """import torch.distributed as dist
+
+
+def log(loss):
+    if dist.get_rank() == 0:
+        dist.all_reduce(loss)
+"""
+GOOD = BAD.replace("    if dist.get_rank() == 0:\n    ", "")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(BAD, encoding="utf-8")
+    return tmp_path
+
+
+def test_text_tells_the_story(raf: Raf, here: Path) -> None:
+    said = raf("lint", "train.py")
+    assert said.status == 1
+    assert "train.py:5: error[rank-guarded-collective]" in said.out
+    assert "`dist.get_rank()` is the rank's own number" in said.out
+    assert "1 error in 1 file" in said.out
+
+
+def test_nothing_found(raf: Raf, here: Path) -> None:
+    (here / "train.py").write_text(GOOD, encoding="utf-8")
+    said = raf("lint")
+    assert (said.status, said.out.strip()) == (0, "nothing found in 1 file, 5 lines")
+
+
+def test_json_and_sarif_and_github_and_junit(raf: Raf, here: Path) -> None:
+    found = json.loads(raf("lint", "-f", "json").out)["findings"]
+    assert [(each["rule"], each["line"], each["severity"]) for each in found] == [
+        ("rank-guarded-collective", 5, "error")
+    ]
+    result = json.loads(raf("lint", "-f", "sarif").out)["runs"][0]["results"][0]
+    where = result["locations"][0]["physicalLocation"]
+    assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == ("train.py", 5)
+    assert len(result["codeFlows"][0]["threadFlows"][0]["locations"]) == 3
+    assert raf("lint", "-f", "github").out.startswith(
+        "::error file=train.py,line=5,title=rank-guarded-collective::"
+    )
+    suites = ElementTree.fromstring(raf("lint", "-f", "junit").out)
+    assert suites.get("failures") == "1"
+
+
+def test_a_rule_that_is_not_asked_says_nothing(raf: Raf, here: Path) -> None:
+    assert (
+        raf("lint", "--ignore", "rank-guarded-collective", "--select", "clock-guarded-collective").status == 0
+    )
+    assert raf("lint", "--select", "no-such-rule").status == 2
+
+
+def test_settings_of_the_project(raf: Raf, here: Path) -> None:
+    project = here / "pyproject.toml"
+    project.write_text('[tool.raf.lint]\nper-file-ignores = { "train.py" = ["*"] }\n', encoding="utf-8")
+    assert raf("lint").status == 0
+
+
+def test_collectives_of_the_project(raf: Raf, here: Path) -> None:
+    project = here / "pyproject.toml"
+    project.write_text(
+        '[tool.raf.lint]\nuniform = ["ours.main"]\ncollectives = ["ours.mean"]\n', encoding="utf-8"
+    )
+    text = "import ours\nimport torch.distributed as dist\n\nif dist.get_rank() == 0:\n    ours.mean()\n"
+    (here / "train.py").write_text(text, encoding="utf-8")
+    assert "`mean`" in raf("lint").out
+
+
+def test_a_baseline_is_made_and_kept_to(raf: Raf, here: Path) -> None:
+    assert raf("lint", "--baseline", "known.json").status == 0
+    (here / "train.py").write_text("# moved\n\n" + BAD, encoding="utf-8")
+    assert raf("lint", "--baseline", "known.json").status == 0
+    more = BAD + "\n\ndef more(x):\n    if dist.get_rank() != 1:\n        dist.broadcast(x, 0)\n"
+    (here / "train.py").write_text(more, encoding="utf-8")
+    said = raf("lint", "--baseline", "known.json")
+    assert said.status == 1
+    assert "broadcast" in said.out and "all_reduce" not in said.out
+
+
+def test_only_what_a_change_brings(raf: Raf, here: Path) -> None:
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        subprocess.run(["git", *who, *words], cwd=here, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    assert raf("lint", "--diff", "HEAD").status == 0
+    more = BAD + "\n\ndef more(x):\n    if dist.get_rank() != 1:\n        dist.broadcast(x, 0)\n"
+    (here / "train.py").write_text(more, encoding="utf-8")
+    said = raf("lint", "--diff", "HEAD")
+    assert said.status == 1
+    assert "broadcast" in said.out and "all_reduce" not in said.out
+    assert raf("lint", "--diff", "no-such-revision").status == 2
+
+
+def test_the_page_of_a_rule(raf: Raf, here: Path) -> None:
+    said = raf("lint", "--explain", "unsynced-stop-flag")
+    assert said.status == 0
+    assert "## Use instead" in said.out
+    assert raf("lint", "--explain", "nothing").status == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def (:\n",
+        "if dist.get_rank() == 0:\n",
+        "x = " + "(" * 300 + ")" * 300,
+        "\ufeffimport torch\n",
+        "match = 1\ntype X = int\n",
+        "def f[T](x: T): ...\nexcept* E: pass\n",
+        "async def f():\n    async for x in y:\n        await dist.barrier()\n",
+        "class A(A): pass\nclass B(C): pass\nclass C(B):\n    def f(self): self.f(); self.g\n",
+        "x = lambda: (yield)\nx()()()\n",
+    ],
+)
+def test_no_file_is_too_strange(raf: Raf, here: Path, text: str) -> None:
+    (here / "strange.py").write_text(text, encoding="utf-8")
+    (here / "bytes.py").write_bytes(b"\xff\xfe\x00\x01")
+    said = raf("lint")
+    assert said.status == 1
+    assert "train.py:5" in said.out and "bytes.py" in said.out
