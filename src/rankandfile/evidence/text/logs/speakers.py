@@ -8,7 +8,8 @@ _SPEAKER = re.compile(r"(?<![\w.-])(?i:rank)[ =:#]{0,2}(\d{1,6})(?:/\d{1,6})?(?!
 #: Short, it is set off from what is said.
 _SHORT = re.compile(r"(?<![\w.-])[rR](\d{1,6})(?= ?[|\]])")
 _BEGINNING, _WORDS_BEFORE = 48, 3
-_WORD = re.compile(r"[A-Za-z]{2,}")
+#: The place that says it is no word of it: `WARNING data.py:71 [rank 6] retrying`.
+_WORD = re.compile(r"[A-Za-z]{2,}(?![\w./-]*:\d)(?<!\.py)(?<!\.cc)(?<!\.cpp)")
 
 
 def speaker(text: str) -> int | None:
