@@ -33,7 +33,8 @@ _FILE = ("src", "caller", "file", "filename", "pathname", "source", "location")
 _LINE_OF_FILE = ("lineno", "line_no", "linenumber", "line")
 _UNTOLD = frozenset(
     (*_TIME, *_POD, *_HOST, *_RANK, *_LEVEL, *_FILE, *_LINE_OF_FILE, *_TEXT, "pid", "logger", "name", "thread",
-     "threadName", "process", "taskName", "module", "funcName", "func", "func_name", "function", "world_size", "asctime")
+     "threadName", "process", "taskName", "module", "funcName", "func", "func_name", "function",
+     "world_size", "asctime")
 )  # fmt: skip
 _SHORT = 80
 
@@ -165,10 +166,9 @@ def _moment(time: str) -> tuple[int, str]:
 
 def _in_order(entries: list[_Entry]) -> list[_Entry]:
     """One stream's lines as they were written: forwards or backwards as it was asked for, however its clock jitters."""
-    if entries and _moment(entries[0][0]) > _moment(entries[-1][0]):
-        entries = entries[::-1]
+    backwards = bool(entries) and _moment(entries[0][0]) > _moment(entries[-1][0])
     out: list[_Entry] = []
-    for time, entry in entries:
+    for time, entry in reversed(entries) if backwards else entries:
         out.append((max(time, out[-1][0], key=_moment) if out else time, entry))
     return out
 

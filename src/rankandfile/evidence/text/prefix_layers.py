@@ -172,7 +172,8 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     (
         "[",
         "mpirun",
-        r"\[(?:(?:[\w@.-]{1,200},)?(?:mpirank:)?)(\d{1,7})(?:,[\w.-]{1,80})?\](?:\[[\w.-]{1,80}:\d+\])?<std(?:out|err|diag)>: ?",
+        r"\[(?:[\w@.-]{1,200},)?(?:mpirank:)?(\d{1,7})(?:,[\w.-]{1,80})?\]"
+        r"(?:\[[\w.-]{1,80}:\d+\])?<std(?:out|err|diag)>: ?",
         _mpi,
     ),
     ("[", "python", r"\[(torch\.\w[\w.]*)[^\]]*\] ", _nothing),
@@ -237,7 +238,8 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     (
         "SMTWF",
         "time",
-        rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (\w{{3}}) +(\d{{1,2}}) {CLOCK} (\d{{4}})(?:: | - |<std(?:out|err)>: ?|(?=\[[\w@.,:-]{{1,200}}\]))",
+        rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (\w{{3}}) +(\d{{1,2}}) {CLOCK} (\d{{4}})"
+        r"(?:: | - |<std(?:out|err)>: ?|(?=\[[\w@.,:-]{1,200}\]))",
         _of_weekday,
     ),
     ("^", "terminal", r"\^C", _nothing),

@@ -65,6 +65,10 @@ _SIZE = re.compile(
 )
 
 
+#: MPI's launcher starts programs of torch as well; then the lines speak of those.
+_MPI = "MPI"
+_TORCHISH = re.compile(r"torch|nccl|deepspeed|horovod|\bjax\b|tensorflow|[xh]ccl\b")
+
 #: What runs the job, by words of its first lines that no other program has.
 _PROGRAMS = (
     ("JAX", re.compile(r"\bjax(?:lib)?\b|\bxla_bridge\b|\bXLA service\b")),
@@ -74,6 +78,12 @@ _PROGRAMS = (
     ("XCCL", re.compile(r"\bxccl\b|\|CCL_[A-Z]{4,5}\||\bdevice='xpu'|\boneccl\b")),
     ("HCCL", re.compile(r"\btorch_npu\b|\bH[Cc][Cc][Ll]\b|\bhccl\b")),
     ("MPI", re.compile(r"\bmpi4py\b|\bMPI_(?:ERR_|Abort)")),
+    (
+        _MPI,
+        re.compile(
+            r"^\$? ?(?:mpirun|mpiexec|mpiexec\.hydra|prterun|orterun)\b|\b(?:PRTE|ORTE|prterun|orterun)\b|\bOpen MPI\b"
+        ),
+    ),
 )
 
 
@@ -99,6 +109,8 @@ _SIGNS_OF_PROGRAMS = (
     "xpu",
     "torch_npu",
     "mpi",
+    "prte",
+    "orte",
 )
 
 
@@ -154,7 +166,13 @@ class Listener:
         if any(sign in written for sign in _SIGNS_OF_SIZES):
             self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
         if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
-            self._programs.update(name for body in bodies for name, words in _PROGRAMS if words.search(body))
+            torchish = _TORCHISH.search(written)
+            self._programs.update(
+                name
+                for body in bodies
+                for name, words in _PROGRAMS
+                if not (name == _MPI and torchish) and words.search(body)
+            )
 
     def told(self) -> Told:
         size = self._sizes.pop() if len(self._sizes) == 1 else None

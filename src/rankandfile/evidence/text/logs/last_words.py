@@ -39,15 +39,17 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     """Of a file's last lines: `lines` is how many it has."""
     first = lines - len(tail) + 1
     steps: dict[tuple[object, ...], list[_Step]] = {}
-    spoke: dict[int, tuple[BareLine, int]] = {}
+    spoke: dict[object, tuple[BareLine, int]] = {}
     for number, bare in enumerate(tail, start=first):
         text = bare.body.strip()
         if not text or bare.nccl or _OF_TORCH.intersection(bare.layers):
             continue
         said = bare.rank if bare.rank is not None else speaker(text)
-        if said is not None and not bare.body[:1].isspace():
-            spoke.pop(said, None)
-            spoke[said] = bare, number
+        # Whether a launcher's task is a rank is known later, and the event keeps its number.
+        who = said if said is not None or bare.task is None else f"task {bare.task}"
+        if who is not None and not bare.body[:1].isspace():
+            spoke.pop(who, None)
+            spoke[who] = bare, number
         plain = " ".join((text if text.isascii() and "|" not in text else _BAR.sub("", text)).split())
         key_of_step = (bare.carrier, said, shape_of(plain))
         steps.setdefault(key_of_step, []).append(_Step(number, bare, plain))
@@ -64,7 +66,7 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
 
 def _event(kind: str, bare: BareLine, number: int, said: object) -> Event:
     event = begin(kind, "P9", "fact", bare, number, 0)
-    if event.rank is None and said is not None:
+    if event.rank is None and isinstance(said, int):
         event.fields["speaker"] = said
     return event
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Missing
 from rankandfile.reason.document import perhaps
@@ -37,11 +39,11 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     ranks = tuple(stories)
     first = stories[ranks[0]]
     everyone = len(ranks) > 1 and len(ranks) >= world_of(facts)
-    told = "; ".join(
-        f"{ranks_words([rank])}: {story.doing.rstrip('.')}"
-        for rank, story in list(stories.items())[:_MOST_TOLD]
-    )
-    more = f"; and {len(ranks) - _MOST_TOLD} more" if len(ranks) > _MOST_TOLD else ""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for rank, story in stories.items():
+        alike[story.doing.rstrip(".")].append(rank)
+    told = "; ".join(f"{ranks_words(those)}: {words}" for words, those in list(alike.items())[:_MOST_TOLD])
+    more = f"; and {len(alike) - _MOST_TOLD} more" if len(alike) > _MOST_TOLD else ""
     lost = sorted((accounts.echoes.keys() | accounts.lost_peers.keys() | accounts.gave_up) - set(ranks))
     after = (
         f" {upper(ranks_words(lost))} only {verb(lost, 'waited or lost its peer', 'waited or lost their peers')}."
@@ -51,10 +53,13 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     at_once = over_at_once(facts)
     if at_once:
         after += f" {BROKE_OFF}"
-    if len(ranks) == 1:
+    if len(alike) == 1:
         told = first.doing.rstrip(".")
+    away = all(CAUSES[story.cause].family == "fabric" for story in stories.values())
     said = (
-        "Every rank of which anything is told failed by itself"
+        f"{upper(ranks_words(ranks))} {verb(ranks, 'is', 'are')} cut off"
+        if away and not everyone
+        else "Every rank of which anything is told failed by itself"
         if everyone
         else f"{upper(ranks_words(ranks))} failed by {verb(ranks, 'itself', 'themselves')}"
     )

@@ -19,7 +19,8 @@ from rankandfile.reason.ranks.in_flight import in_flight
 from .aborts import ABORTED, OWN, of_the_aborted, own_aborts
 from .accounts import Accounts, End, EndKind, Error, fields_of
 from .caught import caught
-from .devices_and_processes import links_down, ranks_of_devices, ranks_of_processes, xid_owner
+from .devices_and_processes import links_down, links_of_ports, ranks_of_devices, ranks_of_processes, xid_owner
+from .hosts import hosts_of_ranks, stalled_hosts
 from .memory_counters import COUNTERS, out_of_memory
 from .unreachable import unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
@@ -49,9 +50,10 @@ def read_accounts(case: Case) -> Accounts:
     events = case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())
-    hosts = _hosts(case)
+    hosts = hosts_of_ranks(case)
     kind = pl.col("kind").cast(pl.String)
     links, links_of_hosts = links_down(events, hosts)
+    of_ports, ports_of_hosts = links_of_ports(mine, _errors(mine, _LINK, "origin"), hosts)
     ends = out_of_memory(
         _ended_well(mine) | _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN, WORK]))),
         case.exits.filter(kind == COUNTERS),
@@ -67,11 +69,12 @@ def read_accounts(case: Case) -> Accounts:
         echoes=echoes,
         lost_peers=_errors(mine, _LOST, "echo", "messenger"),
         device=_device(events, mine, case.exits, hosts),
-        link={**links, **_errors(mine, _LINK, "origin")},
-        host_links=links_of_hosts,
+        link={**links, **of_ports},
+        host_links={**links_of_hosts, **ports_of_hosts},
         stuck_watchdogs=_stuck_watchdogs(mine),
         unreachable=unreachable(events, case.exits, hosts, ends),
         misfits=_errors(of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
+        host_stalls=stalled_hosts(events, hosts),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=_suspended(case.exits, ends),
         watched=watched(events),
@@ -285,13 +288,3 @@ def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
         if isinstance(first, int) and at is not None and at - stood_ms * 1_000_000 > first:
             out.pop(row["rank"], None)
     return out
-
-
-def _hosts(case: Case) -> dict[int, str]:
-    """By exit lists, dumps, and NCCL's lines, which begin with it; a log's folder may be called anything."""
-    ncclish = case.events.filter(pl.col("shape").cast(pl.String).str.starts_with("N"))
-    named = [
-        table.select("rank", "host").drop_nulls().unique("rank", keep="first", maintain_order=True)
-        for table in (case.exits, case.dumps_used, ncclish)
-    ]
-    return dict(pl.concat(named).unique("rank", keep="first", maintain_order=True).iter_rows())
