@@ -41,6 +41,10 @@ _PLAIN = (
     "progress",
     "work_goes_on",
     "last_said",
+    "pod_listed",
+    "rank_on_host",
+    "nccl_address",
+    "nccl_connected",
     "xid_information",
 )
 
