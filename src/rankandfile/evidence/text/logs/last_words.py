@@ -16,7 +16,7 @@ from rankandfile.evidence.text.logs.event import Event, begin
 from rankandfile.evidence.text.logs.speakers import speaker
 
 #: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
-_FEWEST, _COUNTERS, _SPEAKERS, _LOOKED = 4, 2, 64, 160
+_FEWEST, _COUNTERS, _SPEAKERS, _LOOKED, _LEADING = 4, 2, 64, 160, 4
 
 _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -75,8 +75,8 @@ def _counted(found: list[_Step], shape: str, said: object) -> Event | None:
     """Lines of one shape in which one whole number goes up, and none is of waiting."""
     if len(found) < _FEWEST or _NO_WORK.search(shape):
         return None
-    columns = zip(*(_NUMBER.findall(step.text[:_LOOKED]) for step in found), strict=False)
-    counter = next((values for values in columns if _goes_up(values)), None)
+    columns = list(zip(*(_NUMBER.findall(step.text[:_LOOKED]) for step in found), strict=False))
+    counter = next((values for values in columns if _goes_up(values)), None) or _within(columns[:_LEADING])
     if counter is None:
         return None
     last = found[-1]
@@ -93,6 +93,16 @@ def _goes_up(values: Sequence[str]) -> bool:
         return False
     numbers = [int(value) for value in values]
     return numbers == sorted(numbers) and len(set(numbers)) * 2 > len(numbers)
+
+
+def _within(columns: Sequence[Sequence[str]]) -> Sequence[str] | None:
+    """Of leading numbers, the one that goes up while the one before it, an epoch, stays: it begins anew with each."""
+    for outer, inner in pairwise(columns):
+        if all(value.isdecimal() and len(value) < 16 for value in (*outer, *inner)):
+            both = [(int(one), int(other)) for one, other in zip(outer, inner, strict=True)]
+            if both == sorted(both) and len(set(both)) * 2 > len(both):
+                return inner
+    return None
 
 
 def _gaps(found: list[_Step]) -> Iterator[int]:

@@ -132,7 +132,7 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
     return Finding(
         cause=cause,
         confidence="supported" if clear or not likely else "hypothesis",
-        sentence=f"{_LOG}: at {_number(here[sides[0][0]][0], number)} of one communicator not all asked for the same: {told}."
+        sentence=f"{_LOG}: at {_number(one, number)} of one communicator not all asked for the same: {told}."
         + ("" if clear else " Who of them is out of line, this call alone does not tell."),
         culprits=tuple(few) if likely else (),
         doing={rank: f"asked for {_words(here[rank][0])}" for rank in few} if likely else {},

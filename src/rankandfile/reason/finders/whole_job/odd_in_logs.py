@@ -127,7 +127,7 @@ def _left_and_elsewhere(facts: Facts) -> Finding | None:
     return Finding(
         cause=first.cause,
         confidence="hypothesis",
-        hang=facts.hung or None,
+        hang=facts.hung or bool(facts.accounts.watched) or None,
         sentence=(
             f"{upper(ranks_words(named))} {doing[first.rank]}. The last line of {ranks_words(those[-1:])} is "
             f'"{example}"{own}: {verb(named, "it is", "they are")} elsewhere, and may have left out calls that the '
