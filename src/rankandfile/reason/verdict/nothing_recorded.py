@@ -42,6 +42,7 @@ _PLAIN = (
     "work_goes_on",
     "last_said",
     "pod_listed",
+    "said_waiting",
     "rank_on_host",
     "nccl_address",
     "nccl_connected",

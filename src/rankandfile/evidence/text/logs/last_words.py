@@ -16,7 +16,7 @@ from rankandfile.evidence.text.logs.event import Event, begin
 from rankandfile.evidence.text.logs.speakers import speaker
 
 #: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
-_FEWEST, _COUNTERS, _SPEAKERS, _LOOKED, _LEADING = 4, 2, 64, 160, 4
+_FEWEST, _COUNTERS, _SPEAKERS, _LOOKED, _LEADING, _OFTEN = 4, 2, 64, 160, 4, 3
 
 _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -40,6 +40,7 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     first = lines - len(tail) + 1
     steps: dict[tuple[object, ...], list[_Step]] = {}
     spoke: dict[object, tuple[BareLine, int]] = {}
+    times: dict[object, int] = {}
     for number, bare in enumerate(tail, start=first):
         text = bare.body.strip()
         if not text or bare.nccl or _OF_TORCH.intersection(bare.layers):
@@ -48,6 +49,7 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         # Whether a launcher's task is a rank is known later, and the event keeps its number.
         who = said if said is not None or bare.task is None else f"task {bare.task}"
         if who is not None and not bare.body[:1].isspace():
+            times[who] = times.get(who, 0) + 1
             spoke.pop(who, None)
             spoke[who] = bare, number
         plain = " ".join((text if text.isascii() and "|" not in text else _BAR.sub("", text)).split())
@@ -59,9 +61,17 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         if (event := _counted(found, str(shape), said)) is not None
     ]
     moved = sorted(moved, key=lambda event: event.line)[-_COUNTERS:]
-    # Of one that speaks alone its file's last line tells the same.
-    last = list(spoke.items())[-_SPEAKERS:] if len(spoke) > 1 else ()
-    return [*moved, *(_event("last_said", bare, number, said) for said, (bare, number) in last)]
+    # One that speaks alone, and often, is whose the log is.
+    alone = len(spoke) == 1 and max(times.values()) < _OFTEN
+    last = [] if alone else list(spoke.items())[-_SPEAKERS:]
+    return [*moved, *(_last_said(bare, number, who, len(spoke)) for who, (bare, number) in last)]
+
+
+def _last_said(bare: BareLine, number: int, who: object, speakers: int) -> Event:
+    event = _event("last_said", bare, number, who)
+    if speakers == 1:
+        event.fields["alone"] = 1
+    return event
 
 
 def _event(kind: str, bare: BareLine, number: int, said: object) -> Event:

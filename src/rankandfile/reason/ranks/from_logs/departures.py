@@ -21,9 +21,15 @@ from .accounts import fields_of
 
 Row = dict[str, Any]
 
-_CAUSES = {"said_no_data": "uneven_inputs", "said_leaving": "early_exit", "left_out": "skipped_collective"}
+_CAUSES = {
+    "said_no_data": "uneven_inputs",
+    "said_leaving": "early_exit",
+    "left_out": "skipped_collective",
+    "nan": "skipped_collective",
+}
 #: The surest sign of several: who is out of data leaves its loop as well.
-_ORDER = ("said_no_data", "said_leaving", "left_out")
+_ORDER = ("said_no_data", "said_leaving", "left_out", "nan")
+_SKIPS = re.compile(r"(?i)skip|non-finite|drop|ignor")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _AN_EXCEPTION = re.compile(
     r"(?i)\b\w+(?:Error|Exception)\b|\b(?:swallowed|exceptions?|raised|raising|threw|failed)\b"
@@ -58,7 +64,8 @@ def departures(facts: Facts) -> dict[int, Departure]:
     found: dict[int, Row] = {}
     for row in rows.iter_rows(named=True):
         alike = by_words[_NUMBER.sub("#", row["text"])]
-        if 2 * len(alike) >= len(everyone) or _NOT_OF_PROGRAMS.search(row["text"]):
+        told = row["kind"] != "nan" or _SKIPS.search(row["text"])
+        if 2 * len(alike) >= len(everyone) or not told or _NOT_OF_PROGRAMS.search(row["text"]):
             continue
         known = found.get(row["rank"])
         if known is None or _ORDER.index(str(row["kind"])) <= _ORDER.index(str(known["kind"])):

@@ -258,12 +258,14 @@ def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[
 
 
 def _last_said(events: pl.DataFrame) -> dict[int, str]:
-    """The last line of each rank in a log of several. One that names itself in its words counts among others only."""
+    """The last line of each rank in a log of several. One that names itself in its words counts among others, or where
+    it does so often."""
     rows = events.filter(pl.col("kind") == "last_said").with_columns(
         pl.col("fields").str.json_path_match("$.speaker").cast(pl.Int32, strict=False).alias("speaker")
     )
     rows = rows.with_columns(pl.coalesce("rank", "speaker").alias("said"))
-    several = rows.filter(pl.col("said").n_unique().over("log") > 1)
+    alone = pl.col("fields").str.contains('"alone"', literal=True).fill_null(False)
+    several = rows.filter((pl.col("said").n_unique().over("log") > 1) | alone)
     return dict(several.sort("log", "line").select("said", "text").drop_nulls().iter_rows())
 
 

@@ -43,4 +43,9 @@ SHAPES = (
         r"|\bpreempt\w*\b.{0,40}?\b(?:notice|request\w*|received|sav\w+|stop\w*|exit\w*|leav\w*|checkpoint\w*)\b"
         r"|\b(?:time (?:limit|budget)|walltime|max_time|max_steps|target)\b.{0,24}?\b(?:reached|exceeded|over|hit|used up)\b)",
     ),
+    Shape(
+        "said_waiting", "P1", "fact",
+        ("waiting at", "waiting for", "waiting in", "waiting on ", "still waiting", "have waited", "has waited"),
+        r"(?P<what>\b(?:[Ss]till )?[Ww]ait(?:ing|ed)\b (?:at|in|for|on)\b[^()\d]{0,80})(?:.{0,24}?\b(?P<waited_s>\d+)(?:\.\d+)? ?s(?:ec\w*)?\b)?",
+    ),
 )  # fmt: skip

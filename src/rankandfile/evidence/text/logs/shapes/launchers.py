@@ -196,7 +196,7 @@ SHAPES = (
     Shape(
         "pod_unscheduled", "K4", "origin",
         (" Pending  ", " ContainerCreating ", " PodInitializing ", "ImagePullBackOff ", " ErrImagePull ",
-         " CreateContainerConfigError ", " CreateContainerError ", " Init:"),
+         " CreateContainerConfigError ", " CreateContainerError ", "  Init:"),
         r"^(?P<pod>[\w.-]+)\s+0/\d+\s+(?P<reason>Pending|ContainerCreating|PodInitializing|ImagePullBackOff|ErrImagePull|CreateContainer(?:Config)?Error|Init:\S+)\s+0\b",
     ),
     Shape(

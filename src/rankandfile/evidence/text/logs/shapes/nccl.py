@@ -72,6 +72,10 @@ SHAPES = (
         r"Call to (?P<operation>\w+) (?:from|to) (?P<peer>\S+) failed : (?P<error>Connection timed out|No route to host|Host is (?:down|unreachable)|Network is unreachable)",
     ),
     Shape(
+        "socket_silent", "N5", "messenger", ("Connect to ", "connect to "),
+        r"(?:Net : |socket\w+: )(?:Connect|connect) to (?P<peer>\S+) (?:failed : |returned \d+\()(?P<error>Connection timed out|No route to host|Host is (?:down|unreachable)|Network is unreachable)\)?(?!.{0,20}retrying)",
+    ),
+    Shape(
         "nccl_address", "N1", "fact", "Bootstrap : Using ",
         r"Bootstrap : Using (?P<interface>[\w.-]+):(?P<address>\S+?)<\d+>",
     ),

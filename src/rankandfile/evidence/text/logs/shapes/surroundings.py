@@ -72,7 +72,7 @@ SHAPES = (
         r"Process (?:OMPI )?jobid: .*?Process rank: (?P<rank>\d+)\b", then=_mapped,
     ),
     Shape(
-        "rank_on_host", "K8", "fact", ("] on ", " on node", " on host", "ank 0 on ", " running on ", " 0 on "),
+        "rank_on_host", "K8", "fact", (" running on ", " started on ", " on node ", " on host ", " alive on ", " ready on "),
         r"(?i)\b(?:rank|process|proc|task) (?P<rank>\d+)(?:/\d+| of \d+)?(?: (?:is )?(?:running|started|starting|up|alive|ready))? on (?:host |node )?(?P<host>(?!(?:cuda|gpu|device|tile|port|cpu|npu|xpu)\b)(?=[\w.-]*\d)[a-z][\w.-]+)",
     ),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from rankandfile.evidence.owners.known_processes import KnownProcesses
@@ -33,6 +34,19 @@ def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
     pairs = zip(columns.get("rank", ()), columns.get("rank_from", ()), strict=True)
     said = Counter(other for other, how in pairs if how == _PREFIX)
     return bool(said) and 2 * said[rank] <= said.total()
+
+
+def only_speaker(columns: Mapping[str, Sequence[Any]]) -> int | None:
+    """The rank that alone speaks in a log, if no other line of it tells another."""
+    rows = zip(columns.get("kind", ()), columns.get("rank", ()), columns.get("fields", ()), strict=True)
+    said = {rank for _, rank, _ in rows if rank is not None}
+    for kind, fields in zip(columns.get("kind", ()), columns.get("fields", ()), strict=True):
+        if (
+            kind == "last_said"
+            and (speaker := msgspec.json.decode(fields or "{}").get("speaker")) is not None
+        ):
+            said.add(speaker)
+    return said.pop() if len(said) == 1 else None
 
 
 def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
