@@ -214,7 +214,7 @@ def _instead_of_away(roll: _Roll) -> tuple[Alternative, ...]:
 
 
 def _a_host_is_away(facts: Facts) -> bool:
-    return bool((facts.case.events["kind"].cast(pl.String) == "host_unreachable").any())
+    return bool(facts.case.events["kind"].cast(pl.String).is_in(["host_unreachable", "host_lost"]).any())
 
 
 def _counted(facts: Facts) -> _Roll | None:

@@ -46,12 +46,6 @@ SHAPES = (
         r"(?P<error>Name or service not known|[Tt]emporary failure in name resolution|nodename nor servname|Could not resolve host)",
     ),
     Shape(
-        "host_unreachable", "K8", "fact",
-        ("No route to host", "Host Unreachable", "Host is unreachable", "reachability failed", "NOT_RESPONDING",
-         "Node is not ready", "no reply since"),
-        r"(?P<error>No route to host|Host (?:is )?[Uu]nreachable|reachability failed|NOT_RESPONDING|Node is not ready|no reply since)",
-    ),
-    Shape(
         "host_lost", "K8", "messenger", "ssh: connect to host",
         r"ssh: connect to host (?P<host>[\w.-]+) port \d+: (?P<error>No route to host|Connection timed out|Host is down|Network is unreachable|Operation timed out)",
     ),
@@ -68,11 +62,17 @@ SHAPES = (
         r"\b(?:[Nn]odes? (?P<host>[\w.-]+) (?P<error>not responding|is unreachable|status is now: NodeNotReady)|(?:STEP|JOB) \S+ ON (?P<reporter>\S+) CANCELLED .*?DUE TO NODE FAILURE)",
     ),
     Shape(
+        "host_unreachable", "K8", "fact",
+        ("No route to host", "Host Unreachable", "Host is unreachable", "reachability failed", "NOT_RESPONDING",
+         "Node is not ready", "no reply since"),
+        r"(?P<error>No route to host|Host (?:is )?[Uu]nreachable|reachability failed|NOT_RESPONDING|Node is not ready|no reply since)",
+    ),
+    Shape(
         "rank_on_host", "K8", "fact", "Process rank: ",
         r"Process (?:OMPI )?jobid: .*?Process rank: (?P<rank>\d+)\b", then=_mapped,
     ),
     Shape(
-        "rank_on_host", "K8", "fact", (" running on ", " started on ", " on node ", " on host ", " alive on ", " ready on "),
-        r"(?i)\b(?:rank|process|proc|task) (?P<rank>\d+)(?:/\d+| of \d+)?(?: (?:is )?(?:running|started|starting|up|alive|ready))? on (?:host |node )?(?P<host>(?!(?:cuda|gpu|device|tile|port|cpu|npu|xpu)\b)(?=[\w.-]*\d)[a-z][\w.-]+)",
+        "rank_on_host", "K8", "fact", (" running on ", " started on ", " starting on "),
+        r"(?i)\b(?:rank (?P<rank>\d+)(?:/\d+| of \d+)?)(?: (?:is )?(?:running|started|starting|up|alive|ready))? on (?:host |node )?(?P<host>(?!(?:cuda|gpu|device|tile|port|cpu|npu|xpu)\b)(?=[\w.-]*\d)[a-z][\w.-]+)",
     ),
 )  # fmt: skip
