@@ -43,6 +43,8 @@ _PLAIN = (
     "last_said",
     "pod_listed",
     "said_waiting",
+    "said_leaving",
+    "said_no_data",
     "rank_on_host",
     "nccl_address",
     "nccl_connected",
