@@ -170,7 +170,7 @@ def test_nccls_log_of_calls_is_compared(tmp_path: Path) -> None:
     assert blamed(verdict(tmp_path, **other)) == [1]
     behind = {f"n{rank}": calls(rank, range(11 if rank == 2 else 12)) for rank in range(4)}
     found = verdict(tmp_path, **behind)
-    assert "the last of rank 2 is a" in found.sentence and blamed(found) == []
+    assert "the last of rank 2 is opCount a" in found.sentence and blamed(found) == []
     assert not verdict(tmp_path, **{f"n{rank}": calls(rank, range(12)) for rank in range(4)}).hang
 
 

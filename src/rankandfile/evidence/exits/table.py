@@ -167,6 +167,13 @@ def tasks_as_ranks(exits: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
     ranks = pl.concat([exits["rank"], events["rank"]]).drop_nulls()
     if not tasks.height or not len(ranks):
         return exits
+    label = pl.col("fields").str.json_path_match("$.task").cast(pl.Int32, strict=False)
+    labelled = events.filter(label.is_not_null() & pl.col("rank").is_not_null())
+    if labelled.select(
+        ((label == pl.col("rank")).all() & (pl.col("rank").max() > 0)).fill_null(False)
+    ).item():
+        # srun's label of each line is the rank that the line tells.
+        return exits.with_columns(pl.coalesce("rank", "task").alias("rank"))
     crowded = tasks.group_by("host").agg(pl.col("task").n_unique().alias("tasks"))
     if crowded.filter(pl.col("tasks") > 1).height == 0 or tasks["task"].max() != ranks.max():
         return exits

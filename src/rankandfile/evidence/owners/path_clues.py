@@ -129,6 +129,14 @@ _NO_HOST = re.compile(
 )
 
 
+#: What a machine says of itself: the file is named after what printed it, and after the machine.
+_OF_MACHINES = re.compile(
+    r"^(?:dmesg|journalctl|journal|syslog|kern|kernel|messages|nvidia-smi|rocm-smi|ibstat|ib|ibstatus|lspci|ethtool|mce|ipmi|sel)"
+    r"(?:-[a-z]{1,2})?$"
+)
+_SUFFIX = re.compile(r"\.(?:txt|log|out|err|gz|zst|xz)$")
+
+
 class Number(NamedTuple):
     """A number in a file's name that may be its rank."""
 
@@ -180,6 +188,8 @@ def clues(source: str) -> Clues:
     elif told:
         before = re.split(r"[_.]?(?:[a-z]*[_.-])?rank", lower)[0]
         host = stem[: len(before)] if _looks_like_host(before) else None
+    else:
+        host = _machine(name)
     template, numbers = _numbers(_INNER_RANK.sub(_tildes, _mask(lower)))
     return Clues(
         folder=folder,
@@ -266,6 +276,20 @@ def _numbers(masked: str) -> tuple[str, tuple[Number, ...]]:
         at = match.end()
     # Dates and ids differ in length and say nothing about the family.
     return re.sub(r"~+", "~", "".join(template) + masked[at:]), tuple(numbers)
+
+
+def _machine(name: str) -> str | None:
+    """`dmesg_gpu-c07.txt`, `dmesg-T.hgx-34.txt`, `r12n4_ib.txt`: what is left without the program is the machine."""
+    while (shorter := _SUFFIX.sub("", name)) != name:
+        name = shorter
+    parts = re.split(r"[_.]", name)
+    if len(parts) == 1 and (
+        match := re.match(r"(?i)(?:dmesg|syslog|journal|kern|messages)-(?=[\w-]*[0-9])", name)
+    ):
+        parts = ["dmesg", name[match.end() :]]
+    left = [part for part in parts if not _OF_MACHINES.match(part.lower())]
+    named = len(left) == 1 < len(parts) and re.search(r"(?i)^(?=.*[a-z])(?=.*[0-9])", left[0])
+    return left[0] if named and not _NO_HOST.search(left[0].lower()) else None
 
 
 def _looks_like_host(lower: str) -> bool:

@@ -8,18 +8,35 @@ line each.
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
-_TEXT = ("log", "message", "msg", "line", "textPayload", "MESSAGE", "@message", "body")
+_TEXT = ("log", "message", "msg", "line", "textPayload", "MESSAGE", "@message", "body", "event")
 _TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
 _POD = ("podName", "pod_name", "pod", "container_name", "logStreamName", "logStream", "instance", "_HOSTNAME")
 _HOST = ("host", "hostname", "node_name", "nodeName", "_HOSTNAME", "node")
 _RANK = ("rank", "RANK", "global_rank")
 _INSIDE = ("kubernetes", "labels", "stream", "resource", "jsonPayload", "metadata")
+
+#: A program that logs JSON itself tells its level, and what its line is about beside the words. A collector's line has
+#: names of its own beside the words, which are of the container.
+_LEVEL = ("level", "levelname", "severity", "lvl", "loglevel", "log_level")
+_OF_COLLECTORS = frozenset(
+    ("stream", "kubernetes", "podName", "pod_name", "containerName", "logStreamName", "logName", "ingestionTime",
+     "insertId", "_HOSTNAME", "ddsource", "docker", "labels", "resource", "detected_level")
+)  # fmt: skip
+_FILE = ("src", "caller", "file", "filename", "pathname", "source", "location")
+_LINE_OF_FILE = ("lineno", "line_no", "linenumber", "line")
+_UNTOLD = frozenset(
+    (*_TIME, *_POD, *_HOST, *_RANK, *_LEVEL, *_FILE, *_LINE_OF_FILE, *_TEXT, "pid", "logger", "name", "thread",
+     "threadName", "process", "taskName", "module", "funcName", "func", "func_name", "function",
+     "world_size", "asctime")
+)  # fmt: skip
+_SHORT = 80
 
 #: A document larger than this is read as text: its lines are found all the same, only not put together.
 MOST = 64 << 20
@@ -55,6 +72,8 @@ def _opened(document: dict[str, Any]) -> Envelope | None:
     if text is None:
         return None
     rank = _first(inner, _RANK)
+    if "\n" not in text:
+        text = _with_values(next(part for part in inner if _first([part], _TEXT) is not None), document, text)
     told = [value for name in _POD if (value := _first(inner, (name,))) is not None]
     # What a carriage return has wiped away is no line of anybody's.
     text = COLOURS.sub("", text).rstrip("\r\n").rpartition("\r")[2]
@@ -65,6 +84,25 @@ def _opened(document: dict[str, Any]) -> Envelope | None:
         int(rank) if rank and _RANK_TEXT.match(rank) else None,
         _first(inner, _HOST),
     )
+
+
+def _with_values(part: dict[str, Any], document: dict[str, Any], text: str) -> str:
+    """The words of a program that logs JSON itself, with where it says so and what it says beside them:
+    `trainer.py:222 leaving the loop step=6451`."""
+    own = part is document.get("jsonPayload") or (
+        _OF_COLLECTORS.isdisjoint(document) and any(isinstance(part.get(name), str) for name in _LEVEL)
+    )
+    if not own or text.startswith("{"):
+        return text
+    place = _first([part], _FILE)
+    if place is not None and ":" not in place and (line := _first([part], _LINE_OF_FILE)) is not None:
+        place = f"{place}:{line}"
+    values = (
+        f"{name}={value}"
+        for name, value in part.items()
+        if name not in _UNTOLD and isinstance(value, str | int | float) and len(str(value)) <= _SHORT
+    )
+    return " ".join([*((place,) if place and ":" in place else ()), text, *values])
 
 
 def _first(parts: list[dict[str, Any]], names: tuple[str, ...]) -> str | None:
@@ -97,11 +135,14 @@ def lines_of(data: bytes) -> bytes | None:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
         return None
-    found = list(_entries(document))
+    if (streams := _streams(document)) is not None:
+        found = list(heapq.merge(*map(_in_order, streams), key=lambda one: _moment(one[0])))
+    else:
+        found = list(_entries(document))
+        if all(one[0] for one in found):
+            found.sort(key=lambda one: _moment(one[0]))
     if not found:
         return None
-    if all(one[0] for one in found):
-        found.sort(key=lambda one: (len(one[0]), one[0]) if one[0].isdigit() else (0, one[0]))
     return b"\n".join(msgspec.json.encode(one) for _, entry in found for one in _each_line(entry)) + b"\n"
 
 
@@ -116,15 +157,38 @@ def _each_line(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**entry, name: line}
 
 
-def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    if isinstance(document, dict) and isinstance(data := document.get("data"), dict):
-        for result in _dicts(data.get("result")):
-            labels = result.get("stream") or {}
-            for value in result.get("values") or ():
-                match value:
-                    case [str(time), str(text), *_]:
-                        yield time, {"log": text, "labels": labels}
-        return
+_Entry = tuple[str, dict[str, Any]]
+
+
+def _moment(time: str) -> tuple[int, str]:
+    return (len(time), time) if time.isdigit() else (0, time)
+
+
+def _in_order(entries: list[_Entry]) -> list[_Entry]:
+    """One stream's lines as they were written: forwards or backwards as it was asked for, however its clock jitters."""
+    backwards = bool(entries) and _moment(entries[0][0]) > _moment(entries[-1][0])
+    out: list[_Entry] = []
+    for time, entry in reversed(entries) if backwards else entries:
+        out.append((max(time, out[-1][0], key=_moment) if out else time, entry))
+    return out
+
+
+def _streams(document: Any) -> list[list[_Entry]] | None:
+    """Loki's answer: the lines of each stream apart."""
+    if not isinstance(document, dict) or not isinstance(data := document.get("data"), dict):
+        return None
+    found: list[list[_Entry]] = []
+    for result in _dicts(data.get("result")):
+        labels = result.get("stream") or {}
+        found.append([])
+        for value in result.get("values") or ():
+            match value:
+                case [str(time), str(text), *_]:
+                    found[-1].append((time, {"log": text, "labels": labels, "time": time}))
+    return found
+
+
+def _entries(document: Any) -> Iterator[_Entry]:
     if isinstance(document, dict) and isinstance(items := document.get("items"), list):
         for one in _dicts(items):
             about, when = one.get("involvedObject") or {}, one.get("lastTimestamp") or one.get("eventTime")

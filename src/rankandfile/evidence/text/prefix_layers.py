@@ -144,6 +144,11 @@ def _boot(p: BareLine, m: Match) -> None:
     p.kernel = True
 
 
+def _of_weekday(p: BareLine, m: Match) -> None:
+    """As `ctime` writes it, and launchers before their tags."""
+    p.at(stamp(int(m[4]), month(m[1]), int(m[2]), m[3]))
+
+
 def _dmesg_t(p: BareLine, m: Match) -> None:
     p.at(stamp(int(m[4]), month(m[1]), int(m[2]), m[3].zfill(8)))
     p.kernel = True
@@ -182,7 +187,13 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     ("[", "c10", r"\[([IWEF]) ([\w./+-]+:\d+)\] ?", _c10_old),
     ("[", "torchrun", r"\[([A-Za-z_]\w*?)(\d{1,6})(?:\|\d+)?\]:", _role),
     ("[", "kubectl", r"\[(pod/[^\]\s]{1,300})\] ", _carried),
-    ("[", "mpirun", r"\[\d+,(?:mpirank:)?(\d{1,7})(?:,[\w.-]{1,80})?\]<std\w+>: ?", _mpi),
+    (
+        "[",
+        "mpirun",
+        r"\[(?:[\w@.-]{1,200},)?(?:mpirank:)?(\d{1,7})(?:,[\w.-]{1,80})?\]"
+        r"(?:\[[\w.-]{1,80}:\d+\])?<std(?:out|err|diag)>: ?",
+        _mpi,
+    ),
     ("[", "python", r"\[(torch\.\w[\w.]*)[^\]]*\] ", _nothing),
     ("[", "time", rf"\[{DATE}[ T]{CLOCK}(?:[.,](\d{{1,9}}))?(Z|[+-]\d\d:?\d\d)?\] ?", dated),
     (
@@ -258,6 +269,13 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
         "syslog",
         rf"(\w{{3}}) +(\d{{1,2}}) {CLOCK} ([\w.-]+) ([\w.-]+)(?:\[(\d{{1,10}})\])?: ",
         _syslog,
+    ),
+    (
+        "SMTWF",
+        "time",
+        rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (\w{{3}}) +(\d{{1,2}}) {CLOCK} (\d{{4}})"
+        r"(?:: | - |<std(?:out|err)>: ?|(?=\[[\w@.,:-]{1,200}\]))",
+        _of_weekday,
     ),
     ("^", "terminal", r"\^C", _nothing),
     ("k", "kernel", r"kernel: ", _kernel_level),

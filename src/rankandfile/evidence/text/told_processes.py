@@ -74,6 +74,9 @@ _BRACKETED = re.compile(r"^\[(\d{2,10})\] ")
 #: DeepSpeed's launcher prints the devices of each machine: one rank for each.
 _WORLD = re.compile(r"WORLD INFO DICT: (\{.{1,4000}\})|global_rank_mapping=.{0,40}?(\{.{1,4000}\})")
 
+#: MPI's launcher starts programs of torch as well; then the lines speak of those.
+_MPI = "MPI"
+_TORCHISH = re.compile(r"torch|nccl|deepspeed|horovod|\bjax\b|tensorflow|[xh]ccl\b")
 
 #: What runs the job, by words of its first lines that no other program has.
 _PROGRAMS = (
@@ -84,6 +87,12 @@ _PROGRAMS = (
     ("XCCL", re.compile(r"\bxccl\b|\|CCL_[A-Z]{4,5}\||\bdevice='xpu'|\boneccl\b")),
     ("HCCL", re.compile(r"\btorch_npu\b|\bH[Cc][Cc][Ll]\b|\bhccl\b")),
     ("MPI", re.compile(r"\bmpi4py\b|\bMPI_(?:ERR_|Abort)")),
+    (
+        _MPI,
+        re.compile(
+            r"^\$? ?(?:mpirun|mpiexec|mpiexec\.hydra|prterun|orterun)\b|\b(?:PRTE|ORTE|prterun|orterun)\b|\bOpen MPI\b"
+        ),
+    ),
 )
 
 
@@ -109,6 +118,8 @@ _SIGNS_OF_PROGRAMS = (
     "xpu",
     "torch_npu",
     "mpi",
+    "prte",
+    "orte",
 )
 
 
@@ -170,7 +181,13 @@ class Listener:
             self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
             self._sizes.update(size for body in bodies if (size := _listed_devices(body)))
         if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
-            self._programs.update(name for body in bodies for name, words in _PROGRAMS if words.search(body))
+            torchish = _TORCHISH.search(written)
+            self._programs.update(
+                name
+                for body in bodies
+                for name, words in _PROGRAMS
+                if not (name == _MPI and torchish) and words.search(body)
+            )
 
     def _environment(self, bare: BareLine, body: str) -> None:
         """`cat /proc/4711/environ | …`, and its answer in the lines below."""

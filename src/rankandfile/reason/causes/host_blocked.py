@@ -130,6 +130,26 @@ def _slow(rank: int, decided_by: str) -> Alternative:
     return perhaps("host_slow", "It may be on its way, and only late.", [rank], decided_by=decided_by)
 
 
+@teller(precedence=95)
+def its_kernel_says_so(facts: Facts, asked: AskedRank) -> Story | None:
+    """The kernel of its host tells of processes that wait for a file system, and it gave up on no call."""
+    stall = facts.accounts.host_stalls.get(asked.rank)
+    if (
+        stall is None
+        or not asked.waiting
+        or asked.rank in facts.accounts.gave_up
+        or asked.rank in asked.waiting
+    ):
+        return None
+    return Story(
+        cause=CAUSE.word,
+        confidence="supported",
+        doing=stall.words,
+        evidence=stall.evidence,
+        alternatives=(_slow(asked.rank, "whether the file system answers again"),),
+    )
+
+
 @teller(precedence=100)
 @heuristic("alive and mute", "the only rank whose watchdog gave up on nothing is held on its host")
 def silent_alone(facts: Facts, asked: AskedRank) -> Story | None:

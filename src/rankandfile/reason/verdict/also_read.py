@@ -18,7 +18,7 @@ Row = dict[str, Any]
 #: The surest first. None of them is said of a job that only moved.
 _KINDS = (
     "xid", "gpu_lost", "npu_fault", "kernel_oom", "slurm_oom", "pod_oom", "ray_oom", "pod_evicted", "pod_ended",
-    "node_taken", "pod_unscheduled", "slurm_node_failure", "segfault", "disk_full", "host_unreachable",
+    "node_taken", "pod_unscheduled", "slurm_node_failure", "segfault", "disk_full", "host_lost", "host_unreachable",
     "name_unresolved", "memory_fault", "machine_check", "nfs_stalled", "hung_task", "link_down",
 )  # fmt: skip
 _MOST, _LONGEST = 3, 150

@@ -42,6 +42,13 @@ _PLAIN = (
     "work_goes_on",
     "work_late",
     "last_said",
+    "pod_listed",
+    "said_waiting",
+    "said_leaving",
+    "said_no_data",
+    "rank_on_host",
+    "nccl_address",
+    "nccl_connected",
     "xid_information",
 )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 import polars as pl
 
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.shape_ids import OF_TORCH
 from rankandfile.reason.facts import Facts
@@ -44,6 +45,7 @@ _OF_MPI = r"^(?:P?MPIX?_[A-Z]|p?mpi_[a-z_]+_$|MPID?[IR]_|ompi_)"
 _OF_TORCH = re.compile(r"TORCH_|flight.recorder|NCCL_DEBUG|\bdumps?\b(?! --)|raf run")
 
 
+_OF_NCCL = re.compile(r"\bNCCL|TORCH_")
 _WHERE = "where each rank stands"
 
 
@@ -63,7 +65,11 @@ def fit(facts: Facts, found: Finding) -> Finding:
         else one
         for one in found.alternatives
     )
-    return replace(found, missing=kept, alternatives=others)
+    advised = any(_OF_NCCL.search(words) for words in CAUSES[found.cause].anti_advice)
+    unadvised = (
+        (*found.unadvised, "anti_advice") if advised and program not in _ABOVE_TORCH else found.unadvised
+    )
+    return replace(found, missing=kept, alternatives=others, unadvised=unadvised)
 
 
 def program_of(facts: Facts) -> str | None:

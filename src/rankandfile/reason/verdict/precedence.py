@@ -41,6 +41,7 @@ from .nothing_waits import ended_well, nothing_waits
 from .other_programs import fit
 from .own_place import with_own_place
 from .ras_agrees import said_by_ras
+from .said_departures import with_own_words
 from .silent_disagreement import silent_disagreements
 from .standstill_proof import MOST_ASKED, hangs_or_not
 
@@ -143,7 +144,10 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
             raw = Raw(facts.case)
             chosen = [
                 with_what_else_was_read(
-                    facts, _with_tellings(facts, with_own_place(facts, _so_far(facts, fit(facts, one))))
+                    facts,
+                    _with_tellings(
+                        facts, with_own_place(facts, with_own_words(facts, _so_far(facts, fit(facts, one))))
+                    ),
                 )
                 for one in (believed if row.several else believed[:1])
             ]

@@ -21,6 +21,8 @@ EXAMPLES = [
     Example("P7", "process_ended", "supervisor: worker 3 exited (137)", {"worker": 3, "signal": "SIGKILL"}),
     Example("P7", "process_ended", "Child process 12345 (local_rank=1) exited with signal 9", {"pid": 12345, "signal": "SIGKILL"}),
     Example("P7", "executor_worker_died", "RayWorkerProc rank=[3] died unexpectedly, shutting down executor.", {"about": [3]}),
+    Example("K9", "pod_listed", "fit-2   1/1     Running   0   41m", {"pod": "fit-2", "status": "Running"}),
+    Example("K4", "pod_unscheduled", "fit-2   0/1     ImagePullBackOff   0   41m", {"pod": "fit-2", "reason": "ImagePullBackOff"}),
     Example("K4", "pod_evicted", "Warning  Evicted  pod/train-worker-5  The node was low on resource: memory. Threshold quantity: 100Mi.", {"pod": "train-worker-5", "resource": "memory"}),
 ]  # fmt: skip
 

@@ -12,13 +12,23 @@ from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProc
 from rankandfile.evidence.text.logs import clock, left_out
 from rankandfile.evidence.text.logs.compared import differences
 from rankandfile.evidence.text.logs.past_attempts import without_past_attempts
-from rankandfile.evidence.text.logs.raw import Columns, LogRow, RawLog, columns_of, packed_columns
+from rankandfile.evidence.text.logs.raw import (
+    MOST_COMPARED,
+    Columns,
+    LogRow,
+    RawLog,
+    columns_of,
+    packed_columns,
+)
 from rankandfile.evidence.text.logs.whose import identity
 from rankandfile.evidence.text.logs.whose.local_devices import by_device
 from rankandfile.evidence.text.logs.whose.npu_places import with_places
 from rankandfile.evidence.text.logs.whose.pods import tie_pods
 from rankandfile.model.events import log_schema
 from rankandfile.model.ledger import Note
+
+#: Logs of a speaker each, from which on they are taken for those of all ranks.
+_FEWEST = 3
 
 
 @dataclass
@@ -52,11 +62,13 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
             and identity.of_others(part.rank, part.raw.columns)
         ):
             part.rank, part.rank_from = None, None
+    _give_to_speakers(parts)
     rows = zip(*(_row(number, part) for number, part in enumerate(parts)), strict=True)
     schema = log_schema("logs")
     logs = pl.DataFrame(dict(zip(schema, rows, strict=False)) or None, schema)
     _compare(parts, processes)
     events = identity.without_tags_of_agents(without_past_attempts(_events(parts)))
+    events = identity.with_tasks_of_ranks(events)
     world = max(logs["world_size"].drop_nulls().to_list(), default=None)
     pods = [pod for part in parts for pod in part.raw.told.pods]
     events = by_device(tie_pods(identity.tie(identity.own(events, logs), processes), pods, world))
@@ -67,6 +79,21 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
     ]
     notes += [Note(file=shift.source, where="", what=shift.sentence) for shift in clock.shifts(events, logs)]
     return LogTables(events, logs, notes)
+
+
+def _give_to_speakers(parts: Sequence[LogPart]) -> None:
+    """Logs of one rank each whose names tell none: in each of them another rank speaks alone, and together they are all
+    there are."""
+    alone: dict[int, LogPart] = {}
+    for part in parts if len(parts) <= MOST_COMPARED else ():
+        if part.rank is None and b'"alone"' in part.raw.packed:
+            rank = identity.only_speaker(part.raw.columns)
+            if rank is None or rank in alone:
+                return
+            alone[rank] = part
+    if len(alone) >= _FEWEST and set(alone) == set(range(len(alone))):
+        for rank, part in alone.items():
+            part.rank, part.rank_from = rank, "app"
 
 
 def _compare(parts: Sequence[LogPart], processes: KnownProcesses) -> None:

@@ -58,6 +58,7 @@ class Collector:
         self._last: deque[Event] = deque(maxlen=LAST)
         self._known: dict[Hashable, Event] = {}
         self._calls: dict[Hashable, deque[Event]] = {}
+        self._numbers: dict[Hashable, int] = {}
 
     def add(self, event: Event) -> None:
         self.seen += 1
@@ -94,6 +95,9 @@ class Collector:
             calls = self._calls[stream] = deque(maxlen=CALLS)
         if len(calls) == CALLS:
             self.dropped += 1
+        if event.seq is None:
+            # Whoever does not number its calls makes them in this order.
+            self._numbers[stream] = event.seq = self._numbers.get(stream, -1) + 1
         calls.append(event)
 
     @property

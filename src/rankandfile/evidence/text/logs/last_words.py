@@ -16,7 +16,7 @@ from rankandfile.evidence.text.logs.event import Event, begin
 from rankandfile.evidence.text.logs.speakers import speaker
 
 #: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
-_FEWEST, _COUNTERS, _SPEAKERS, _LOOKED = 4, 2, 64, 160
+_FEWEST, _COUNTERS, _SPEAKERS, _LOOKED, _LEADING, _OFTEN = 4, 2, 64, 160, 4, 3
 
 _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -40,15 +40,19 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     """Of a file's last lines: `lines` is how many it has."""
     first = lines - len(tail) + 1
     steps: dict[tuple[object, ...], list[_Step]] = {}
-    spoke: dict[int, tuple[BareLine, int]] = {}
+    spoke: dict[object, tuple[BareLine, int]] = {}
+    times: dict[object, int] = {}
     for number, bare in enumerate(tail, start=first):
         text = bare.body.strip()
         if not text or bare.nccl or _OF_TORCH.intersection(bare.layers):
             continue
         said = bare.rank if bare.rank is not None else speaker(text)
-        if said is not None and not bare.body[:1].isspace():
-            spoke.pop(said, None)
-            spoke[said] = bare, number
+        # Whether a launcher's task is a rank is known later, and the event keeps its number.
+        who = said if said is not None or bare.task is None else f"task {bare.task}"
+        if who is not None and not bare.body[:1].isspace():
+            times[who] = times.get(who, 0) + 1
+            spoke.pop(who, None)
+            spoke[who] = bare, number
         plain = " ".join((text if text.isascii() and "|" not in text else _BAR.sub("", text)).split())
         key_of_step = (bare.carrier, said, shape_of(plain))
         steps.setdefault(key_of_step, []).append(_Step(number, bare, plain))
@@ -58,14 +62,22 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         if (event := _counted(found, str(shape), said)) is not None
     ]
     moved = sorted(moved, key=lambda event: event.line)[-_COUNTERS:]
-    # Of one that speaks alone its file's last line tells the same.
-    last = list(spoke.items())[-_SPEAKERS:] if len(spoke) > 1 else ()
-    return [*moved, *(_event("last_said", bare, number, said) for said, (bare, number) in last)]
+    # One that speaks alone, and often, is whose the log is.
+    alone = len(spoke) == 1 and max(times.values()) < _OFTEN
+    last = [] if alone else list(spoke.items())[-_SPEAKERS:]
+    return [*moved, *(_last_said(bare, number, who, len(spoke)) for who, (bare, number) in last)]
+
+
+def _last_said(bare: BareLine, number: int, who: object, speakers: int) -> Event:
+    event = _event("last_said", bare, number, who)
+    if speakers == 1:
+        event.fields["alone"] = 1
+    return event
 
 
 def _event(kind: str, bare: BareLine, number: int, said: object) -> Event:
     event = begin(kind, "P9", "fact", bare, number, 0)
-    if event.rank is None and said is not None:
+    if event.rank is None and isinstance(said, int):
         event.fields["speaker"] = said
     return event
 
@@ -74,8 +86,8 @@ def _counted(found: list[_Step], shape: str, said: object) -> Event | None:
     """Lines of one shape in which one whole number goes up, and none is of waiting."""
     if len(found) < _FEWEST or _NO_WORK.search(shape):
         return None
-    columns = zip(*(_NUMBER.findall(step.text[:_LOOKED]) for step in found), strict=False)
-    counter = next((values for values in columns if _goes_up(values)), None)
+    columns = list(zip(*(_NUMBER.findall(step.text[:_LOOKED]) for step in found), strict=False))
+    counter = next((values for values in columns if _goes_up(values)), None) or _within(columns[:_LEADING])
     if counter is None:
         return None
     last = found[-1]
@@ -92,6 +104,16 @@ def _goes_up(values: Sequence[str]) -> bool:
         return False
     numbers = [int(value) for value in values]
     return numbers == sorted(numbers) and len(set(numbers)) * 2 > len(numbers)
+
+
+def _within(columns: Sequence[Sequence[str]]) -> Sequence[str] | None:
+    """Of leading numbers, the one that goes up while the one before it, an epoch, stays: it begins anew with each."""
+    for outer, inner in pairwise(columns):
+        if all(value.isdecimal() and len(value) < 16 for value in (*outer, *inner)):
+            both = [(int(one), int(other)) for one, other in zip(outer, inner, strict=True)]
+            if both == sorted(both) and len(set(both)) * 2 > len(both):
+                return inner
+    return None
 
 
 def _gaps(found: list[_Step]) -> Iterator[int]:

@@ -16,7 +16,7 @@ from rankandfile.evidence.text.logs.last_words import last_words
 from rankandfile.evidence.text.logs.late_work import GAVE_UP, late_work
 from rankandfile.evidence.text.logs.progress import progress_in
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of, packed_columns
-from rankandfile.evidence.text.logs.recognise import Memory, recognise
+from rankandfile.evidence.text.logs.recognise import PLAIN_WORDS, Memory, may_be_cut, recognise
 from rankandfile.evidence.text.logs.unread import unread_in
 from rankandfile.evidence.text.logs.versions import torch_of
 from rankandfile.evidence.text.logs.wrapping import unwrapped, whole
@@ -87,7 +87,8 @@ class Events:
         row.truncated = size > 0 and not _ends_line(file, size)
         row.partial = bool(self.notes)
         # Where something was understood, that is what is shown.
-        unread = [] if events else unread_in(tail, self.scan.lines)
+        understood = any(event.kind not in PLAIN_WORDS for event in events)
+        unread = [] if understood else unread_in(tail, self.scan.lines)
         warned = [_last_line(event) for event in events if event.kind in WARNINGS]
         work = progress_in(tail, self.scan.lines, min(warned)) if warned else []
         late = late_work(tail, self.scan.lines, [event for event in events if event.kind in GAVE_UP])
@@ -98,6 +99,7 @@ class Events:
 
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []
+        cut = False
         for piece in pieces(line.text):
             bare = peel(piece)
             if "cri" in bare.layers:
@@ -105,7 +107,8 @@ class Events:
             for layer in dict.fromkeys(bare.layers):
                 self.layers[layer] += 1
             found += self._recognise(line, bare)
-        if (not found or self._headless(line, found)) and self._tries > 0:
+            cut |= may_be_cut(bare.body)
+        if cut and (not found or self._headless(line, found)) and self._tries > 0:
             found = self._wrapped(line, {event.kind for event in found}) or found
         return found
 

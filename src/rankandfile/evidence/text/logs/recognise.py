@@ -70,6 +70,19 @@ def recognise(bare: BareLine, line: Line, memory: Memory) -> list[Event]:
     return events
 
 
+#: What tells of no failure by itself.
+PLAIN_WORDS = frozenset(
+    (
+        "said_no_data",
+        "said_leaving",
+        "said_waiting",
+        "rank_on_host",
+        "pod_listed",
+        "nccl_address",
+        "nccl_connected",
+    )
+)
+
 #: What a program says in its own words, behind a rank that it may name there.
 _OF_PROGRAMS = frozenset(("P1", "P2"))
 _WARNS = re.compile(r"\b(?:WARN|WARNING|ERROR|EXCEPTION|CRITICAL|FATAL)\b|Warning:")
@@ -104,6 +117,13 @@ def _candidates(body: str) -> Sequence[Shape]:
         if len(body) > _LONG
         else _alike(body.encode("utf-8", "replace").translate(_NO_DIGITS))
     )
+
+
+def may_be_cut(body: str) -> bool:
+    """Whether a line with a literal and without its shape may be part of one that was cut: of programs' plain words it
+    is none."""
+    found = _candidates(body)
+    return not found or any(shape.kind not in PLAIN_WORDS for shape in found)
 
 
 @lru_cache(maxsize=4096)

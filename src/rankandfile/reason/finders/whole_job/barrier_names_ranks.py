@@ -214,7 +214,7 @@ def _instead_of_away(roll: _Roll) -> tuple[Alternative, ...]:
 
 
 def _a_host_is_away(facts: Facts) -> bool:
-    return bool((facts.case.events["kind"].cast(pl.String) == "host_unreachable").any())
+    return bool(facts.case.events["kind"].cast(pl.String).is_in(["host_unreachable", "host_lost"]).any())
 
 
 def _counted(facts: Facts) -> _Roll | None:
@@ -247,7 +247,8 @@ def _counted(facts: Facts) -> _Roll | None:
         return _Roll(named=named, what=what, said_by="the coordination service", evidence=evidence)
     waited = f" for more than {row['waited_ms'] / 1000:g} s" if row["waited_ms"] else ""
     tensor = f" ({fields['what']})" if fields.get("what") else ""
-    what = f"submit what the others wait for{tensor}{waited}"
+    instead = f", and waits with {fields['instead']}" if fields.get("instead") else ""
+    what = f"submit what the others wait for{tensor}{waited}{instead}"
     return _Roll(
         named=named,
         what=what,

@@ -25,6 +25,7 @@ from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 Row = dict[str, Any]
 _FEWEST, _TIMES = 3, 3
+_LOG = "The library's log of calls"
 
 _Asked = tuple[str, int | None, object, object]
 """Operation, count, datatype, root: what all ranks must agree on."""
@@ -78,7 +79,7 @@ def _communicators(facts: Facts) -> list[list[_Stream]]:
         fields = fields_of(row)
         name, place, size = ids.get(
             (row["host"], row["pid"] or row["log"], fields.get("comm")),
-            (f"of {fields.get('nranks')} ranks", None, 0),
+            (f"of {fields.get('nranks') or fields.get('comm')} ranks", None, 0),
         )
         # A place in a smaller communicator is no rank of the job.
         rank = row["rank"] if row["rank"] is not None else place if size == largest else None
@@ -104,14 +105,13 @@ def _differ(streams: list[_Stream]) -> Finding | None:
 
 def _comparable(asked: _Asked) -> _Asked:
     op, count, datatype, root = asked
-    if op.startswith(("Send", "Recv", "AlltoAll", "AllToAll", "Gather", "Scatter")):
+    if op.lower().startswith(("send", "recv", "alltoall", "all_to_all", "gather", "scatter")):
         return (op, None, None, None)
-    return (
-        op,
-        count,
-        datatype,
-        root if op.startswith(("Broadcast", "Reduce")) and "Scatter" not in op else None,
-    )
+    return (op, count, datatype, root if _rooted(op) else None)
+
+
+def _rooted(op: str) -> bool:
+    return op.lower().startswith(("broadcast", "reduce")) and "scatter" not in op.lower()
 
 
 def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[list[int]]) -> Finding:
@@ -132,7 +132,7 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
     return Finding(
         cause=cause,
         confidence="supported" if clear or not likely else "hypothesis",
-        sentence=f"NCCL's log of calls: at opCount {number:x} of one communicator not all asked for the same: {told}."
+        sentence=f"{_LOG}: at {_number(one, number)} of one communicator not all asked for the same: {told}."
         + ("" if clear else " Who of them is out of line, this call alone does not tell."),
         culprits=tuple(few) if likely else (),
         doing={rank: f"asked for {_words(here[rank][0])}" for rank in few} if likely else {},
@@ -152,13 +152,14 @@ def _different(number: int, here: dict[int, tuple[_Asked, str]], sides: list[lis
     )
 
 
+def _number(asked: _Asked, number: int) -> str:
+    """NCCL prints its own number, in hexadecimal digits; others' calls are counted as they were logged."""
+    return f"opCount {number:x}" if isinstance(asked[2], int) else f"call {number + 1} in the log"
+
+
 def _words(asked: _Asked) -> str:
     op, count, datatype, root = asked
-    root_words = (
-        f", root {root}"
-        if op.startswith(("Broadcast", "Reduce")) and "Scatter" not in op and root is not None
-        else ""
-    )
+    root_words = f", root {root}" if _rooted(op) and root is not None else ""
     named = f"datatype {datatype}" + (f", {_DTYPES[datatype]}" if datatype in _DTYPES else "")
     return f"{op} of {count:,} ({named}{root_words})" if count is not None else op
 
@@ -177,13 +178,19 @@ def _behind(facts: Facts, streams: list[_Stream]) -> Finding | None:
         cause="undetermined",
         confidence="supported" if clear else "hypothesis",
         sentence=(
-            f"NCCL's log of calls: {counted(most, 'rank')} issued opCount {usual:x} "
-            f"({_words(others.calls[usual][0])}), and the last of {ranks_words(late)} is {last.last:x} "
+            f"{_LOG}: {counted(most, 'rank')} issued {_number(others.calls[usual][0], usual)} "
+            f"({_words(others.calls[usual][0])}), and the last of {ranks_words(late)} is "
+            f"{_number(last.calls[last.last][0], last.last)} "
             f"({_words(last.calls[last.last][0])}). {upper(ranks_words(late))} {verb(late, 'is', 'are')} behind, if "
             f"{verb(late, 'its log is', 'their logs are')} complete."
         ),
         culprits=tuple(late) if clear else (),
-        doing={rank: f"last issued opCount {by_rank[rank].last:x}" for rank in late} if clear else {},
+        doing={
+            rank: f"last issued {_number(by_rank[rank].calls[by_rank[rank].last][0], by_rank[rank].last)}"
+            for rank in late
+        }
+        if clear
+        else {},
         evidence=(last.calls[last.last][1], others.calls[usual][1]),
         contradicted_by="a later call of that rank, which its log has lost",
         alternatives=(

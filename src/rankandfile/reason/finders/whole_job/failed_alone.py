@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 
 import polars as pl
@@ -49,11 +50,11 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     ranks = tuple(stories)
     first = stories[ranks[0]]
     everyone = len(ranks) > 1 and len(ranks) >= world_of(facts)
-    told = "; ".join(
-        f"{ranks_words([rank])}: {story.doing.rstrip('.')}"
-        for rank, story in list(stories.items())[:_MOST_TOLD]
-    )
-    more = f"; and {len(ranks) - _MOST_TOLD} more" if len(ranks) > _MOST_TOLD else ""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for rank, story in stories.items():
+        alike[story.doing.rstrip(".")].append(rank)
+    told = "; ".join(f"{ranks_words(those)}: {words}" for words, those in list(alike.items())[:_MOST_TOLD])
+    more = f"; and {len(alike) - _MOST_TOLD} more" if len(alike) > _MOST_TOLD else ""
     lost = sorted((accounts.echoes.keys() | accounts.lost_peers.keys() | accounts.gave_up) - set(ranks))
     after = (
         f" {upper(ranks_words(lost))} only {verb(lost, 'waited or lost its peer', 'waited or lost their peers')}."
@@ -63,11 +64,13 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
     at_once = over_at_once(facts)
     if at_once:
         after += f" {BROKE_OFF}"
-    if len(ranks) == 1:
+    if len(alike) == 1:
         told = first.doing.rstrip(".")
     they = "Every rank of which anything is told" if everyone else upper(ranks_words(ranks))
     if all(story.cause == "swallowed_exception" for story in stories.values()):
         said = f"{they} met an exception and went on"
+    elif all(CAUSES[story.cause].family == "fabric" for story in stories.values()) and not everyone:
+        said = f"{they} {verb(ranks, 'is', 'are')} cut off"
     else:
         said = f"{they} failed by {'itself' if everyone else verb(ranks, 'itself', 'themselves')}"
     return Finding(

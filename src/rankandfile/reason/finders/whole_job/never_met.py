@@ -20,6 +20,17 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 Row = dict[str, Any]
 
+#: What a rank says that has spoken with the store.
+_CAME = (
+    "join_timeout",
+    "unique_id_wait",
+    "store_connection_lost",
+    "store_wait",
+    "nccl_init",
+    "watchdog_timeout",
+    "traceback",
+)
+
 
 @finder(precedence=40, of="logs")
 def never_met(facts: Facts, _: WaitEnd) -> Finding | None:
@@ -29,9 +40,8 @@ def never_met(facts: Facts, _: WaitEnd) -> Finding | None:
         return None
     row, fields = counted[-1]
     lacking = int(fields["expected"]) - int(fields.get("joined") or 0)
-    away = [
-        one for one in rows if one["peer"] and one["log"] not in {counting["log"] for counting, _ in counted}
-    ]
+    there = {counting["log"] for counting, _ in counted}
+    away = [one for one in rows if one["peer"] and one["log"] not in there] or _refused(facts, row)
     ranks = {one["rank"] for one in away if one["rank"] is not None} or _speakers(
         facts, {one["log"] for one in away}
     )
@@ -39,7 +49,14 @@ def never_met(facts: Facts, _: WaitEnd) -> Finding | None:
         return None
     named, logs = tuple(sorted(ranks)), {one["log"] for one in away}
     unresolved = [one for one in _rows(facts, ("name_unresolved",)) if one["log"] in logs]
-    why = f': they could not resolve its name ("{unresolved[0]["text"][:120]}")' if unresolved else ""
+    refused = next((fields_of(one).get("error") for one in away if fields_of(one).get("error")), None)
+    why = (
+        f': they could not resolve its name ("{unresolved[0]["text"][:120]}")'
+        if unresolved
+        else f": {refused}"
+        if refused
+        else ""
+    )
     return Finding(
         cause="init_stuck",
         confidence="supported",
@@ -61,6 +78,14 @@ def never_met(facts: Facts, _: WaitEnd) -> Finding | None:
         ),
         unadvised=("probes",),
     )
+
+
+def _refused(facts: Facts, counting: Row) -> list[Row]:
+    """Ranks that tried in vain to reach the store, as long as their logs last, and of which no line tells more."""
+    tried = [one for one in _rows(facts, ("store_refused",)) if one["rank"] is not None]
+    events = facts.case.events.filter(pl.col("rank").is_not_null())
+    came = events.filter(pl.col("kind").cast(pl.String).is_in(list(_CAME)))["rank"].to_list()
+    return [one for one in tried if one["rank"] not in {counting["rank"], *came}]
 
 
 def _rows(facts: Facts, kinds: tuple[str, ...]) -> list[Row]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import polars as pl
-
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
@@ -15,9 +13,10 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
+from rankandfile.reason.ranks.from_logs.departures import elsewhere
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.words import counted, ranks_words, upper
+from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 _MOST = 4
 
@@ -45,9 +44,6 @@ _INPUTS = re.compile(
     r"(?i)batch|sampl|shard|example|row|record|item|file|sequence|document|utterance|image|chunk|part|token|step|iter"
     r"|length|data"
 )
-
-
-_SHAPE = re.compile(r"\d+(?:\.\d+)?")
 
 
 class _Said(NamedTuple):
@@ -84,7 +80,7 @@ def _said(row: dict[str, object]) -> _Said:
 
 @finder(precedence=90, of="logs")
 def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
-    if (left := _left_out_and_elsewhere(facts)) is not None:
+    if (left := _left_and_elsewhere(facts)) is not None:
         return left
     said = said_differently(facts.case)[:_MOST]
     if not said:
@@ -113,50 +109,40 @@ def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
     )
 
 
-#: Ranks that must agree on their last line, for one that has another to be out of line.
-_FEWEST_ALIKE = 3
-_SKIPS = re.compile(r"(?i)skip|non-finite|\bnan\b|drop|ignor")
-
-
-def _left_out_and_elsewhere(facts: Facts) -> Finding | None:
-    """One rank alone said that it left something out, and its last line is another than that of all others."""
-    events = facts.case.events
-    rows = events.filter(
-        pl.col("kind").cast(pl.String).is_in(["left_out", "nan"])
-        & pl.col("text").str.contains(_SKIPS.pattern)
-    ).sort("log", "line")
-    ranks = set(rows["rank"].to_list())
-    last = {rank: _SHAPE.sub("#", line) for rank, line in facts.accounts.last_lines.items()}
-    if len(ranks) != 1 or None in ranks or not ranks <= last.keys() or facts.call_table.calls.height:
+def _left_and_elsewhere(facts: Facts) -> Finding | None:
+    """A few alone said that they left the others' way, and their last lines are others than those of all others."""
+    said = {} if facts.call_table.calls.height else elsewhere(facts)
+    if not said or len({one.cause for one in said.values()}) != 1:
         return None
-    rank = ranks.pop()
-    others = {shape for other, shape in last.items() if other != rank}
-    if len(others) != 1 or last[rank] in others or len(last) - 1 < _FEWEST_ALIKE:
-        return None
-    row, example = (
-        rows.row(-1, named=True),
-        next(line for r, line in facts.accounts.last_lines.items() if r != rank),
+    named = tuple(sorted(said))
+    first, last = said[named[0]], facts.accounts.last_lines
+    those = tuple(sorted(last.keys() - said.keys()))
+    example = last[those[-1]]
+    own = (
+        f', and that of {ranks_words([first.rank])} "{last[first.rank]}"'
+        if last[first.rank] != first.words
+        else ""
     )
-    those = tuple(sorted(last.keys() - {rank}))
-    doing = f'wrote, alone of {len(last)} ranks: "{row["text"]}"'
+    doing = {rank: f'wrote, alone of {len(last)} ranks: "{one.words}"' for rank, one in said.items()}
     return Finding(
-        cause="skipped_collective",
+        cause=first.cause,
         confidence="hypothesis",
-        hang=facts.hung or None,
+        hang=facts.hung or bool(facts.accounts.watched) or None,
         sentence=(
-            f'The last line of {ranks_words(those)} is "{example}", and that of {ranks_words([rank])} '
-            f'"{facts.accounts.last_lines[rank]}": it is elsewhere. Before that, it {doing}: it may have '
-            "left out calls that the others made."
+            f"{upper(ranks_words(named))} {doing[first.rank]}. The last line of {ranks_words(those[-1:])} is "
+            f'"{example}"{own}: {verb(named, "it is", "they are")} elsewhere, and may have left out calls that the '
+            "others made."
         ),
-        culprits=(rank,),
-        doing={rank: doing},
+        culprits=named,
+        doing=doing,
         victims=those,
-        evidence=(event_id(row["log"], row["line"]),),
+        location=first.place,
+        evidence=tuple(one.evidence for one in said.values())[:4],
         alternatives=(
             perhaps(
                 "different_collective",
                 "It may have come there in another way.",
-                [rank],
+                named,
                 decided_by="the code that prints that line",
             ),
         ),

@@ -19,7 +19,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
-from rankandfile.reason.ranks.from_logs.caught import dealt_with
+from rankandfile.reason.ranks.from_logs.caught import counted_on, dealt_with
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved, failed_or_stands
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
@@ -61,6 +61,7 @@ def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
         rows = [row for row in rows if not meaning.if_code or _failed(row, after)]
         rows = [row for row in rows if (row["log"], row["line"]) not in past]
         rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(facts, row, went_on, proved)]
+        rows = [row for row in rows if row["kind"] not in _RAISED or not counted_on(facts.case, row)]
         if rows:
             yield meaning, rows
 

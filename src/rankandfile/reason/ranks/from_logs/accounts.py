@@ -101,6 +101,8 @@ class Accounts:
     """Ranks that were sent a message of another size than the one they expected."""
     stopped: dict[int, Error] = field(default_factory=dict)
     """Lines that tell why a host may not get on: a loader worker gone, the interpreter's lock not to be had."""
+    host_stalls: dict[int, Error] = field(default_factory=dict)
+    """Ranks of hosts whose kernel says that processes wait there for a file system that does not answer."""
     suspended: dict[int, Error] = field(default_factory=dict)
     """Processes that a signal has stopped, as the kernel says, where not all are: they run nothing."""
     watched: tuple[Error, ...] = ()

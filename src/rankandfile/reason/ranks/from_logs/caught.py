@@ -71,17 +71,32 @@ def dealt_with(case: Case, row: dict[str, object]) -> bool:
     return after >= _MANY_AFTER or (after >= _FEWEST_AFTER and not _AFTERWARDS.search(last or "error"))
 
 
+#: Files whose frames begin a thread or a process: an exception that went up to them has ended that.
+_BEGINNINGS = ("threading.py", "process.py", "spawn.py", "popen_fork.py", "thread.py", "runpy.py", "run.py")
+
+
+def _by_a_library(row: dict[str, object]) -> bool:
+    """All of its frames are a library's: one that tries again, or does without."""
+    found = frames(fields_of(row))
+    if not found or len(found) >= _KEPT or not all(is_library(frame) for frame in found):
+        return False
+    return not found[-1].function.startswith("<") and not found[-1].file.endswith(_BEGINNINGS)
+
+
+def counted_on(case: Case, row: dict[str, object]) -> bool:
+    """An exception that a function caught, behind which the same log counted on for long."""
+    counted = case.events.filter(
+        pl.col("kind").cast(pl.String).is_in(["progress", "work_goes_on"]) & (pl.col("log") == row["log"])
+    )
+    last, line = counted["line"].max(), row["line"]
+    if not isinstance(last, int) or not isinstance(line, int) or last - line < _MANY_AFTER:
+        return False
+    return dealt_with(case, row) or _by_a_library(row)
+
+
 def survived(case: Case, rows: pl.DataFrame) -> pl.Series:
     """Of each row whether it is an exception that was caught, behind which the same log counted on for long."""
-    counted = case.events.filter(pl.col("kind").cast(pl.String).is_in(["progress", "work_goes_on"]))
-    last = dict(counted.group_by("log").agg(pl.col("line").max()).iter_rows())
-    return pl.Series(
-        [
-            dealt_with(case, row) and last.get(row["log"], -1) - row["line"] >= _MANY_AFTER
-            for row in rows.iter_rows(named=True)
-        ],
-        dtype=pl.Boolean,
-    )
+    return pl.Series([counted_on(case, row) for row in rows.iter_rows(named=True)], dtype=pl.Boolean)
 
 
 def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:

@@ -98,3 +98,24 @@ def links_down(events: pl.DataFrame, hosts: dict[int, str]) -> tuple[dict[int, E
         else:
             of_host.setdefault(host, error)
     return of_rank, of_host
+
+
+def links_of_ports(
+    mine: pl.DataFrame, errors: dict[int, Error], hosts: dict[int, str]
+) -> tuple[dict[int, Error], dict[str, Error]]:
+    """By rank, and by host, what NCCL tells of its ports. Each process of a host opens every port, and hears of the
+    failure of one that another uses: of several that heard, those failed whose own messages did."""
+    failed = set(
+        mine.filter(pl.col("kind").is_in(["ib_completion_error", "ofi_completion_error"]))["rank"].to_list()
+    )
+    heard: dict[str, list[int]] = defaultdict(list)
+    for rank in errors:
+        heard[hosts.get(rank, f"rank {rank}")].append(rank)
+    of_rank: dict[int, Error] = {}
+    of_host: dict[str, Error] = {}
+    for host, ranks in heard.items():
+        own = ranks if len(ranks) == 1 else [rank for rank in ranks if rank in failed]
+        of_rank |= {rank: errors[rank] for rank in own}
+        if not own:
+            of_host[host] = errors[ranks[0]]
+    return of_rank, of_host

@@ -26,7 +26,12 @@ class Setup:
 
 def setups(case: Case) -> dict[str, Setup]:
     """By communicator; one that says no id is that of its size."""
-    rows = case.events.filter(pl.col("kind").cast(pl.String) == "nccl_init").sort("log", "line")
+    kind = pl.col("kind").cast(pl.String)
+    rows = case.events.filter(kind == "nccl_init").sort("log", "line")
+    # Older releases say only that the rings stand: then what was begun above that line is set up.
+    connected = dict(
+        case.events.filter(kind == "nccl_connected").group_by("log").agg(pl.col("line").max()).iter_rows()
+    )
     out: dict[str, Setup] = defaultdict(Setup)
     for row in rows.iter_rows(named=True):
         fields = fields_of(row)
@@ -37,6 +42,8 @@ def setups(case: Case) -> dict[str, Setup]:
         one.size = max(one.size, size)
         if "START" in phase:
             one.begun.setdefault(number, event_id(row["log"], row["line"]))
+            if row["line"] < connected.get(row["log"], 0):
+                one.completed.add(number)
         elif "COMPLETE" in phase:
             one.completed.add(number)
     return out

@@ -10,7 +10,6 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
-from rankandfile.model.shape_ids import OF_NCCL
 from rankandfile.model.work import WORK
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.at_work import read_work
@@ -23,11 +22,13 @@ from .caught import caught, without_handled
 from .devices_and_processes import (
     BY_ITS_WATCHDOG,
     links_down,
+    links_of_ports,
     names_a_process,
     ranks_of_devices,
     ranks_of_processes,
     xid_owner,
-)  # fmt: skip
+)
+from .hosts import hosts_of_ranks, stalled_hosts
 from .memory_counters import COUNTERS, out_of_memory
 from .suspended import suspended
 from .unreachable import unreachable
@@ -58,9 +59,10 @@ def read_accounts(case: Case) -> Accounts:
     events = case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     mine = events.filter(pl.col("rank").is_not_null())
     files = case.logs.filter(pl.col("rank").is_not_null())
-    hosts = _hosts(case)
+    hosts = hosts_of_ranks(case)
     kind = pl.col("kind").cast(pl.String)
     links, links_of_hosts = links_down(events, hosts)
+    of_ports, ports_of_hosts = links_of_ports(mine, _errors(mine, _LINK, "origin"), hosts)
     ends = out_of_memory(
         _ended_well(mine) | _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN, WORK]))),
         case.exits.filter(kind == COUNTERS),
@@ -76,11 +78,12 @@ def read_accounts(case: Case) -> Accounts:
         echoes=echoes,
         lost_peers=_errors(mine, _LOST, "echo", "messenger"),
         device=_device(events, mine, case.exits, hosts),
-        link={**links, **_errors(mine, _LINK, "origin")},
-        host_links=links_of_hosts,
+        link={**links, **of_ports},
+        host_links={**links_of_hosts, **ports_of_hosts},
         stuck_watchdogs=_stuck_watchdogs(mine),
         unreachable=unreachable(events, case.exits, hosts, ends),
         misfits=_errors(of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
+        host_stalls=stalled_hosts(events, hosts),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=suspended(case.exits, ends),
         watched=watched(events),
@@ -252,12 +255,14 @@ def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[
 
 
 def _last_said(events: pl.DataFrame) -> dict[int, str]:
-    """The last line of each rank in a log of several. One that names itself in its words counts among others only."""
+    """The last line of each rank in a log of several. One that names itself in its words counts among others, or where
+    it does so often."""
     rows = events.filter(pl.col("kind") == "last_said").with_columns(
         pl.col("fields").str.json_path_match("$.speaker").cast(pl.Int32, strict=False).alias("speaker")
     )
     rows = rows.with_columns(pl.coalesce("rank", "speaker").alias("said"))
-    several = rows.filter(pl.col("said").n_unique().over("log") > 1)
+    alone = pl.col("fields").str.contains('"alone"', literal=True).fill_null(False)
+    several = rows.filter((pl.col("said").n_unique().over("log") > 1) | alone)
     return dict(several.sort("log", "line").select("said", "text").drop_nulls().iter_rows())
 
 
@@ -282,13 +287,3 @@ def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
         if isinstance(first, int) and at is not None and at - stood_ms * 1_000_000 > first:
             out.pop(row["rank"], None)
     return out
-
-
-def _hosts(case: Case) -> dict[int, str]:
-    """By exit lists, dumps, and NCCL's lines, which begin with it; a log's folder may be called anything."""
-    ncclish = case.events.filter(pl.col("shape").cast(pl.String).str.contains(OF_NCCL))
-    named = [
-        table.select("rank", "host").drop_nulls().unique("rank", keep="first", maintain_order=True)
-        for table in (case.exits, case.dumps_used, ncclish)
-    ]
-    return dict(pl.concat(named).unique("rank", keep="first", maintain_order=True).iter_rows())

@@ -8,6 +8,7 @@ from rankandfile.model.events import event_id
 
 from .accounts import End, Error, fields_of
 from .devices_and_processes import ranks_of_processes
+from .hosts import lost_hosts
 
 _LOST = ("Connection timed out", "No route to host", "Host is unreachable", "Network is unreachable")
 """What the kernel says when the other host does not answer. A process that ended is told from that: it resets."""
@@ -29,6 +30,8 @@ def unreachable(
         for rank, host in hosts.items():
             if host == row["host"]:
                 out[rank] = Error(f"its host {host} failed", evidence)
+    gone = lost_hosts(events.filter(pl.col("kind") != "slurm_node_failure"), hosts)
+    out = {rank: gone[host] for rank, host in hosts.items() if host in gone} | out
     out.update(_in_all_lost(events, hosts) or _cut_off(events, hosts, ends))
     if not lost.height and not failed.height:
         return out

@@ -30,6 +30,10 @@ def _compared(event: Event, context: Context) -> None:
 
 SHAPES = (
     Shape(
+        "nccl_call", "N2", "fact", "collective_name: ",
+        r"collective_name: (?P<op>[\w.]+), inNelems: (?P<size_in>\d+), outNelems: (?P<size_out>\d+), dType: (?P<datatype>\w+)(?:, root/src rank: (?P<root>-?\d+))?(?:.*?worldSize: (?P<comm>\d+))?",
+    ),
+    Shape(
         "wrapper_mismatch", "D2", "messenger", ("CollectiveFingerPrint(", "mismatch between collectives"),
         r"Rank (?P<group_rank>\d+) is running collective: "
         + _PRINT.format(p="")

@@ -213,8 +213,24 @@ SHAPES = (
         then=_pod,
     ),
     Shape(
-        "pod_unscheduled", "K4", "origin", " Pending  ",
-        r"^(?P<pod>[\w.-]+)\s+0/\d+\s+(?P<reason>Pending)\b",
+        "pod_unscheduled", "K4", "origin",
+        (" Pending  ", " ContainerCreating ", " PodInitializing ", "ImagePullBackOff ", " ErrImagePull ",
+         " CreateContainerConfigError ", " CreateContainerError ", "  Init:"),
+        r"^(?P<pod>[\w.-]+)\s+0/\d+\s+(?P<reason>Pending|ContainerCreating|PodInitializing|ImagePullBackOff|ErrImagePull|CreateContainer(?:Config)?Error|Init:\S+)\s+0\b",
+    ),
+    Shape(
+        "pod_unscheduled", "K4", "origin", "is waiting to start",
+        r"container \S+ in pod \W?(?P<pod>[\w.-]+)\W? is waiting to start: (?P<reason>.{1,120})",
+    ),
+    Shape(
+        "pod_unscheduled", "K4", "origin",
+        ("FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "Failed to pull image", "Unable to attach or mount"),
+        r"(?:[Pp]od/(?P<pod>[\w.-]+)\s+)?(?P<reason>(?:Multi-Attach error|Unable to attach or mount volumes|MountVolume\.\w+ failed|AttachVolume\.\w+ failed|Failed to create pod sandbox|Failed to pull image)\b.{0,200})",
+        then=_pod,
+    ),
+    Shape(
+        "pod_listed", "K9", "fact", (" Running  ", " Completed  ", " Terminating  ", " Error  ", " CrashLoopBackOff "),
+        r"^(?P<pod>[\w.-]+)\s+\d+/\d+\s+(?P<status>Running|Completed|Terminating|Error|CrashLoopBackOff)\s+\d",
     ),
     Shape(
         "node_taken", "K4", "origin", ("is being preempted", "spot interruption", "reclaimed by", "BidEvictedEvent"),

@@ -68,6 +68,19 @@ SHAPES = (
         r"Request (?P<request>\S+) completed with error\. RC: (?P<status>\d+)\. Error: (?P<error>.{0,200})",
     ),
     Shape(
+        "socket_silent", "N5", "messenger", (" failed : Connection timed out", " failed : No route", " failed : Host is", " failed : Network is"),
+        r"Call to (?P<operation>\w+) (?:from|to) (?P<peer>\S+) failed : (?P<error>Connection timed out|No route to host|Host is (?:down|unreachable)|Network is unreachable)",
+    ),
+    Shape(
+        "socket_silent", "N5", "messenger", ("Connect to ", "connect to "),
+        r"(?:Net : |socket\w+: )(?:Connect|connect) to (?P<peer>\S+) (?:failed : |returned \d+\()(?P<error>Connection timed out|No route to host|Host is (?:down|unreachable)|Network is unreachable)\)?(?!.{0,20}retrying)",
+    ),
+    Shape(
+        "nccl_address", "N1", "fact", "Bootstrap : Using ",
+        r"Bootstrap : Using (?P<interface>[\w.-]+):(?P<address>\S+?)<\d+>",
+    ),
+    Shape("nccl_connected", "N1", "fact", ("Connected all rings", "Connected all trees"), r"Connected all (?P<what>rings|trees)"),
+    Shape(
         "socket_unreachable", "N5", "messenger",
         ("socketPollConnect", "socketStartConnect", "error retry count after"),
         r"(?:connect to |Connect to )(?P<peer>\S+) (?:returned |failed\s*:\s*)(?P<error>.*?),?\s*(?:retrying \((?P<tried>\d+)/(?P<tries>\d+)\)|exceeded error retry count after (?P<attempts>\d+))",

@@ -68,8 +68,15 @@ def _stalled(event: Event, context: Context) -> None:
         if others > _MOST_OF_OTHERS:
             break
     event.about, event.about_in = sorted(lacks) or None, "global" if lacks else None
-    if len(set(lacks.values())) == 1:
-        event.fields["what"] = next(iter(lacks.values())).partition(",")[0][:200]
+    by_tensors: dict[str, list[int]] = {}
+    for rank, tensors in sorted(lacks.items()):
+        by_tensors.setdefault(tensors.partition(",")[0][:200], []).append(rank)
+    sides = sorted(by_tensors.items(), key=lambda side: len(side[1]))
+    if len(sides) == 1:
+        event.fields["what"] = sides[0][0]
+    elif len(sides) == 2 and 2 * len(sides[0][1]) < len(lacks):
+        # Each side waits for what the other has not submitted: the few are elsewhere.
+        (event.fields["what"], event.about), event.fields["instead"] = sides[0], sides[1][0]
 
 
 _REACHED = re.compile(r"# of tasks that reached the barrier: (\d{1,7})/(\d{1,7})")

@@ -41,6 +41,10 @@ SHAPES = (
         "join_timeout", "G6", "messenger", "waiting for clients",
         r"Timed out after (?P<waited_s>\d+) seconds waiting for clients\. (?P<joined>\d+)/(?P<expected>\d+) clients joined",
     ),
+    Shape(
+        "store_refused", "G6", "fact", "socket has failed to connect to",
+        r"client socket (?:\[[^\]]*\] )?has failed to connect to (?P<peer>\S+) \(errno: (?P<errno>\d+) - (?P<error>[^)]*)\)",
+    ),
     Shape("join_timeout", "G6", "messenger", "RendezvousTimeoutError", r"RendezvousTimeoutError"),
     Shape(
         "model_mismatch", "G7", "fact", "expects same model across",

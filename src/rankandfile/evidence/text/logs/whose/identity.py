@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from rankandfile.evidence.owners.known_processes import KnownProcesses
@@ -19,7 +20,7 @@ from rankandfile.model.shape_ids import OF_ANOTHER_PROCESS
 _FROM = pl.Categorical()
 _PREFIX = "prefix"
 #: What the packed events of a file hold that may be of others than the rank of its name.
-OF_OTHERS = (b"prefix", b"last_said")
+OF_OTHERS = (b"prefix", b"last_said", b"nccl_init")
 """Where the rank of a line comes from that a launcher wrote before it."""
 
 
@@ -28,9 +29,25 @@ def of_others(rank: int, columns: Mapping[str, Sequence[Any]]) -> bool:
     and what a launcher writes before its lines says so, or the names by which several ranks speak in it."""
     if sum(kind == "last_said" for kind in columns.get("kind", ())) > 1:
         return True
+    setups = zip(columns.get("kind", ()), columns.get("host", ()), columns.get("pid", ()), strict=True)
+    if len({(host, pid) for kind, host, pid in setups if kind == "nccl_init" and pid is not None}) > 1:
+        return True
     pairs = zip(columns.get("rank", ()), columns.get("rank_from", ()), strict=True)
     said = Counter(other for other, how in pairs if how == _PREFIX)
     return bool(said) and 2 * said[rank] <= said.total()
+
+
+def only_speaker(columns: Mapping[str, Sequence[Any]]) -> int | None:
+    """The rank that alone speaks in a log, if no other line of it tells another."""
+    rows = zip(columns.get("kind", ()), columns.get("rank", ()), columns.get("fields", ()), strict=True)
+    said = {rank for _, rank, _ in rows if rank is not None}
+    for kind, fields in zip(columns.get("kind", ()), columns.get("fields", ()), strict=True):
+        if (
+            kind == "last_said"
+            and (speaker := msgspec.json.decode(fields or "{}").get("speaker")) is not None
+        ):
+            said.add(speaker)
+    return said.pop() if len(said) == 1 else None
 
 
 def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
@@ -63,6 +80,27 @@ def without_tags_of_agents(events: pl.DataFrame) -> pl.DataFrame:
             pl.when(wrong).then(None).otherwise("rank_from").alias("rank_from"),
         )
         if lies.height
+        else events
+    )
+
+
+def with_tasks_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
+    """Where a launcher labels lines with the number of a task (`srun -l`), and all lines of its file that tell a rank
+    tell that number: whoever wrote a line without a rank is the rank of its label."""
+    task = pl.col("fields").str.json_path_match("$.task").cast(pl.Int32, strict=False)
+    how = pl.col("rank_from").cast(pl.String)
+    both = events.filter(task.is_not_null() & how.is_in(["prefix", "line", "default_group", "app"]))
+    agreed = both.group_by("log").agg(
+        (task == pl.col("rank")).all().alias("all"), pl.col("rank").max().alias("most")
+    )
+    logs = agreed.filter(pl.col("all") & (pl.col("most") > 0))["log"]
+    lacks = pl.col("rank").is_null() & task.is_not_null() & pl.col("log").is_in(logs.implode())
+    return (
+        events.with_columns(
+            pl.when(lacks).then(task).otherwise("rank").alias("rank"),
+            pl.when(lacks).then(pl.lit("prefix", _FROM)).otherwise("rank_from").alias("rank_from"),
+        )
+        if logs.len()
         else events
     )
 

@@ -24,6 +24,7 @@ def by_device(events: pl.DataFrame) -> pl.DataFrame:
         "log", "host", "pid", pl.col("fields").str.json_path_match("$.device").cast(pl.Int64, strict=False)
     )  # fmt: skip
     owners = _owners(events.filter(ncclish), events, lines) if lines.height else []
+    owners = owners or _of_one_host(events, lines)
     if not owners:
         return events
     known = pl.DataFrame(
@@ -35,6 +36,20 @@ def by_device(events: pl.DataFrame) -> pl.DataFrame:
         pl.when(found).then("found").otherwise("rank").alias("rank"),
         pl.when(found).then(pl.lit("device", _FROM)).otherwise("rank_from").alias("rank_from"),
     ).select(events.columns)
+
+
+def _of_one_host(events: pl.DataFrame, lines: pl.DataFrame) -> list[tuple[int, str, int, int]]:
+    """Where nothing tells any rank, and one communicator of one host has as many members as there are processes, each
+    with a device of its own from none on: programs number ranks so on one host."""
+    sizes = events["fields"].str.json_path_match("$.nranks").cast(pl.Int64, strict=False).drop_nulls()
+    rows = lines.unique().rows()
+    devices = {device for _, _, _, device in rows}
+    processes = {pid for _, _, pid, _ in rows}
+    whole = bool(sizes.len()) and sizes.max() == len(processes) == len(devices) == len(rows) > 1
+    told = events["rank"].drop_nulls().len() > 0 or events["host"].drop_nulls().n_unique() > 1
+    if not whole or told or devices != set(range(len(devices))):
+        return []
+    return [(log, host, pid, device) for log, host, pid, device in rows]
 
 
 def _owners(

@@ -20,6 +20,7 @@ _SURE = ("prefix", "line", "app", "default_group")
 _OF_OTHERS = "^(K|R|P3|P4|P6|P7)"
 _OF_CLUSTERS = ("pod_oom", "pod_evicted", "pod_ended", "pod_unscheduled")
 _NAMES = re.compile(r"[\s/:]+")
+_ORDINAL = re.compile(r"([\w.-]*[A-Za-z][\w.-]*?)-(\d{1,5})$")
 _FEWEST = 2
 
 
@@ -43,6 +44,8 @@ def tie_pods(events: pl.DataFrame, told: Iterable[ToldPod], world: int | None) -
         _unambiguous((part, rank) for name, rank in pairs for part in _parts(name)),
     )
     clusters = rows.filter(kind.is_in(list(_OF_CLUSTERS)))
+    listed = rows.filter(kind.is_in(["pod_listed", *_OF_CLUSTERS]))["pod"].to_list()
+    parts |= _by_ordinals(parts, listed, world)
     if len(set(parts.values())) >= _FEWEST:
         parts |= _left_over(parts, set(clusters["pod"].to_list()), world)
     names = rows["pod"].unique().to_list()
@@ -72,6 +75,19 @@ def _parts(name: str) -> list[str]:
 def _of_parts(name: str, ranks: dict[str, int]) -> int | None:
     found = {ranks[part] for part in _parts(name) if part in ranks}
     return found.pop() if len(found) == 1 else None
+
+
+def _by_ordinals(known: dict[str, int], pods: Iterable[str], world: int | None) -> dict[str, int]:
+    """A set of as many pods as there are ranks, numbered from none on, with a rank each: the number is the rank, unless
+    a pod that tells its own tells another."""
+    numbered = {part: _ORDINAL.match(part) for pod in pods for part in _parts(pod)}
+    found = {part: (match[1], int(match[2])) for part, match in numbered.items() if match is not None}
+    for stem in {stem for stem, _ in found.values()}:
+        of_set = {part: number for part, (name, number) in found.items() if name == stem}
+        agrees = all(known.get(part, number) == number for part, number in of_set.items())
+        if world and set(of_set.values()) == set(range(world)) and len(of_set) == world > 1 and agrees:
+            return of_set
+    return {}
 
 
 def _left_over(known: dict[str, int], pods: set[str], world: int | None) -> dict[str, int]:
