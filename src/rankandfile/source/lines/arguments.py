@@ -137,7 +137,7 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
                 return inside
             text = place.module.lines[made.lineno - 1].strip()
             return Origin(place, made.lineno, text, why(places.program, place.function, made.value), depth)
-        given = _from_caller(places, path, depth, value, place.function)
+        given = from_caller(places, path, depth, value, place.function)
         if given is None:
             text = place.module.lines[value.lineno - 1].strip()
             return Origin(place, value.lineno, text, why(places.program, place.function, value), depth)
@@ -203,7 +203,7 @@ def _before_copies(function: Function, made: ast.Assign | None) -> ast.Assign | 
     return made
 
 
-def _from_caller(
+def from_caller(
     places: SourcePlaces, path: CallPath, depth: int, value: ast.expr, function: Function
 ) -> ast.expr | None:
     """What the frame around gave for the parameter that the value is."""

@@ -30,6 +30,7 @@ _SOURCES = {
     "environment": "this process's environment",
     "clock": "this rank's clock",
     "set_order": "the order of a set, which differs from process to process",
+    "arrival": "the order in which things are done on this rank",
     "rng": "a random number of this process",
     "queue": "what has reached this rank's queue",
     "signal": "a signal that this rank alone may get",
