@@ -81,6 +81,8 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         divergence=in_document.divergence(facts, p, "argument"),
         location=lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
+        # The call itself is made by all, each on a group: nobody took a branch to it.
+        instead_of="rank_conditional",
         contradicted_by="a branch on which the call belongs to that group",
     )
 
