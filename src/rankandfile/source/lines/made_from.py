@@ -73,6 +73,18 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
     return None
 
 
+def answers(program: Program, function: Function) -> list[Entry]:
+    """The expressions that the function returns, and the tests upon which it does, but for those that are the same on
+    all ranks."""
+    tests = [node for node, _ in _in_body(function)]
+    found = [(node, why(program, function, node)) for node in (*tests, *_results(function))]
+    return [
+        Entry(function, node.lineno, node, reason, True)
+        for node, reason in found
+        if reason.level != "uniform"
+    ]
+
+
 def _differing(program: Program, function: Function, node: ast.expr, test: bool) -> Entry | None:
     asked = tested(function.module.lines, node.lineno, node) if test else node
     reason = why(program, function, asked)

@@ -20,8 +20,8 @@ from rankandfile.source.lines.arguments import assigned, calls_on, from_caller
 from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.made_from import Entry, enters
-from rankandfile.source.program.names import resolve
+from rankandfile.source.lines.made_from import Entry, answers, enters
+from rankandfile.source.program.names import enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace
 
 _Loop: TypeAlias = "ast.For | ast.AsyncFor"
@@ -65,7 +65,9 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
         return None
     for call in chosen:
         if (loop := _of_items(place, call.func)) is not None:
-            return _items(search, place, loop, divergence, story)
+            wanted = _by_own_wish(search, place, loop, [c for c in callees if c is not None and c.known])
+            found = _items(search, place, loop, divergence, story)
+            return replace(at(wanted, divergence, "items"), story=story) if wanted is not None else found
     for around, loop in _came_from(search, one.path[:depth], place, chosen):
         found = _items(search, around, loop, divergence, story)
         if found.reason is not None and found.reason.level == "varying":
@@ -81,6 +83,34 @@ def _items(
     found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
     reason = search.why(place, again)
     return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.iter))
+
+
+def _by_own_wish(search: Search, place: SourcePlace, loop: _Loop, callees: list[SourcePlace]) -> Entry | None:
+    """The items are filtered by a method of their own (`if each.wants(step)`): where the one that is left out has it.
+
+    The filter is the same line for all items; what it asks stands in the class of one of the two that were called.
+    """
+    entry = enters(search.program, place.function, loop.iter)
+    if entry is None or not entry.test:
+        return None
+    asked = {
+        n.func.attr
+        for n in ast.walk(entry.node)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
+    }
+    classes = [cls for callee in callees if (cls := enclosing_class(callee.function)) is not None]
+    found = {
+        answer.line: answer
+        for name in asked
+        for cls in classes
+        if (own := method(cls, name)) is not None
+        for answer in answers(search.program, own)
+    }
+    if len(found) != 1:
+        return None
+    own = next(iter(found.values()))
+    # Whose method it is, is not always known where it is called: what it is asked with differs as the filter shows.
+    return own if own.reason.level == "varying" else replace(own, reason=entry.reason)
 
 
 def _of_items(place: SourcePlace, value: ast.expr) -> _Loop | None:
