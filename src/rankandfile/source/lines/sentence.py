@@ -49,6 +49,7 @@ _FROM = {
     "order": "The order of the calls comes from",
     "filled": "What decides there was filled, or not, upon",
     "callee": "Which of the two it calls comes from",
+    "dropped": "The loop comes to fewer items where an exception is caught by",
     "again": "That it is tried again is said by",
     "remembered": "Results are kept by",
     "put_off": "Whether it is, is decided by",
