@@ -108,9 +108,9 @@ def _by_own_wish(search: Search, place: SourcePlace, loop: _Loop, callees: list[
     }
     if len(found) != 1:
         return None
-    own = next(iter(found.values()))
+    line = next(iter(found.values()))
     # Whose method it is, is not always known where it is called: what it is asked with differs as the filter shows.
-    return own if own.reason.level == "varying" else replace(own, reason=entry.reason)
+    return line if line.reason.level == "varying" else replace(line, reason=entry.reason)
 
 
 def _of_items(place: SourcePlace, value: ast.expr) -> _Loop | None:

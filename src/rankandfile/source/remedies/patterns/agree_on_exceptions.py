@@ -23,8 +23,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     ):
         return Refusal(
             "agree_on_exceptions",
-            f"line {handler.lineno} catches in a generator, which is asked as often as each rank needs: hand on something "
-            "for what could not be read, or raise for all ranks where its items are used.",
+            f"line {handler.lineno} catches in a generator, which is asked as often as each rank needs: hand on "
+            "something for what could not be read, or raise for all ranks where its items are used.",
         )
     return _decide_to_raise(place, plain, handler, attempt) or _take_out(place, plain, handler, attempt)
 
