@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.source.toy_runs import located, place, play
+from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
 WISHES = """
 import torch.distributed as dist
@@ -157,6 +157,37 @@ def numbers(lines):
         yield number if number > 0 else -number
 """
 
+NO_GROUP = """
+import torch.distributed as dist
+from layout import Layout
+
+
+class Norms:
+    def __init__(self, layout):
+        self.layout = layout
+
+    def of(self, value, name):
+        dist.all_reduce(value, group=self.layout.named(name))
+
+
+def main():
+    norms = Norms(Layout(dist.get_rank()))
+    for n in range(3):
+        norms.of(n, "all")
+        norms.of(n, "tied")
+"""
+
+LAYOUT = """
+class Layout:
+    def __init__(self, rank):
+        self.groups = {"all": "all"}
+        if rank != 1:
+            self.groups["tied"] = "tied"
+
+    def named(self, name):
+        return self.groups.get(name)  # <-
+"""
+
 PROGRAMS = {
     "items that are asked whether they want": {"train": WISHES},
     "what is done first": {"train": ARRIVALS},
@@ -173,6 +204,16 @@ def test_the_line_that_decides(name: str) -> None:
     run = play(**PROGRAMS[name])
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
+
+
+def test_a_group_that_is_not_found_is_looked_for_where_it_comes_out_as_none() -> None:
+    run = play(layout=LAYOUT, train=NO_GROUP)
+    for rank in (0, 2):
+        # On a group of their own: rank 1 alone makes them on that of all.
+        run.calls[rank] = [made for made in run.calls[rank] if made[1][1][2] != 17]
+    given = verdict_of(run, 1, "group_mismatch")
+    found = locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
 
 
 def test_another_order_is_no_call_left_out() -> None:
