@@ -47,3 +47,17 @@ def test_a_group_that_is_not_there_is_the_whole_job() -> None:
     verdict = best(case_of(Job({WORLD: list(range(6)), **groups}, programs, descs=descs)))
     assert (verdict.cause, blamed(verdict)) == ("group_mismatch", [1, 4])
     assert verdict.divergence is not None and verdict.divergence.seq == 7
+
+
+def test_two_groups_that_are_both_whole_leave_open_which_was_meant() -> None:
+    groups = {"pair": [0, 2], "tp0": [0, 1, 2], "tp1": [3, 4, 5]}
+
+    def day(rank: int, *, late: bool) -> list[Step]:
+        extra = [Call("pair" if rank in (0, 2) else WORLD, "all_reduce", 2, "train.py:21")] if late else []
+        own = Call(f"tp{rank // 3}", "all_reduce", 64, "train.py:19")
+        return [own, *extra, Call(WORLD, "all_gather", 1, "train.py:22")]
+
+    programs = {rank: [*loop(day(rank, late=False), 4), *day(rank, late=True)] for rank in range(6)}
+    verdict = best(case_of(Job({WORLD: list(range(6)), **groups}, programs, backend="gloo")))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("group_mismatch", "hypothesis", [])
+    assert verdict.suspects and "the calls do not tell" in verdict.sentence
