@@ -65,9 +65,9 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
         return None
     for call in chosen:
         if (loop := _of_items(place, call.func)) is not None:
-            wanted = _by_own_wish(search, place, loop, [c for c in callees if c is not None and c.known])
-            found = _items(search, place, loop, divergence, story)
-            return replace(at(wanted, divergence, "items"), story=story) if wanted is not None else found
+            known = [callee for callee in callees if callee is not None and callee.known]
+            wanted = _by_own_wish(search, place, loop, known, divergence, story)
+            return wanted or _items(search, place, loop, divergence, story)
     for around, loop in _came_from(search, one.path[:depth], place, chosen):
         found = _items(search, around, loop, divergence, story)
         if found.reason is not None and found.reason.level == "varying":
@@ -85,7 +85,14 @@ def _items(
     return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.iter))
 
 
-def _by_own_wish(search: Search, place: SourcePlace, loop: _Loop, callees: list[SourcePlace]) -> Entry | None:
+def _by_own_wish(
+    search: Search,
+    place: SourcePlace,
+    loop: _Loop,
+    callees: list[SourcePlace],
+    divergence: CodeDivergence,
+    story: str,
+) -> FoundLine | None:
     """The items are filtered by a method of their own (`if each.wants(step)`): where the one that is left out has it.
 
     The filter is the same line for all items; what it asks stands in the class of one of the two that were called.
@@ -100,7 +107,7 @@ def _by_own_wish(search: Search, place: SourcePlace, loop: _Loop, callees: list[
     }
     classes = [cls for callee in callees if (cls := enclosing_class(callee.function)) is not None]
     found = {
-        answer.line: answer
+        (answer.function, answer.line): answer
         for name in asked
         for cls in classes
         if (own := method(cls, name)) is not None
@@ -110,7 +117,11 @@ def _by_own_wish(search: Search, place: SourcePlace, loop: _Loop, callees: list[
         return None
     line = next(iter(found.values()))
     # Whose method it is, is not always known where it is called: what it is asked with differs as the filter shows.
-    return line if line.reason.level == "varying" else replace(line, reason=entry.reason)
+    line = line if line.reason.level == "varying" else replace(line, reason=entry.reason)
+    module = entry.function.module
+    text = without_comment(module.lines[entry.line - 1].strip())
+    story += f" The items are filtered by `{text}` ({module.path.rsplit('/', 1)[-1]}:{entry.line})."
+    return replace(at(line, divergence, "items"), story=story)
 
 
 def _of_items(place: SourcePlace, value: ast.expr) -> _Loop | None:
