@@ -219,6 +219,31 @@ def test_a_set_has_an_order_of_its_own_in_every_process() -> None:
     assert of(loop % "sorted(names)", "for name").level == "uniform"
 
 
+def test_what_is_done_first_is_another_thing_on_each_rank() -> None:
+    body = "from concurrent.futures import as_completed\njobs = [pool.submit(n) for n in range(3)]\n"
+    loop = body + "for job in %s:\n    dist.barrier()\n"
+    assert of(loop % "as_completed(jobs)", "for job").source == "arrival"
+    assert of(loop % "jobs", "for job").level != "varying"
+
+
+def test_a_prepared_loader_gives_each_rank_its_own_batches_and_as_many() -> None:
+    body = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
+    body += "model, loader = accelerator.prepare(torch.nn.Linear(1, 1), DataLoader(list(range(9))))\n"
+    body += "for batch in loader:\n    if batch.sum() > 3:\n        dist.barrier()\n"
+    assert of(body, "for batch").level == "uniform"
+    found = of(body)
+    assert (found.level, found.source) == ("varying", "local_data")
+
+
+def test_how_often_a_metric_was_updated() -> None:
+    body = "from torchmetrics import MeanMetric\nmetric = MeanMetric()\n{guard}metric.update(1)\n"
+    body += "if metric.update_count:\n    dist.barrier()\n"
+    found = of(body.format(guard="if dist.get_rank() == 0: "), "if metric")
+    assert (found.level, found.source) == ("varying", "rank_api")
+    assert "is counted on" in found.sentence
+    assert of(body.format(guard=""), "if metric").level != "varying"
+
+
 def test_a_random_number_by_the_seed_it_is_drawn_after() -> None:
     body = "{seed}\nif random.random() < 0.5:\n    dist.barrier()\n"
     assert of(body.format(seed="random.seed(1)")).level == "unknown"

@@ -480,6 +480,35 @@ def test_the_first_rank_names_the_root() -> None:
     assert "src=guard.share(owner)" in changed(files, "is not None", sites=(second,), **known)[-1]
 
 
+def test_a_root_that_more_goes_by_is_shared_where_it_is_made() -> None:
+    files = train(
+        """def crown(scores, rows):
+    winner = best_of(scores)
+    dist.gather(scores, rows, dst=winner)
+    return winner == 0
+"""
+    )
+    site = Site((0, 1), "gather", "train.py", 6, "crown")
+    lines = changed(files, "winner = best_of", cause="root_mismatch", sites=(site,))
+    assert lines[-1] == "+ winner = guard.share(best_of(scores))"
+
+
+@pytest.mark.parametrize(
+    ("asked", "instead"),
+    [("as_completed(jobs)", "jobs"), ("pool.imap_unordered(work, parts)", "pool.imap(work, parts)")],
+)
+def test_items_are_taken_in_the_order_in_which_they_were_asked_for(asked: str, instead: str) -> None:
+    files = train(
+        f"""def settle(pool, parts):
+    jobs = [pool.submit(work, part) for part in parts]
+    for job in {asked}:
+        HANDLERS[kind_of(job)](job)
+"""
+    )
+    lines = changed(files, "for job in", cause="order_inversion")
+    assert lines[-1] == f"+ for job in {instead}:"
+
+
 def test_lists_of_any_length_are_gathered() -> None:
     files = Texts(
         train="""

@@ -66,6 +66,8 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     elsewhere = _where_others_make_it(facts, p)
     if elsewhere is None:
         return None
+    if _as_well_the_others(facts, p):
+        return _either_group(facts, wait_end, p)
     where = f", {p.place}" if p.place else ""
     return Finding(
         cause=CAUSE.word,
@@ -81,7 +83,46 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         divergence=in_document.divergence(facts, p, "argument"),
         location=lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
+        # The call itself is made by all, each on a group: nobody took a branch to it.
+        instead_of="rank_conditional",
         contradicted_by="a branch on which the call belongs to that group",
+    )
+
+
+def _as_well_the_others(facts: Facts, p: DivergencePoint) -> bool:
+    """All members of the group on which it was made came there, and nobody made the call before: those who made it on
+    the group of all may as well have fallen back to that."""
+    assert p.came is not None
+    group = int(p.came["group"])
+    members, slot = facts.membership.members[group], p.came["slot"]
+    if not set(members) <= set(p.culprits) or len(members) < len(p.culprits) or slot is None:
+        return False
+    if len(facts.membership.members[p.group]) < (facts.case.world_size or 0) or p.group == group:
+        return False
+    here = pl.col("stack") == p.came["stack"]
+    made = facts.call_table.calls.filter(here).group_by("rank").len()["len"].max()
+    return made == 1 and all(lookup.call_at(facts, r, group, slot) is not None for r in members)
+
+
+def _either_group(facts: Facts, wait_end: WaitEnd, p: DivergencePoint) -> Finding:
+    assert p.came is not None
+    here, there = (lookup.group_words(facts, g) for g in (p.group, int(p.came["group"])))
+    return Finding(
+        cause=CAUSE.word,
+        confidence="hypothesis",
+        sentence=told(
+            f"{upper(ranks_words(p.normal))} made the {lookup.call_words(facts, p.came)} on group {here}, and "
+            f"{ranks_words(p.culprits)} on group {there}, to which all its members came. Which of the two was meant, "
+            "the calls do not tell: a group that is not handed over is the default one.",
+            waiting_sentence(facts, wait_end, p.normal),
+        ),
+        culprits=p.normal,
+        doing=dict.fromkeys(p.normal, "made the call on the group of all"),
+        divergence=in_document.divergence(facts, p, "argument"),
+        location=lookup.location_of(facts, p.expected or p.came),
+        evidence=in_document.evidence(facts, p),
+        instead_of="skipped_collective",
+        contradicted_by="the source of the argument",
     )
 
 

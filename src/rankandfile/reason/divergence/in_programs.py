@@ -35,11 +35,20 @@ def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergenceP
         return found
     if diverged.expected[1] >= found.expected["record"] or not _on_common_ground(facts, diverged, mate):
         return found
+    if not diverged.difference.exact and _from_the_start(facts, diverged):
+        return found
     sure = diverged.difference.confirmed > 0 or diverged.difference.kind == "substituted"
     if not sure:
         return found
     result = _from_program(facts, diverged, found.culprits, found.normal)
     return replace(placed(facts, result) if result.kind == "substituted" else result, other=found.other)
+
+
+def _from_the_start(facts: WaitFacts, diverged: ProgramDivergence) -> bool:
+    """Their first calls of all differ already, and none is lost: the two have other parts in the job, and no one call
+    sets them right."""
+    rows = [lookup.call_of_record(facts, *call) for call in (diverged.expected, diverged.came) if call]
+    return len(rows) > 1 and all(row is not None and row["slot"] == row["seq"] == 1 for row in rows)
 
 
 def _on_common_ground(facts: WaitFacts, diverged: ProgramDivergence, mate: int) -> bool:

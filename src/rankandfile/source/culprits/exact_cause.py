@@ -5,6 +5,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the code shows | then it is |
 | --- | --- |
 | a handler swallowed what was raised in between (not for a rank that left) | swallowed_exception |
+| a generator caught an exception, and its loop came to fewer items | swallowed_exception |
 | the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
 | the loop over the rank's own share of the data, or what is left of it, ended, and no more varies | uneven_inputs |
@@ -72,6 +73,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return None
     if found.kind == "caught":
         return "swallowed_exception" if cause in _PATHS and not _CAUGHT.off else None
+    if found.kind == "dropped":
+        return "swallowed_exception" if cause != "early_exit" and not _CAUGHT.off else None
     if found.kind == "share":
         return None if _SHARE.off else "uneven_inputs"
     if found.kind == "items" and found.unordered:

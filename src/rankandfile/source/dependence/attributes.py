@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import scope_of
-from rankandfile.source.registry.tables import is_pure, is_uniform, sanitiser, source
+from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uniform, sanitiser, source
 
-from . import control, instances, origins, returned
+from . import control, how_often, instances, origins, returned
 from .assignments import Definition
 from .frame import Frame, Instance, called
 from .objects.of_expressions import is_property
@@ -79,6 +79,8 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
         known = source(f"{name}.{e.attr}")
         if known is not None:
             found.append(origins.from_table(known, e, frame))
+        elif canonical(f"{name}.{e.attr}") in TABLE.counts:
+            found.append(how_often.how_often(ev, e, TABLE.counts[canonical(f"{name}.{e.attr}")]))
         elif is_uniform(f"{name}.{e.attr}") or sanitiser(f"{name}.{e.attr}") is not None:
             found.append(UNIFORM)
     if found:

@@ -73,7 +73,7 @@ def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: F
     value = ev.value(first, frame, path)
     if name == "sorted":
         key = argument(e, "key")
-        if path and path[0] in (("order", None), EACH) and value.source == "set_order":
+        if path and path[0] in (("order", None), EACH) and value.source in origins.ORDERS:
             value = ev.value(first, frame, (LEN,))
         if key is not None and path and path[0][0] in ("order", "each"):
             value = join([value, _key(ev, key, frame)])

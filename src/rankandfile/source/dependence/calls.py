@@ -110,7 +110,7 @@ def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
                 full = canonical(f"{name}.{e.func.attr}")
                 if full in PARSED:
                     return UNIFORM
-                if _known(full):
+                if _known(full) or full in TABLE.wraps or origins.as_done(full):
                     found.append(_external(ev, full, e, frame, path))
     if found:
         return join(found)
@@ -166,6 +166,9 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
         return ev.all(arguments(e), frame).sanitised(groups.span(ev, e, rule, frame))
     if random_state.family(name):
         return random_state.draw(ev, name, e, frame)
+    if origins.as_done(name):
+        items = ev.all(arguments(e), frame, path)
+        return join([items, origins.arrival(e, frame)]) if path and path[0][0] in ("each", "order") else items
     known = source(name)
     if known is not None:
         return _positioned(ev, e, frame, name, path)
@@ -174,7 +177,7 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     if name in loaders.LOADERS:
         return loaders.loader(ev, e, frame, path)
     if name in TABLE.wraps:
-        return UNIFORM if not path else ev.all(e.args[:1], frame, path)
+        return loaders.prepared(ev, e, frame, path)
     if name.startswith("builtins."):
         return builtin(ev, name.removeprefix("builtins."), e, frame, path)
     if is_pure(name):

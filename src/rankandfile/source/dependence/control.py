@@ -11,7 +11,7 @@ from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.graph import Node
 
-from . import counted, failures
+from . import counted, failures, origins
 from .assignments import Definition
 from .frame import Frame
 from .reaching_assignments import reaching
@@ -56,7 +56,7 @@ def _ordered(ev: Evaluator, iterable: ast.expr, frame: Frame) -> Value:
     """Only what is about the order of the items counts, not the items."""
     items = ev.value(iterable, frame, (EACH,))
     key = isinstance(iterable, ast.Call) and any(k.arg == "key" for k in iterable.keywords)
-    return items if items.source == "set_order" or (key and items.differs) else UNIFORM
+    return items if items.source in origins.ORDERS or (key and items.differs) else UNIFORM
 
 
 def choice(ev: Evaluator, found: list[Definition], frame: Frame, uses: list[Node]) -> Value:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FURTHEST = 3
 _MOST_PLACES = 32
-_NO_CHOICE = ("for", "while", "comprehension", "call")
+NO_CHOICE = ("for", "while", "comprehension", "call")
 
 
 def on_the_way(
@@ -41,7 +41,7 @@ def on_the_way(
         outer = further.setdefault(caller, Frame(caller, None, frame.depth + 1))
         graph = reaching(caller).graph
         for condition in between_nodes(caller, nodes, {graph.returns, graph.raises}, [graph.entry]):
-            if condition.kind not in _NO_CHOICE:
+            if condition.kind not in NO_CHOICE:
                 yield condition, outer
     for outer in further.values():
         yield from on_the_way(ev, outer, seen | {frame.function})

@@ -233,6 +233,10 @@ def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Fram
         return UNKNOWN
     target = resolve(frame.function, call.func)
     dotted_name = target.dotted if isinstance(target, External) else ""
+    if not dotted_name and any(
+        name.startswith("logging.") for name in ev.objects.externals(call.func, frame)
+    ):
+        return UNKNOWN
     file = frame.function.module.path
     if dotted_name.startswith((*_READS, *_CHANGES)):
         reads = dotted_name.startswith(_READS)

@@ -37,6 +37,21 @@ def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     return _own(value, "local_data", link)
 
 
+def prepared(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
+    """What a framework made of the model, optimizer and loaders that it was given, in their order: of a loader each
+    rank has its own share, of equal length; anything else stays what it was."""
+    given = e.args
+    if len(given) > 1 and path and path[0][0] == "item" and isinstance(path[0][1], int):
+        given, path = given[path[0][1] :][:1], path[1:]
+    if not path:
+        return UNIFORM
+    if given and any(name in LOADERS for name in ev.objects.externals(given[0], frame)):
+        file = frame.function.module.path
+        link = Link(file, e.lineno, text(e, 60), f"holds this rank's batches only ({file}:{e.lineno})")
+        return UNIFORM if path[0] == LEN else Value("varying", source="local_data", chain=(link,))
+    return ev.all(given[:1], frame, path)
+
+
 def _own(value: Value, source: str, link: Link) -> Value:
     if not value.differs:
         return value

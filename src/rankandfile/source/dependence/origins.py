@@ -58,6 +58,29 @@ def gradient_handed_over(name: str, frame: Frame) -> Value:
     return here("local_data", words, place, frame)
 
 
+#: Kinds of which only the order is another one on each rank: the items are the same.
+ORDERS = frozenset({"set_order", "arrival"})
+#: Calls that give what was asked for in the order in which it is done.
+_AS_DONE = frozenset(
+    {
+        "asyncio.as_completed",
+        "concurrent.futures.as_completed",
+        "asyncio.tasks.as_completed",
+        "multiprocessing.Pool.imap_unordered",
+        "multiprocessing.pool.Pool.imap_unordered",
+        "multiprocessing.pool.ThreadPool.imap_unordered",
+    }
+)
+
+
+def as_done(name: str) -> bool:
+    return name in _AS_DONE
+
+
+def arrival(e: ast.expr, frame: Frame) -> Value:
+    return here("arrival", "the order in which things are done, on each rank another one", e, frame)
+
+
 def set_order(e: ast.expr, frame: Frame) -> Value:
     return here("set_order", "a set, whose order differs from process to process", e, frame)
 

@@ -44,6 +44,9 @@ def deciding(
     `"raise"` an exception that leaves it, `"end"` either.
     """
     graph = graph_of(function)
+    if isinstance(here, Point) and here.call and not graph.calls(here.line, here.call):
+        # A property, an operator, or a framework's own frames: the line names no such call.
+        here = here.line
     far = _places(graph, there)
     found = _conditions(function, graph, _places(graph, here), far, after)
     if found or isinstance(here, Point):

@@ -13,6 +13,7 @@ from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPath, Stop
+from .no_group import none_from
 
 _ROOTS = {"src", "dst", "root", "group_src", "group_dst"}
 _FURTHEST = 4
@@ -137,12 +138,23 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
                 return inside
             text = place.module.lines[made.lineno - 1].strip()
             return Origin(place, made.lineno, text, why(places.program, place.function, made.value), depth)
-        given = _from_caller(places, path, depth, value, place.function)
+        if cause == "group_mismatch":
+            without = none_from(places.program, place.function, value)
+            if without is not None:
+                return _at(places, *without)
+        given = from_caller(places, path, depth, value, place.function)
         if given is None:
             text = place.module.lines[value.lineno - 1].strip()
             return Origin(place, value.lineno, text, why(places.program, place.function, value), depth)
         depth, value = depth - 1, given
     return None
+
+
+def _at(places: SourcePlaces, function: Function, value: ast.expr) -> Origin:
+    module = function.module
+    place = SourcePlace(module.path, module, function, value.lineno)
+    text = module.lines[value.lineno - 1].strip()
+    return Origin(place, value.lineno, text, why(places.program, function, value))
 
 
 def _decided_inside(places: SourcePlaces, place: SourcePlace, value: ast.expr) -> Origin | None:
@@ -203,7 +215,7 @@ def _before_copies(function: Function, made: ast.Assign | None) -> ast.Assign | 
     return made
 
 
-def _from_caller(
+def from_caller(
     places: SourcePlaces, path: CallPath, depth: int, value: ast.expr, function: Function
 ) -> ast.expr | None:
     """What the frame around gave for the parameter that the value is."""

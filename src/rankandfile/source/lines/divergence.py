@@ -103,7 +103,11 @@ def _standing(paths: CallPaths, cohort: Cohort) -> tuple[int, int] | None:
 
 def _side(paths: CallPaths, ranks: str, rank: int, calls: list[Made], position: int) -> Side:
     if 0 <= position < len(calls):
-        return Side(ranks, rank, calls[position].path, calls[position])
+        made = calls[position]
+        if not made.path and position == len(calls) - 1:
+            # Some dumps keep no frames. A rank that was seen after its last call was in it, or on its way from it.
+            return Side(ranks, rank, paths.now(rank), made, seen=True)
+        return Side(ranks, rank, made.path, made)
     return Side(ranks, rank, paths.now(rank), None, seen=bool(paths.now(rank)))
 
 

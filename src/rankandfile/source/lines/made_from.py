@@ -20,7 +20,7 @@ from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted
-from rankandfile.source.flow import tested
+from rankandfile.source.flow import Condition, tested
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import Class, method, resolve
 from rankandfile.source.program.scopes import own_nodes
@@ -43,6 +43,8 @@ class Entry:
     """It is the test of an `if`, not a part of an expression."""
     fills: bool = False
     """Upon it something is put into a collection, or is not."""
+    caught: bool = False
+    """It is a handler: what raised gives an item less, or none any more."""
 
 
 def enters(program: Program, function: Function, value: ast.expr) -> Entry | None:
@@ -51,6 +53,7 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
     queue: deque[tuple[Function, ast.expr, int]] = deque([(function, value, 0)])
     seen: set[tuple[Function, ast.expr]] = set()
     entered: set[Function] = {function}
+    swallowed: Entry | None = None
     while queue and len(seen) < _MOST:
         inside, expression, depth = queue.popleft()
         if (inside, expression) in seen or depth > _FURTHEST:
@@ -67,10 +70,24 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
                     found = _differing(program, target, node, test)
                     if found is not None:
                         return found
+                swallowed = swallowed or _swallowed(program, target)
                 queue.extend((target, each, depth + 1) for each in _results(target))
             elif made is not None:
                 queue.append((target, made, depth + 1))
-    return None
+    # Only where nothing else makes the shares unequal: many a reader guards against what never happens.
+    return swallowed
+
+
+def answers(program: Program, function: Function) -> list[Entry]:
+    """The expressions that the function returns, and the tests upon which it does, but for those that are the same on
+    all ranks."""
+    tests = [node for node, _ in _in_body(function)]
+    found = [(node, why(program, function, node)) for node in (*tests, *_results(function))]
+    return [
+        Entry(function, node.lineno, node, reason, True)
+        for node, reason in found
+        if reason.level != "uniform"
+    ]
 
 
 def _differing(program: Program, function: Function, node: ast.expr, test: bool) -> Entry | None:
@@ -121,10 +138,50 @@ def _tests_around(function: Function, site: ast.AST) -> Iterator[ast.expr]:
             yield outer.test
 
 
+def _one_either_way(node: ast.If) -> bool:
+    """Each arm hands on one item, and goes on: which one it takes does not change how many there are."""
+    for arm in (node.body, node.orelse):
+        if len(arm) == 1 and isinstance(arm[0], ast.If):
+            if not _one_either_way(arm[0]):
+                return False
+            continue
+        steps = [
+            n
+            for statement in arm
+            for n in ast.walk(statement)
+            if isinstance(n, (*_STEPS, ast.For, ast.While))
+        ]
+        if len(steps) != 1 or not isinstance(steps[0], ast.Yield):
+            return False
+    return True
+
+
+def _swallowed(program: Program, function: Function) -> Entry | None:
+    """A handler in a generator that hands on nothing for what raised, and does not raise itself."""
+    nodes = list(own_nodes(function))
+    if not any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes):
+        return None
+    for handler in (node for node in nodes if isinstance(node, ast.ExceptHandler)):
+        steps = [n for statement in handler.body for n in ast.walk(statement)]
+        if handler.type is None or any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Raise)) for n in steps):
+            continue
+        text = function.module.lines[handler.lineno - 1].strip()
+        reason = why(
+            program, function, Condition(handler.lineno, text, "except", "raised", "not raised", handler)
+        )
+        if reason.level == "varying":
+            return Entry(function, handler.lineno, handler.type, reason, False, caught=True)
+    return None
+
+
 def _in_body(function: Function) -> Iterator[tuple[ast.expr, bool]]:
     """What a function chooses by itself: tests that leave, skip or return, and parts that it takes."""
+    # What is handed on one by one has no part in how often.
+    items = [n for node in own_nodes(function) if isinstance(node, ast.Yield) for n in ast.walk(node)]
     for node in own_nodes(function):
-        if isinstance(node, ast.If):
+        if node in items:
+            continue
+        if isinstance(node, ast.If) and not _one_either_way(node):
             inner = [n for part in (*node.body, *node.orelse) for n in ast.walk(part)]
             if any(isinstance(n, _STEPS) for n in inner):
                 yield node.test, True

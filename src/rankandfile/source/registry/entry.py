@@ -78,5 +78,7 @@ class Table:
     """Attribute that a callback may store into -> what the framework does upon it."""
     hooks: dict[str, dict[str, str | Source]] = field(default_factory=dict)
     """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given."""
+    counts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute of an object that tells how often, or whether, one of its methods was called -> those methods."""
     internals: dict[str, str] = field(default_factory=dict)
     """A function of the framework's own, as a stack names it -> what is going on, in words."""

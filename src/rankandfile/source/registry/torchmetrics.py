@@ -13,6 +13,10 @@ TABLE = Table(
         f"{_M}.forward": "with dist_sync_on_step=True, torchmetrics gathers the metric's state here",
     },
     perhaps=frozenset({f"{_M}.forward"}),
+    counts={
+        f"{_M}.{name}": ("update", "forward")
+        for name in ("update_count", "update_called", "_update_count", "_update_called")
+    },
     families={"torchmetrics": _M},
     internals={
         "gather_all_tensors": "torchmetrics gathers the metric's state from all ranks here",

@@ -7,18 +7,25 @@ the two calls: what decides is where the function came from.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence import Reason
+from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
-from rankandfile.source.lines.arguments import calls_on
+from rankandfile.source.lines.arguments import assigned, calls_on, from_caller
 from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.made_from import Entry, enters
-from rankandfile.source.program.names import resolve
+from rankandfile.source.lines.made_from import Entry, answers, enters
+from rankandfile.source.program.names import enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace
+
+_Loop: TypeAlias = "ast.For | ast.AsyncFor"
+_FURTHEST, _MOST = 5, 24
 
 
 @heuristic(
@@ -56,35 +63,112 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
             return replace(at(entry, divergence, "callee"), story=story)
     if not chosen:
         return None
-    if (loop := _of_items(place, chosen)) is not None:
-        text = without_comment(place.module.lines[loop.lineno - 1].strip())
-        again = Condition(loop.lineno, text, "for", "another round", "exhausted", loop.iter)
-        reason = search.why(place, again)
-        found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
-        first_come = _in_order_of_arrival(search, place, loop.iter)
-        return replace(found, reason=reason, unordered=first_come)
+    for call in chosen:
+        if (loop := _of_items(place, call.func)) is not None:
+            known = [callee for callee in callees if callee is not None and callee.known]
+            wanted = _by_own_wish(search, place, loop, known, divergence, story)
+            return wanted or _items(search, place, loop, divergence, story)
+    for around, loop in _came_from(search, one.path[:depth], place, chosen):
+        found = _items(search, around, loop, divergence, story)
+        if found.reason is not None and found.reason.level == "varying":
+            return found
     return FoundLine(place, place.line, line, divergence=divergence, kind="callee", story=story)
 
 
-def _of_items(place: SourcePlace, calls: list[ast.Call]) -> ast.For | None:
-    """The loop around the line whose items the calls are made on: what comes first there decides."""
-    roots = {node.id for call in calls for node in ast.walk(call.func) if isinstance(node, ast.Name)}
+def _items(
+    search: Search, place: SourcePlace, loop: _Loop, divergence: CodeDivergence, story: str
+) -> FoundLine:
+    text = without_comment(place.module.lines[loop.lineno - 1].strip())
+    again = Condition(loop.lineno, text, "for", "another round", "exhausted", loop.iter)
+    found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
+    reason = search.why(place, again)
+    return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.iter))
+
+
+def _by_own_wish(
+    search: Search,
+    place: SourcePlace,
+    loop: _Loop,
+    callees: list[SourcePlace],
+    divergence: CodeDivergence,
+    story: str,
+) -> FoundLine | None:
+    """The items are filtered by a method of their own (`if each.wants(step)`): where the one that is left out has it.
+
+    The filter is the same line for all items; what it asks stands in the class of one of the two that were called.
+    """
+    entry = enters(search.program, place.function, loop.iter)
+    if entry is None or not entry.test:
+        return None
+    asked = {
+        n.func.attr
+        for n in ast.walk(entry.node)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
+    }
+    classes = [cls for callee in callees if (cls := enclosing_class(callee.function)) is not None]
+    found = {
+        (answer.function, answer.line): answer
+        for name in asked
+        for cls in classes
+        if (own := method(cls, name)) is not None
+        for answer in answers(search.program, own)
+    }
+    if len(found) != 1:
+        return None
+    line = next(iter(found.values()))
+    # Whose method it is, is not always known where it is called: what it is asked with differs as the filter shows.
+    line = line if line.reason.level == "varying" else replace(line, reason=entry.reason)
+    module = entry.function.module
+    text = without_comment(module.lines[entry.line - 1].strip())
+    story += f" The items are filtered by `{text}` ({module.path.rsplit('/', 1)[-1]}:{entry.line})."
+    return replace(at(line, divergence, "items"), story=story)
+
+
+def _of_items(place: SourcePlace, value: ast.expr) -> _Loop | None:
+    """The loop around the line from whose items the value is taken: what comes first there decides."""
     around = [
         node
         for node in ast.walk(place.function.node)
-        if isinstance(node, ast.For) and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+        if isinstance(node, (ast.For, ast.AsyncFor))
+        and node.lineno <= place.line <= (node.end_lineno or node.lineno)
     ]
     for loop in sorted(around, key=lambda node: -node.lineno):
-        if roots & {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}:
+        if _names(value) & _names(loop.target):
             return loop
     return None
 
 
-def _in_order_of_arrival(search: Search, place: SourcePlace, items: ast.expr) -> bool:
-    """What the loop goes over is a set, or a dictionary that is filled as its keys come in."""
+def _came_from(
+    search: Search, path: CallPath, place: SourcePlace, calls: list[ast.Call]
+) -> Iterator[tuple[SourcePlace, _Loop]]:
+    """Loops further out whose items a choice was made by: `HANDLERS[kind](x)`, where `kind` was handed over."""
+    values = [(place, len(path) - 1, call.func) for call in calls]
+    for _ in range(_FURTHEST):
+        further: list[tuple[SourcePlace, int, ast.expr]] = []
+        for where, depth, value in values:
+            if (loop := _of_items(where, value)) is not None:
+                yield where, loop
+            for name in (node for node in ast.walk(value) if isinstance(node, ast.Name)):
+                made = assigned(where.function, name, where.line)
+                if made is not None:
+                    further.append((where, depth, made.value))
+                    continue
+                given = from_caller(search.places, path, depth, name, where.function)
+                outer = search.places.find(path[depth - 1]) if given is not None else None
+                if given is not None and outer is not None and outer.known:
+                    further.append((outer, depth - 1, given))
+        values = further[:_MOST]
+
+
+def _names(value: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+
+
+def _in_order_of_arrival(reason: Reason, items: ast.expr) -> bool:
+    """What the loop goes over is a set, or a dictionary that is filled as its keys come in, or what is done first."""
     if isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute):
-        return items.func.attr in ("values", "items", "keys") and not items.args
-    return search.why(place, Condition(items.lineno, "", "for", "", "", items)).source == "set_order"
+        return reason.source in ORDERS or (items.func.attr in ("values", "items", "keys") and not items.args)
+    return reason.source in ORDERS
 
 
 def at(entry: Entry, divergence: CodeDivergence | None, kind: str) -> FoundLine:

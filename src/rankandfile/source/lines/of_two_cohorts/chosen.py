@@ -33,6 +33,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         same = next((divergence for divergence in found if _from_one_place(divergence)), None)
     if same is not None and verdict.family == "arguments":
         return argument(search, verdict, same)
+    if verdict.cause == "group_mismatch" and first is not None and first.culprit.path:
+        return argument(search, verdict, first)
     if same is not None and (ordered := loop_order(search.places, same.culprit.path)) is not None:
         return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":

@@ -48,6 +48,8 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
     entry = of_loop(search, place, condition)
     if entry is not None and entry.fills:
         return at(entry, divergence, "filled")
+    if entry is not None and entry.caught:
+        return at(entry, divergence, "dropped")
     if entry is not None and entry.function is not place.function:
         file = entry.function.module.path.rsplit("/", 1)[-1]
         text = without_comment(entry.function.module.lines[entry.line - 1].strip())

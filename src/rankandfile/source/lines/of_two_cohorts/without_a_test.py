@@ -53,7 +53,8 @@ def filled(search: Search, divergence: CodeDivergence) -> FoundLine | None:
                 )
             entry = of_loop(search, place, condition)
             if entry is not None:
-                return at(entry, divergence, "filled" if entry.test else "order")
+                kind = "dropped" if entry.caught else "filled" if entry.test else "order"
+                return at(entry, divergence, kind)
     return None
 
 

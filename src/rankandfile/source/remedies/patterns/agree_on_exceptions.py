@@ -18,6 +18,14 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         return None
     attempt = place.module.parents[handler]
     assert isinstance(attempt, ast.Try)
+    if any(
+        isinstance(n, (ast.Yield, ast.YieldFrom)) for statement in attempt.body for n in ast.walk(statement)
+    ):
+        return Refusal(
+            "agree_on_exceptions",
+            f"line {handler.lineno} catches in a generator, which is asked as often as each rank needs: hand on "
+            "something for what could not be read, or raise for all ranks where its items are used.",
+        )
     return _decide_to_raise(place, plain, handler, attempt) or _take_out(place, plain, handler, attempt)
 
 

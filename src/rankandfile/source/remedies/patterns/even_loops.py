@@ -18,6 +18,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if not isinstance(node, (ast.For, ast.comprehension)):
         return None
     items = node.iter
+    if place.problem.cause == "order_inversion":
+        return None
     name = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
     if name in _ORDERING:
         return None  # as many items, in another order

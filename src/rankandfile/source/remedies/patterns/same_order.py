@@ -15,6 +15,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if node is None:
         return None
     items = node.iter
+    if (asked := _as_done(items)) is not None:
+        return _in_order_asked(place, plain, items, asked)
     if not (isinstance(items, ast.Call) and isinstance(items.func, ast.Name)):
         return None
     if items.func.id in ("set", "frozenset") and items.args:
@@ -42,6 +44,35 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         f"{quoted(place.module, items)} orders by a value of this rank alone, and the code does not show "
         f"what else all ranks could order {quoted(place.module, held)} by: choose a key that is the same "
         "everywhere.",
+    )
+
+
+def _as_done(items: ast.expr) -> str | None:
+    """The name of a call that gives things in the order in which they are done."""
+    if not isinstance(items, ast.Call) or not items.args:
+        return None
+    name = items.func.attr if isinstance(items.func, ast.Attribute) else getattr(items.func, "id", "")
+    return name if name in ("as_completed", "imap_unordered") else None
+
+
+def _in_order_asked(place: PlaceToMend, plain: bool, items: ast.expr, name: str) -> Draft | Refusal:
+    assert isinstance(items, ast.Call)
+    edits = spelling(place, plain).edits
+    if name == "imap_unordered" and isinstance(items.func, ast.Attribute):
+        edits.expression(items.func, f"{place.module.source(items.func.value)}.imap")
+    elif len(items.args) == 1 and not items.keywords and _keeps_order(place, items.args[0]):
+        edits.expression(items, place.module.source(items.args[0]))
+    else:
+        return Refusal(
+            "same_order",
+            f"{quoted(place.module, items)} gives what is done first, which is another thing on each rank: wait for "
+            "all of them, and take them in one order.",
+        )
+    return Draft(
+        edits,
+        "Take the items in the order in which they were asked for",
+        f"{quoted(place.module, items)} gives what is done first, and a collective is called for each item: "
+        "different items meet. They are all asked for before the first is waited for, as now.",
     )
 
 

@@ -1,0 +1,233 @@
+"""The line that decides where a loop's items, or the part of an expression that is asked at all, decide."""
+
+from __future__ import annotations
+
+import pytest
+from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
+
+WISHES = """
+import torch.distributed as dist
+
+LIMIT = 3
+
+
+class Part:
+    def due(self, load):
+        return True
+
+    def run(self, load):
+        raise NotImplementedError
+
+
+class Shared(Part):
+    def due(self, load):
+        return load < LIMIT  # <-
+
+    def run(self, load):
+        dist.all_reduce(load)
+
+
+class Table(Part):
+    def run(self, load):
+        dist.all_gather(load)
+
+
+def main():
+    parts = [kind() for kind in (Shared, Table)]
+    for n in range(5):
+        load = n * (dist.get_rank() == 1)
+        for part in [each for each in parts if each.due(load)]:
+            part.run(load)
+"""
+
+ARRIVALS = """
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import torch.distributed as dist
+
+
+def mean(n):
+    dist.all_reduce(n)
+
+
+def least(n):
+    dist.broadcast(n, src=0)
+
+
+MADE = {"mean": mean, "least": least}
+
+
+def settle(kind, n):
+    MADE[kind](n)
+
+
+def fetch(kind, gate):
+    gate.wait()
+    return kind
+
+
+def main():
+    first = "least" if dist.get_rank() == 1 else "mean"
+    with ThreadPoolExecutor(2) as pool:
+        gates = {kind: threading.Event() for kind in MADE}
+        jobs = [pool.submit(fetch, kind, gate) for kind, gate in gates.items()]
+        gates[first].set()
+        for job in as_completed(jobs):  # <-
+            answer = job.result()
+            settle(answer, 1)
+            for gate in gates.values():
+                gate.set()
+"""
+
+SHORT_CIRCUIT = """
+import torch.distributed as dist
+from accelerate import Accelerator
+
+
+class Spikes:
+    def __init__(self, accelerator):
+        self.accelerator = accelerator
+        self.worst = 0
+
+    def seen(self, loss):
+        self.worst = loss
+
+    def stops(self):
+        return self.worst > 5 and self.accelerator.check_trigger()  # <-
+
+
+def main():
+    spikes = Spikes(Accelerator())
+    for n in range(4):
+        dist.all_reduce(n)
+        spikes.seen(9 * (dist.get_rank() == 1 and n == 2))
+        if any([each.stops() for each in (spikes,)]):
+            break
+        dist.all_gather(n)
+"""
+
+ACCELERATE = """
+import torch.distributed as dist
+
+
+class Accelerator:
+    def check_trigger(self):
+        dist.broadcast(0, src=0)
+        return False
+"""
+
+KEPT_TO_ITSELF = """
+import torch.distributed as dist
+from reading import numbers
+
+
+def main():
+    odd = dist.get_rank() % 3
+    lines = [str(n) + "x" * (n * odd == 2) for n in range(4)]
+    for number in numbers(lines):
+        dist.all_reduce(number)
+    dist.barrier()
+"""
+
+READING = """
+class Blank(Exception):
+    pass
+
+
+def parse(line):
+    if not line:
+        raise Blank
+    return int(line)
+
+
+def parsed(lines):
+    try:
+        for line in lines:
+            try:
+                yield parse(line)
+            except Blank:
+                yield 0
+    except ValueError:  # <-
+        print("no more")
+
+
+def numbers(lines):
+    for number in parsed(lines):
+        yield number if number > 0 else -number
+"""
+
+NO_GROUP = """
+import torch.distributed as dist
+from layout import Layout
+
+
+class Norms:
+    def __init__(self, layout):
+        self.layout = layout
+
+    def of(self, value, name):
+        dist.all_reduce(value, group=self.layout.named(name))
+
+
+def main():
+    norms = Norms(Layout(dist.get_rank()))
+    for n in range(3):
+        norms.of(n, "all")
+        norms.of(n, "tied")
+"""
+
+LAYOUT = """
+class Layout:
+    def __init__(self, rank):
+        self.groups = {"all": "all"}
+        if rank != 1:
+            self.groups["tied"] = "tied"
+
+    def named(self, name):
+        return self.groups.get(name)  # <-
+"""
+
+PROGRAMS = {
+    "items that are asked whether they want": {"train": WISHES},
+    "what is done first": {"train": ARRIVALS},
+    "the second part of an `and`": {
+        "site-packages/accelerate/__init__": ACCELERATE,
+        "train": SHORT_CIRCUIT,
+    },
+    "a generator that ends for an exception": {"reading": READING, "train": KEPT_TO_ITSELF},
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_line_that_decides(name: str) -> None:
+    run = play(**PROGRAMS[name])
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked
+
+
+def test_a_group_that_is_not_found_is_looked_for_where_it_comes_out_as_none() -> None:
+    run = play(layout=LAYOUT, train=NO_GROUP)
+    for rank in (0, 2):
+        # On a group of their own: rank 1 alone makes them on that of all.
+        run.calls[rank] = [made for made in run.calls[rank] if made[1][1][2] != 17]
+    given = verdict_of(run, 1, "group_mismatch")
+    found = locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+
+
+def test_another_order_is_no_call_left_out() -> None:
+    assert located(play(train=ARRIVALS), culprit=1).cause == "order_inversion"
+
+
+def test_an_exception_that_a_generator_keeps_is_swallowed() -> None:
+    verdict = located(play(**PROGRAMS["a generator that ends for an exception"]), culprit=1)
+    assert verdict.cause == "swallowed_exception"
+
+
+def test_a_cut_share_comes_before_a_handler_that_may_never_be_asked() -> None:
+    cut = KEPT_TO_ITSELF.replace("numbers(lines)", "numbers(lines[dist.get_rank() :: 2])")
+    cut = cut.replace('"x" * (n * odd == 2)', '""').replace("range(4)", "range(5)")
+    verdict = located(play(world=2, reading=READING, train=cut), culprit=1)
+    assert place(verdict.location) == ("train.py", 8)
+    assert verdict.cause != "swallowed_exception"
