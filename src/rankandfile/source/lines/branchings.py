@@ -117,7 +117,11 @@ def _between(
     # A side that went into another function may be the only one that got so far in it.
     if one == depth and normal != "end" and _goes_silently(before, culprit, normal, depth + 1, reachability):
         yield from _passed(reachability, (frame, after, theirs), normal, depth + 1, rounds, culprit_left=True)
-    if other == depth and culprit != "end" and _goes_silently(before, normal, culprit, depth + 1, reachability):
+    if (
+        other == depth
+        and culprit != "end"
+        and _goes_silently(before, normal, culprit, depth + 1, reachability)
+    ):
         yield from _passed(reachability, (frame, after, ours), culprit, depth + 1, rounds, culprit_left=False)
 
 
