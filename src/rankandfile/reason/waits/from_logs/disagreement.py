@@ -24,13 +24,20 @@ from .waits import LoggedWaits
 
 
 def disagreement(
-    logged: LoggedWaits, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]
+    logged: LoggedWaits,
+    wait_end: WaitEnd,
+    call: Pending,
+    parts: list[list[Request]],
+    silent: tuple[int, ...] = (),
 ) -> Finding:
-    """`parts`: the requests of the call, those that asked for the same thing together, the usual ones first."""
+    """`parts`: the requests of the call, those that asked for the same thing together, the usual ones first. `silent`:
+    members that left no word of it, and may be on either side."""
     others = [claim for side in parts[1:] for claim in side]
-    known = majority(parts)
+    known = majority([*parts, silent])
     said = "; ".join(f"{ranks_words([c.rank for c in side])}: {asked(side[0])}" for side in parts)
     unsaid = "" if known else " Who of them is out of line, the logs alone do not say."
+    if silent:
+        unsaid = f" {upper(ranks_words(silent))} left no word of it.{unsaid}"
     culprits = tuple(claim.rank for claim in others) if known else ()
     return Finding(
         cause=_cause(logged, call, parts[0][0], others) if known else "undetermined",

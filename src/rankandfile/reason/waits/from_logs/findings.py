@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankandfile.model.sentence import told
-from rankandfile.reason.calls.requests import of_report, sides
+from rankandfile.reason.calls.requests import Request, of_report, sides
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.finders.did_instead import story_of
+from rankandfile.reason.ranks.did_instead import AskedRank, world_of
 from rankandfile.reason.ranks.from_logs.silence import silence
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
@@ -77,11 +78,23 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
     call = _first(logged, wait_end)
     if wait_end.kind == "cycle":
         return circle(logged, wait_end)
+    if wait_end.kind == "missing" and (parts := _parted(facts, logged, wait_end, call)):
+        return disagreement(logged, wait_end, call, parts, silent=wait_end.ranks)
     if wait_end.kind in ("absent", "missing"):
         return behind(facts, logged, wait_end, call)
     apart = alone(logged, world_of(facts)) if wait_end.kind == "joined" else None
     found = with_what_came_before(facts, apart or _all_came(logged, wait_end, call))
     return found if found.culprits or apart else suspected(facts, found, call.waiting)
+
+
+def _parted(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> list[list[Request]]:
+    """The sides of a call in which those that speak already asked for different things: that alone holds them, and who
+    is silent may wait among them, unless it is told that one of these failed."""
+    asked = (AskedRank(rank, False, call.waiting) for rank in wait_end.ranks)
+    if any(story_of(facts, one) for one in asked):
+        return []
+    parts = sides([claim for report in logged.of_call(call) if (claim := of_report(report))])
+    return parts if len({side[0].asked[0] for side in parts}) > 1 else []
 
 
 def _first(logged: LoggedWaits, wait_end: WaitEnd) -> Pending:

@@ -29,7 +29,11 @@ def _rows(logged: LoggedWaits, call: Pending) -> Iterator[WaitRow]:
     told = [report for report in logged.of_call(call) if report.seq is not None or call.slot is None]
     kinds = ((NeverIssued, call.lacking), (Joined, call.busy), (Unseen, call.unknown))
     kind, others = next(((kind, ranks) for kind, ranks in kinds if ranks), (Unseen, ()))
-    for name in dict.fromkeys(_op_of(report) for report in told):
+    names = list(dict.fromkeys(_op_of(report) for report in told))
+    if len(names) > 1 and kind is Unseen:
+        # Those that speak hold each other: whether they wait for the silent ones as well is not told.
+        others = ()
+    for name in names:
         lines = [report for report in told if _op_of(report) == name]
         ids = [lines[0].evidence]
         yield WaitRow(
