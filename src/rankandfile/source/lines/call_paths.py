@@ -99,7 +99,9 @@ class CallPaths:
         shown = (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "main")
         rows = self.case.snapshots.filter(shown).sort("ordinal")
         frames = self.case.stacks.filter(pl.col("stack").is_in(rows["stack"].tail(1).to_list()))["frames"]
-        within = self.case.frames.filter(pl.col("frame").is_in(frames.explode().to_list()) & pl.col("is_torch"))
+        within = self.case.frames.filter(
+            pl.col("frame").is_in(frames.explode().to_list()) & pl.col("is_torch")
+        )
         names = {name.rsplit(".", 1)[-1].replace("_", "") for name in within["function"].drop_nulls()}
         return self._shown(rank, "now") if op and op.replace("_", "") in names else ()
 
