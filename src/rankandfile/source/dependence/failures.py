@@ -56,16 +56,9 @@ _READS = (
     "PIL.Image.open",
 )
 _CHANGES = ("os.mkdir", "os.makedirs", "os.rename", "os.remove", "os.unlink", "os.symlink", "shutil.")
-_SELDOM_RAISE = {
-    *(
-        f"builtins.{name}"
-        for name in "bool enumerate id isinstance len print range repr str type zip".split()
-    ),
-    *(
-        f"torch.{name}"
-        for name in "arange empty empty_like full ones ones_like tensor zeros zeros_like".split()
-    ),
-}
+_BUILTINS = ("bool", "enumerate", "id", "isinstance", "len", "print", "range", "repr", "str", "type", "zip")
+_MAKERS = ("arange", "empty", "empty_like", "full", "ones", "ones_like", "tensor", "zeros", "zeros_like")
+_SELDOM_RAISE = {f"builtins.{name}" for name in _BUILTINS} | {f"torch.{name}" for name in _MAKERS}
 """Whatever they are given."""
 _LOGS = {"debug", "info", "warning", "error", "exception", "critical"}
 """Of a logger, which reports its own failures and goes on."""
