@@ -306,3 +306,14 @@ def test_of_two_that_wait_for_each_other_in_other_calls_neither_is_blamed(tmp_pa
     incident = simulate("skip-ring-shift", tmp_path / "incident")
     found = rankandfile.diagnose([incident / "evidence" / "logs"]).verdicts[0]
     assert set(blamed(found)) <= {2}
+
+
+def test_who_is_silent_is_not_what_those_wait_for_that_name_different_calls(tmp_path: Path) -> None:
+    """Three of four speak, of two calls at one number: they hold each other, whatever the fourth does."""
+    said = "[rank{rank}]:[E ProcessGroupNCCL.cpp:563] [PG 0 (default_pg) Rank {rank}] " + CAUGHT
+    lines = {f"rank_{rank}": said.format(rank=rank, seq=28) + "\n" for rank in (1, 2, 3)}
+    lines["rank_2"] = lines["rank_2"].replace("ALLREDUCE", "ALLGATHER")
+    found = verdict(tmp_path, **lines, rank_0="step 9 of 40\n")
+    assert blamed(found) == []
+    assert "asked for different things" in found.sentence and "Rank 0 left no word of it." in found.sentence
+    assert not any(wait.waits_for for wait in found.waits)
