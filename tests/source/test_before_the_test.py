@@ -258,11 +258,59 @@ def main():
     dist.barrier()
 """
 
+KEPT = """
+import functools
+
+
+def kept(function):
+    known = {}
+
+    @functools.wraps(function)
+    def asked(*words):
+        {test}
+
+    return asked
+"""
+UNLESS_KNOWN = """if words not in known:  # <-
+            known[words] = function(*words)
+        return known[words]"""
+IF_KNOWN = """if words in known:  # <-
+            return known[words]
+        known[words] = function(*words)
+        return known[words]"""
+
+ASKS = """
+import torch.distributed as dist
+
+from keeping import kept
+
+
+@kept
+def slope(kind):
+    dist.all_gather(kind)
+    return kind
+
+
+def main():
+    for n in range(5):
+        slope(8 if dist.get_rank() == 1 and n == 3 else 4)
+        dist.all_reduce(n)
+    dist.barrier()
+"""
+
 PROGRAMS = {
     "a count that lags": ({"scaler": SCALER, "train": COPIES}, "skipped_collective"),
     "a listener that was told": ({"work": QUEUE, "train": LISTENS}, ""),
     "a cache that misses": ({"train": PLANS}, ""),
     "a cache around a function": ({"train": TABLES}, ""),
+    "a cache of the program, asked whether it lacks": (
+        {"keeping": KEPT.replace("{test}", UNLESS_KNOWN), "train": ASKS},
+        "",
+    ),
+    "a cache of the program, asked whether it has": (
+        {"keeping": KEPT.replace("{test}", IF_KNOWN), "train": ASKS},
+        "",
+    ),
     "what a filter left": ({"stages": STAGES, "train": FILTERED}, "uneven_inputs"),
     "an order of arrival": ({"train": ARRIVAL}, "order_inversion"),
     "a decorator that tries again": ({"patience": PATIENCE, "train": TRIED}, "extra_collective"),
