@@ -329,3 +329,30 @@ def test_a_table_that_is_asked_for_what_one_rank_has_raises() -> None:
 
 def test_a_logger_does_not_raise_for_what_it_is_told() -> None:
     assert of(TRIED.format(work="log.warning('at %s', dist.get_rank())"), "except").level != "varying"
+
+
+HEAPED = """
+import heapq
+
+class Hardest:
+    def __init__(self):
+        self.kept = []
+        self.first = dist.get_rank() == 0
+
+    def see(self, losses):
+        if not self.first:
+            return
+        for loss in losses:
+            heapq.heappush(self.kept, loss)
+
+    def close(self):
+        if not self.kept:
+            return
+        dist.barrier()
+"""
+
+
+def test_whether_a_heap_is_empty_depends_on_who_fills_it() -> None:
+    found = of(HEAPED, "if not self.kept")
+    assert (found.level, found.source) == ("varying", "rank_api")
+    assert of(HEAPED.replace("dist.get_rank() == 0", "True"), "if not self.kept").source != "rank_api"

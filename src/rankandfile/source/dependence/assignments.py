@@ -40,6 +40,10 @@ _ADDS = {
     "sub_",
     "div_",
 }
+_PUTS = {f"heapq.{name}" for name in ("heappush", "heappushpop", "heapreplace")} | {
+    f"bisect.{name}" for name in ("insort", "insort_left", "insort_right")
+}
+"""Of a list and an item, what puts the one into the other."""
 _REPLACES = {"copy_", "fill_"}
 _EMPTIES = {"clear", "zero_"}
 
@@ -137,6 +141,8 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             if name is not None:
                 yield Definition(name, node, "agreed", call, (), call)
             return
+        if target.dotted in _PUTS and len(call.args) > 1 and (name := dotted(call.args[0])) is not None:
+            yield Definition(name, node, "mutate", call.args[1], (("item", None),), call)
     elif isinstance(target, Function) and target is not function:
         yield from _agreed_below(node, call, target)
     if target is None and (unfilled := _unfilled(function)):
