@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.source.toy_runs import located, place, play
+from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
 SCALER = """
 class Updates:
@@ -362,3 +362,33 @@ def test_a_count_in_the_class_that_asks_for_it_is_told_at_the_test() -> None:
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
     assert "upon `if loss > 5:` (train.py:" in verdict.sentence
+
+
+REPORTS = """
+import torch.distributed as dist
+
+SINKS = {"disk": print}
+
+
+class Report:
+    def __init__(self, rank):
+        self.sinks = ["disk"] if rank == 0 else []
+
+    def flush(self, n):
+        for sink in self.sinks:
+            dist.all_gather(sink)
+
+
+def main():
+    report = Report(dist.get_rank())
+    for n in range(5):
+        dist.all_reduce(n)
+        report.flush(n)
+    dist.barrier()
+"""
+
+
+def test_a_rank_in_the_same_loop_has_not_left_it() -> None:
+    run = play(train=REPORTS)
+    told = diagnosis_of(verdict_of(run, 0, cause="early_exit"))
+    assert locate(case_of(run), told, tree(run.files)).verdicts[0].cause == "rank_conditional"
