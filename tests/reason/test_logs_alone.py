@@ -385,3 +385,12 @@ def test_that_nothing_ends_is_told_where_nothing_else_is(tmp_path: Path) -> None
     found = verdict(tmp_path, **{f"rank_{rank}": f"step 9 loss 1.0\n{watch}\n" for rank in range(2)})
     assert (found.hang, found.cause, blamed(found)) == (True, "undetermined", [])
     assert watch in found.sentence
+def test_who_is_silent_is_not_what_those_wait_for_that_name_different_calls(tmp_path: Path) -> None:
+    """Three of four speak, of two calls at one number: they hold each other, whatever the fourth does."""
+    said = "[rank{rank}]:[E ProcessGroupNCCL.cpp:563] [PG 0 (default_pg) Rank {rank}] " + CAUGHT
+    lines = {f"rank_{rank}": said.format(rank=rank, seq=28) + "\n" for rank in (1, 2, 3)}
+    lines["rank_2"] = lines["rank_2"].replace("ALLREDUCE", "ALLGATHER")
+    found = verdict(tmp_path, **lines, rank_0="step 9 of 40\n")
+    assert blamed(found) == []
+    assert "asked for different things" in found.sentence and "Rank 0 never spoke of it." in found.sentence
+    assert not any(wait.waits_for for wait in found.waits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.source.toy_runs import located, place, play
+from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
 SCALER = """
 class Updates:
@@ -258,11 +258,59 @@ def main():
     dist.barrier()
 """
 
+KEPT = """
+import functools
+
+
+def kept(function):
+    known = {}
+
+    @functools.wraps(function)
+    def asked(*words):
+        {test}
+
+    return asked
+"""
+UNLESS_KNOWN = """if words not in known:  # <-
+            known[words] = function(*words)
+        return known[words]"""
+IF_KNOWN = """if words in known:  # <-
+            return known[words]
+        known[words] = function(*words)
+        return known[words]"""
+
+ASKS = """
+import torch.distributed as dist
+
+from keeping import kept
+
+
+@kept
+def slope(kind):
+    dist.all_gather(kind)
+    return kind
+
+
+def main():
+    for n in range(5):
+        slope(8 if dist.get_rank() == 1 and n == 3 else 4)
+        dist.all_reduce(n)
+    dist.barrier()
+"""
+
 PROGRAMS = {
     "a count that lags": ({"scaler": SCALER, "train": COPIES}, "skipped_collective"),
     "a listener that was told": ({"work": QUEUE, "train": LISTENS}, ""),
     "a cache that misses": ({"train": PLANS}, ""),
     "a cache around a function": ({"train": TABLES}, ""),
+    "a cache of the program, asked whether it lacks": (
+        {"keeping": KEPT.replace("{test}", UNLESS_KNOWN), "train": ASKS},
+        "",
+    ),
+    "a cache of the program, asked whether it has": (
+        {"keeping": KEPT.replace("{test}", IF_KNOWN), "train": ASKS},
+        "",
+    ),
     "what a filter left": ({"stages": STAGES, "train": FILTERED}, "uneven_inputs"),
     "an order of arrival": ({"train": ARRIVAL}, "order_inversion"),
     "a decorator that tries again": ({"patience": PATIENCE, "train": TRIED}, "extra_collective"),
@@ -314,3 +362,33 @@ def test_a_count_in_the_class_that_asks_for_it_is_told_at_the_test() -> None:
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
     assert "upon `if loss > 5:` (train.py:" in verdict.sentence
+
+
+REPORTS = """
+import torch.distributed as dist
+
+SINKS = {"disk": print}
+
+
+class Report:
+    def __init__(self, rank):
+        self.sinks = ["disk"] if rank == 0 else []
+
+    def flush(self, n):
+        for sink in self.sinks:
+            dist.all_gather(sink)
+
+
+def main():
+    report = Report(dist.get_rank())
+    for n in range(5):
+        dist.all_reduce(n)
+        report.flush(n)
+    dist.barrier()
+"""
+
+
+def test_a_rank_in_the_same_loop_has_not_left_it() -> None:
+    run = play(train=REPORTS)
+    told = diagnosis_of(verdict_of(run, 0, cause="early_exit"))
+    assert locate(case_of(run), told, tree(run.files)).verdicts[0].cause == "rank_conditional"

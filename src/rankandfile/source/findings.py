@@ -33,7 +33,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     named = named_by_code(verdict, found)
     # Where the code has somebody to name, the cause is no longer open.
     cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
-    exact = exact_cause(cause, found)
+    exact = exact_cause(cause, found, search.places)
     return SourceFinding(
         location=_location(found),
         excerpts=tuple(excerpts(found)),

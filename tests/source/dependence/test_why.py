@@ -310,3 +310,74 @@ def test_a_hostile_program_takes_bounded_time_and_no_exception() -> None:
     )
     knot = "class A(B):\n    pass\nclass B(A):\n    pass\nx = A()\nx.y = x.y\nif x.y:\n    dist.barrier()\n"
     assert of(knot).level in ("unknown", "uniform")
+
+
+FILLED = """
+def step(schedule, batch):
+    losses{begins}
+    if dist.get_rank() == 3:
+        schedule.step(batch, losses=losses)
+    else:
+        schedule.step(batch)
+    return [loss * 2 for loss in losses]
+
+def train(schedule):
+    for batch in range(9):
+        if step(schedule, batch):
+            break
+"""
+
+
+def test_an_empty_list_is_filled_by_the_foreign_call_that_is_given_it() -> None:
+    found = of(FILLED.format(begins=": list = []"), "if step")
+    assert (found.level, found.source) == ("varying", "rank_api")
+    assert of(FILLED.format(begins=" = [1, 2]"), "if step").level == "uniform", "it may as well be an input"
+
+
+TRIED = """
+def settle(log):
+    try:
+        {work}
+    except KeyError:
+        dist.barrier()
+
+def price(currency):
+    return RATES[currency]
+"""
+
+
+def test_a_table_that_is_asked_for_what_one_rank_has_raises() -> None:
+    found = of(TRIED.format(work="price(dist.get_rank())"), "except")
+    assert found.level == "varying" and "RATES[currency]" in found.sentence
+    assert of(TRIED.format(work="price('EUR')"), "except").level != "varying"
+
+
+def test_a_logger_does_not_raise_for_what_it_is_told() -> None:
+    assert of(TRIED.format(work="log.warning('at %s', dist.get_rank())"), "except").level != "varying"
+
+
+HEAPED = """
+import heapq
+
+class Hardest:
+    def __init__(self):
+        self.kept = []
+        self.first = dist.get_rank() == 0
+
+    def see(self, losses):
+        if not self.first:
+            return
+        for loss in losses:
+            heapq.heappush(self.kept, loss)
+
+    def close(self):
+        if not self.kept:
+            return
+        dist.barrier()
+"""
+
+
+def test_whether_a_heap_is_empty_depends_on_who_fills_it() -> None:
+    found = of(HEAPED, "if not self.kept")
+    assert (found.level, found.source) == ("varying", "rank_api")
+    assert of(HEAPED.replace("dist.get_rank() == 0", "True"), "if not self.kept").source != "rank_api"

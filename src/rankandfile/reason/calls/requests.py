@@ -118,7 +118,7 @@ def sides(requests: Sequence[Request]) -> list[list[Request]]:
     return sorted(out, key=lambda side: -len(side))
 
 
-def majority(parts: Sequence[Sequence[Request]]) -> bool:
+def majority(parts: Sequence[Sequence[object]]) -> bool:
     """Whether the first side is so much larger that the others are out of line."""
     rest = sum(len(side) for side in parts[1:])
     return bool(rest) and len(parts[0]) >= max(_FEWEST, _TIMES * rest)

@@ -8,6 +8,7 @@ from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.toolbox import (
     AskedRank,
+    DivergencePoint,
     Facts,
     Story,
     WaitEnd,
@@ -51,14 +52,18 @@ the flag, or use [`guard.agree`](../guards.md).
 @finder(precedence=130)
 def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
-    if p is None or p.how != "left" or not p.culprits or p.expected is None or p.came is None:
+    if p is None or p.how != "left" or not p.culprits or p.came is None or not (p.expected or p.stands):
         return None
     where = p.place
+    beside = (
+        f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
+        if p.expected is not None
+        else _in_the_next_round(facts, p)
+    )
     sentence = (
         f"{upper(ranks_words(p.culprits))} left the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
         f"{lookup.call_words(facts, p.came)} after it, where {ranks_words(p.normal)} "
-        f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
-        f"{f', {where}' if where else ''}."
+        f"{beside}{f', {where}' if where and p.expected else ''}."
     )
     return Finding(
         cause=CAUSE.word,
@@ -66,8 +71,8 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         sentence=told(sentence, waiting_sentence(facts, wait_end, p.culprits)),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"left the loop, and is in the {lookup.call_words(facts, p.came)}"),
-        divergence=in_document.divergence(facts, p, "skipped"),
-        location=lookup.location_of(facts, p.expected),
+        divergence=in_document.divergence(facts, p, "skipped" if p.expected else "extra"),
+        location=lookup.location_of(facts, p.expected or p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a path inside the loop that leads to the call",
         alternatives=(
@@ -84,6 +89,15 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 decided_by="its log",
             ),
         ),
+    )
+
+
+def _in_the_next_round(facts: Facts, p: DivergencePoint) -> str:
+    phrase = facts.hosts[p.normal[0]].phrase
+    alike = all(facts.hosts[rank].phrase == phrase for rank in p.normal)
+    return (
+        f"{verb(p.normal, 'is', 'are')} in the next round of what came before it, "
+        f"{'' if alike else f'rank {p.normal[0]} '}{phrase}"
     )
 
 

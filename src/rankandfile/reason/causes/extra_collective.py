@@ -62,7 +62,8 @@ a sharded model are other ways to it. If the condition asks for the rank itself,
 @finder(precedence=90)
 def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
-    if p is None or p.kind != "extra" or not p.culprits:
+    if p is None or p.kind != "extra" or not p.culprits or p.stands:
+        # Who left the others' rounds, as stacks show it, is told of as such.
         return None
     made = f"the {lookup.call_words(facts, p.came)}" if p.came else "a collective"
     if p.length > 1:

@@ -43,7 +43,9 @@ def other_call(raw: Raw, claim: OtherCall) -> set[int]:
         return set()
     there = raw.at(claim, row)
     made = raw.such(claim, there)
-    if not set(there["rank"].to_list()) - set(made["rank"].to_list()):
+    # Not the line alone: a helper makes calls for everybody.
+    same = made if row["stack"] is None else made.filter(pl.col("stack") == row["stack"])
+    if not set(there["rank"].to_list()) - set(same["rank"].to_list()):
         return set()
     return set(made["rank"].to_list()) & ranks
 

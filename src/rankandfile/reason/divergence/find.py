@@ -43,6 +43,23 @@ def _stands_past(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     found = passed(facts, wait_end)
     if found is None:
         return None
+    stands = tuple(i for rank in found.ranks[:4] for i in facts.hosts[rank].evidence)
+    if found.left:
+        return DivergencePoint(
+            kind="extra",
+            group=found.group,
+            slot=found.slot,
+            culprits=found.mates,
+            normal=found.ranks,
+            other=found.mates,
+            expected=None,
+            came=found.due,
+            length=1,
+            confirmed=0,
+            how="left",
+            place=place_of(facts, found.due),
+            stands=stands,
+        )
     return DivergencePoint(
         kind="skipped",
         group=found.group,
@@ -56,5 +73,5 @@ def _stands_past(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         confirmed=0,
         how="after",
         place=place_of(facts, found.due),
-        stands=tuple(i for rank in found.ranks[:4] for i in facts.hosts[rank].evidence),
+        stands=stands,
     )

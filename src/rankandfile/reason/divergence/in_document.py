@@ -120,6 +120,12 @@ def without_ways(sentence: str) -> str:
     return re.sub(r" Their ways part in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
 
 
+def without_leaving(words: str) -> str:
+    """The same of a rank that, as the source shows, is in the loop still."""
+    words = re.sub(r"\bleft the loop early: (?:it|they) (is|are)\b", r"\1", words)
+    return words.replace("left the loop, and is", "is").replace(" after it, where", ", where")
+
+
 def ways_of(facts: Facts, p: DivergencePoint) -> DivergingLines | None:
     """Where the ways to the two calls part: by the dumps or, where those keep no frames, by the stacks of ranks that
     still wait in the calls."""

@@ -3,6 +3,9 @@
 Sends and receives that are not recorded hide what a rank does after its last collective. Its stack shows where in the
 program it is. If ranks that run the same program made another call at that point, and the rank stands behind that
 call's line, at a line from which they made calls of their own only after it, it went past it.
+
+That line may as well be in a loop of its own, which those that made the call have left: if nobody ever came by that
+call before, no earlier round shows that it belongs to the round. Then the few departed from what all did until then.
 """
 
 from __future__ import annotations
@@ -31,12 +34,14 @@ class Passed(NamedTuple):
     due: lookup.Row
     group: int
     slot: int | None
+    left: bool = False
+    """The few that made it left the rounds that these are still in."""
 
 
 @heuristic("stands past the call", "a host behind the line of a call that its like made has left it out")
 def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
-    found: list[tuple[int, int, lookup.Row]] = []
+    found: list[tuple[int, int, lookup.Row, bool]] = []
     for rank in wait_end.ranks:
         one = _passed(facts, rank, sorted(waiting))
         if one is None:
@@ -44,20 +49,25 @@ def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
         found.append((rank, *one))
     if not found:
         return None
-    rank, _, due = found[0]
+    rank, _, due, _ = found[0]
+    first = {first for *_, first in found}
+    left = first == {True} and len(found) > len(waiting)
     group = own_group(facts, rank, int(due["group"]))
     last = facts.call_table.of_rank(rank).filter(pl.col("group") == group)["slot"].max()
     return Passed(
         wait_end.ranks,
-        tuple(sorted({mate for _, mate, _ in found})),
+        tuple(sorted(waiting if left else {mate for _, mate, *_ in found})),
         due,
         group,
         int(last) + 1 if isinstance(last, int) else due["slot"],
+        left,
     )
 
 
-def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, lookup.Row] | None:
-    """The mate, and its call. Ranks that wait for this one are asked first: they came furthest."""
+def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, lookup.Row, bool] | None:
+    """The mate, its call, and whether that is the first of its kind, which it waits in.
+
+    Ranks that wait for this one are asked first: they came furthest."""
     stand = facts.hosts.get(rank)
     if stand is None or stand.died or stand.moving or stand.running:
         return None
@@ -77,7 +87,7 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
             and depth is not None
             and was_there(facts.case, stacks, stand.stack, depth)
         ):
-            return mate, due
+            return mate, due, mate in waiting and due["open"] and due["stack"] not in stacks
         # Where one of its like shows it on its way, the others would not show more.
         return None
     return None

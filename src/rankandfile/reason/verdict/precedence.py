@@ -23,7 +23,7 @@ from rankandfile.reason.causes import finders
 from rankandfile.reason.claims.of_tellings import told_of
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Check, Said, may_be_said
-from rankandfile.reason.divergence.in_document import without_ways
+from rankandfile.reason.divergence.in_document import without_leaving, without_ways
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF as IT_BROKE_OFF
@@ -282,10 +282,17 @@ def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Ve
     return verdict
 
 
+def _in_the_loop(verdict: Verdict) -> Verdict:
+    doing = [msgspec.structs.replace(one, doing=without_leaving(one.doing or "")) for one in verdict.culprits]
+    return msgspec.structs.replace(verdict, sentence=without_leaving(verdict.sentence), culprits=doing)
+
+
 def _of_cause(verdict: Verdict, cause: str) -> Verdict:
     alternatives = [other for other in verdict.alternatives if other.cause != cause]
     if cause == verdict.cause:
         return msgspec.structs.replace(verdict, alternatives=alternatives)
+    if verdict.cause == "early_exit" and cause in ("rank_conditional", "extra_collective"):
+        verdict = _in_the_loop(verdict)
     return msgspec.structs.replace(
         verdict,
         cause=cause,

@@ -9,6 +9,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
 | the loop over the rank's own share of the data, or what is left of it, ended, and no more varies | uneven_inputs |
+| a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
 | a decorator ran the function once more | extra_collective |
@@ -22,7 +23,10 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.heuristics import Heuristic
+from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.lines.call_paths import first_unlike
 from rankandfile.source.lines.found_line import FoundLine
+from rankandfile.source.program.places import SourcePlaces, in_loop
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
@@ -32,6 +36,7 @@ _RAISES = Heuristic(
 )
 _SHARE = Heuristic("uneven in the code", "a loop over a rank's own share of the data ended early")
 _LEFT = Heuristic("loop left in the code", "a circle of waits with a rank behind a loop is no other order")
+_STAYED = Heuristic("loop not left in the code", "a rank in the same loop as the others has not left it")
 _FIRST = Heuristic(
     "another item first", "a loop over a dictionary or a set takes its items in the order they came in"
 )
@@ -40,10 +45,32 @@ _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank it
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
-def exact_cause(cause: str, found: FoundLine) -> str | None:
+def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | None:
     """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
     shown = "early_exit" if cause == "order_inversion" and _left(found) else _shown(cause, found)
+    if shown is None and cause == "early_exit" and found.reason is not None and _in_the_loop(found, places):
+        shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"
     return shown if shown != cause else None
+
+
+def _in_the_loop(found: FoundLine, places: SourcePlaces) -> bool:
+    """Both sides are in one loop still, and where the others are there is no other one that could have been left."""
+    parted = found.divergence
+    if found.kind != "decision" or parted is None or not parted.settled or _STAYED.off:
+        return False
+    normal, culprit = parted.normal.path, parted.culprit.path
+    depth = first_unlike(normal, culprit)
+    if depth is None or normal[depth][:2] != culprit[depth][:2] or normal[depth].line >= culprit[depth].line:
+        return False
+    here, there, *deeper = (places.find(f) for f in (normal[depth], culprit[depth], *normal[depth + 1 :]))
+    if here is None or there is None or any(p is None or not p.known or in_loop(p) for p in deeper):
+        return False
+    around = [
+        node
+        for node in ast.walk(here.function.node)
+        if isinstance(node, (ast.For, ast.While)) and spans(node, here.line)
+    ]
+    return bool(around) and all(spans(node, there.line) for node in around)
 
 
 def _left(found: FoundLine) -> bool:

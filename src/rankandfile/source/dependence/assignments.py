@@ -18,6 +18,7 @@ from .syntax import (
     Path,
     ancestors,
     argument,
+    arguments,
     dotted,
     stored,
 )
@@ -48,6 +49,10 @@ _ADDS = {
     "sub_",
     "div_",
 }
+_PUTS = {f"heapq.{name}" for name in ("heappush", "heappushpop", "heapreplace")} | {
+    f"bisect.{name}" for name in ("insort", "insort_left", "insort_right")
+}
+"""Of a list and an item, what puts the one into the other."""
 _REPLACES = {"copy_", "fill_"}
 _EMPTIES = {"clear", "zero_"}
 _REMOVES = {"pop", "popitem", "popleft", "remove", "discard"}
@@ -167,8 +172,14 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             if name is not None:
                 yield Definition(name, node, "agreed", call, (), call)
             return
+        if target.dotted in _PUTS and len(call.args) > 1 and (name := dotted(call.args[0])) is not None:
+            yield Definition(name, node, "mutate", call.args[1], (("item", None),), call)
     elif isinstance(target, Function) and target is not function:
         yield from _agreed_below(node, call, target)
+    if target is None and (unfilled := _unfilled(function)):
+        for value in arguments(call):
+            if isinstance(value, ast.Name) and value.id in unfilled:
+                yield Definition(value.id, node, "mutate", call, (("item", None),), call)
     if target is None and isinstance(call.func, ast.Attribute):
         name = dotted(call.func.value)
         method = call.func.attr
@@ -185,6 +196,39 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             yield Definition(name, node, "assign", call.args[0], (), call)
         elif method in _EMPTIES:
             yield Definition(name, node, "assign", ast.Constant(0), (), call)
+
+
+def _unfilled(function: Function) -> frozenset[str]:
+    """Names of lists and dicts that begin empty, and that nothing written in the function fills: a call of code that is
+    not here, which is given one, is what fills it."""
+    if function not in _UNFILLED:
+        empty: set[str] = set()
+        filled: set[str] = set(function.parameters)
+        for what in ast.walk(function.node):
+            if isinstance(what, (ast.Assign, ast.AnnAssign)):
+                targets = what.targets if isinstance(what, ast.Assign) else [what.target]
+                plain = [t.id for t in targets if isinstance(t, ast.Name)]
+                (empty if _empty(what.value) else filled).update(plain)
+                filled |= {
+                    t.value.id
+                    for t in targets
+                    if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)
+                }
+            elif isinstance(what, ast.AugAssign) and isinstance(what.target, ast.Name):
+                filled.add(what.target.id)
+            elif isinstance(what, ast.Attribute) and isinstance(what.value, ast.Name) and what.attr in _ADDS:
+                filled.add(what.value.id)
+        _UNFILLED[function] = frozenset(empty - filled)
+    return _UNFILLED[function]
+
+
+_UNFILLED: WeakKeyDictionary[Function, frozenset[str]] = WeakKeyDictionary()
+
+
+def _empty(value: ast.expr | None) -> bool:
+    return (isinstance(value, ast.List) and not value.elts) or (
+        isinstance(value, ast.Dict) and not value.keys
+    )
 
 
 def _agreed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Definition]:

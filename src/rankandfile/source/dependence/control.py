@@ -30,7 +30,7 @@ def of_condition(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
     """How the outcome of the condition differs between ranks."""
     node = condition.node
     if isinstance(node, ast.ExceptHandler):
-        return failures.handled(ev, node, frame)
+        return failures.handled(ev, condition, frame)
     if condition.kind == "with":
         return failures.swallowed(ev, condition, frame)
     if condition.kind == "call":

@@ -96,6 +96,11 @@ class Evaluator:
         if isinstance(e, ast.BinOp) and path and path[0] in (LEN, EACH):
             # `[None] * world_size`: its length is that of the parts.
             return self.all(_operands(e), frame, path)
+        if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not) and not path:
+            # Of a collection, whether it is empty: what decides whether it was filled comes before what fills it.
+            filled = self.value(e.operand, frame, (LEN,))
+            if filled.source == "rank_api":
+                return filled
         parts = _operands(e) if isinstance(e, ast.BinOp) else list(children(e))
         return self.all(parts, frame)
 

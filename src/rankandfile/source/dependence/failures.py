@@ -6,9 +6,10 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rankandfile.source.flow.condition import Condition
+from rankandfile.source.flow.condition import Condition, Point
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.exceptions import catches
+from rankandfile.source.flow.graph import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import own_nodes
@@ -16,7 +17,7 @@ from rankandfile.source.program.scopes import own_nodes
 from . import control
 from .frame import Frame, called
 from .reaching_assignments import reaching
-from .syntax import ancestors, arguments, text
+from .syntax import ancestors, arguments, dotted, text
 from .value import UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -55,40 +56,26 @@ _READS = (
     "PIL.Image.open",
 )
 _CHANGES = ("os.mkdir", "os.makedirs", "os.rename", "os.remove", "os.unlink", "os.symlink", "shutil.")
-_SELDOM_RAISE = {
-    "builtins.bool",
-    "builtins.enumerate",
-    "builtins.id",
-    "builtins.isinstance",
-    "builtins.len",
-    "builtins.print",
-    "builtins.range",
-    "builtins.repr",
-    "builtins.str",
-    "builtins.type",
-    "builtins.zip",
-    "torch.arange",
-    "torch.empty",
-    "torch.empty_like",
-    "torch.full",
-    "torch.ones",
-    "torch.ones_like",
-    "torch.tensor",
-    "torch.zeros",
-    "torch.zeros_like",
-}
+_BUILTINS = ("bool", "enumerate", "id", "isinstance", "len", "print", "range", "repr", "str", "type", "zip")
+_MAKERS = ("arange", "empty", "empty_like", "full", "ones", "ones_like", "tensor", "zeros", "zeros_like")
+_SELDOM_RAISE = {f"builtins.{name}" for name in _BUILTINS} | {f"torch.{name}" for name in _MAKERS}
 """Whatever they are given."""
+_LOGS = {"debug", "info", "warning", "error", "exception", "critical"}
+"""Of a logger, which reports its own failures and goes on."""
+_LOOKUPS = {"KeyError", "IndexError", "LookupError"}
 
 
-def handled(ev: Evaluator, handler: ast.ExceptHandler, frame: Frame) -> Value:
+def handled(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
     """Whether the handler runs on this rank alone."""
+    handler = condition.node
+    assert isinstance(handler, ast.ExceptHandler)
     statement = next((a for a in ancestors(frame.function.module, handler) if isinstance(a, ast.Try)), None)
     if statement is None:
         return UNKNOWN
     file = frame.function.module.path
     by_type = _by_type(handler, file)
     found = []
-    for call in _calls(statement.body, frame.function):
+    for call in _calls(statement.body, frame.function, condition.after):
         value = _of_call(ev, call, handler.type, frame, 0)
         if value.differs:
             shown = text(call, 60)
@@ -106,7 +93,15 @@ def swallowed(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
     statement = next((a for a in ancestors(frame.function.module, manager) if isinstance(a, ast.With)), None)
     if statement is None:
         return UNKNOWN
-    return join(_of_call(ev, call, None, frame, 0) for call in _calls(statement.body, frame.function))
+    calls = _calls(statement.body, frame.function, condition.after)
+    return join(_of_call(ev, call, _let_pass(manager), frame, 0) for call in calls)
+
+
+def _let_pass(manager: ast.AST) -> ast.Tuple | None:
+    """The exceptions that a manager is given by name: `suppress(KeyError)`."""
+    given = manager.args if isinstance(manager, ast.Call) else []
+    named = [e for e in given if (dotted(e) or "").endswith(("Error", "Exception"))]
+    return ast.Tuple(named, ast.Load()) if named else None
 
 
 def raised(ev: Evaluator, node: ast.AST, frame: Frame) -> Value:
@@ -134,12 +129,26 @@ def _by_type(handler: ast.ExceptHandler, file: str) -> Value | None:
     return None
 
 
-def _calls(body: list[ast.stmt], function: Function) -> Sequence[ast.expr | ast.stmt]:
-    """What may raise in a block: calls, and the next item of a loop."""
+def _calls(
+    body: list[ast.stmt], function: Function, after: Point | None = None
+) -> Sequence[ast.expr | ast.stmt]:
+    """What may raise in a block: calls, and the next item of a loop. Not what control got through, `after`."""
     inner = {id(n) for n in own_nodes(function)}
     kinds = (ast.Call, ast.For, ast.AsyncFor, ast.Raise)
     found = [n for s in body for n in ast.walk(s) if id(n) in inner and isinstance(n, kinds)]
+    if after is not None and not any(
+        isinstance(n, (ast.For, ast.While, ast.AsyncFor)) for s in body for n in ast.walk(s)
+    ):
+        found = [n for n in found if _not_before(n, after)]
     return found[:40]
+
+
+def _not_before(node: ast.expr | ast.stmt, after: Point) -> bool:
+    """On the line itself: the call that control came back from, and what is asked of its result."""
+    if (node.end_lineno or node.lineno) != after.line or not isinstance(node, ast.Call):
+        return (node.end_lineno or node.lineno) >= after.line
+    calls = (n for n in ast.walk(node) if isinstance(n, ast.Call))
+    return after.call is None or any(called_name(n) == after.call for n in calls)
 
 
 def _of_call(ev: Evaluator, call: ast.AST, caught: ast.expr | None, frame: Frame, depth: int) -> Value:
@@ -185,8 +194,31 @@ def _inside(ev: Evaluator, frame: Frame, caught: ast.expr | None, depth: int) ->
             found.append(_of_raise(ev, node, caught, frame))
         elif isinstance(node, (ast.Call, ast.For)) and depth + 1 < _DEEPEST:
             found.append(_of_call(ev, node, caught, frame, depth + 1))
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            found.append(_of_lookup(ev, node, caught, frame))
     value = join(found)
     return value if value.differs else UNKNOWN
+
+
+def _of_lookup(ev: Evaluator, node: ast.Subscript, caught: ast.expr | None, frame: Frame) -> Value:
+    """What is not in a table raises; only where somebody expects just that."""
+    if caught is None or isinstance(node.slice, (ast.Constant, ast.Slice)) or not _names(caught) & _LOOKUPS:
+        return UNKNOWN
+    key = ev.value(node.slice, frame)
+    if not key.differs:
+        return UNKNOWN
+    place = f"{frame.function.module.path}:{node.lineno}"
+    link = Link(
+        frame.function.module.path,
+        node.lineno,
+        text(node, 60),
+        f"asks for what only this rank's data has ({place})",
+    )
+    return Value("varying", source="exception", chain=(link, *key.chain))
+
+
+def _names(caught: ast.expr) -> set[str]:
+    return {text(n).rsplit(".", 1)[-1] for n in (caught.elts if isinstance(caught, ast.Tuple) else [caught])}
 
 
 def _of_raise(ev: Evaluator, node: ast.Raise, caught: ast.expr | None, frame: Frame) -> Value:
@@ -227,8 +259,7 @@ def _of_iteration(
 
 def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Frame) -> Value:
     """A call out of the tree: it raises for what it was given."""
-    names = caught.elts if isinstance(caught, ast.Tuple) else [caught]
-    short = {text(n).rsplit(".", 1)[-1] for n in names if n is not None}
+    short = _names(caught) if caught is not None else set()
     if short and short <= _EVERYWHERE_ALIKE:
         return UNKNOWN
     target = resolve(frame.function, call.func)
@@ -244,6 +275,8 @@ def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Fram
         words = f"{words} for this rank alone ({file}:{call.lineno})"
         return Value("varying", source="file_system", chain=(Link(file, call.lineno, text(call, 60), words),))
     if dotted_name.startswith(("logging.", "torch.distributed.")) or dotted_name in _SELDOM_RAISE:
+        return UNKNOWN
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _LOGS and target is None:
         return UNKNOWN
     given = ev.all([a for a in arguments(call) if not isinstance(a, ast.Constant)], frame)
     if not given.differs:

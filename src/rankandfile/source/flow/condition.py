@@ -44,6 +44,8 @@ class Condition:
     there: str
     node: ast.AST
     """What decides: the test, the iterator, the handler of an exception, the call that raises."""
+    after: Point | None = None
+    """What control has got through in any case: an exception came from behind it."""
 
 
 def tested(lines: list[str], line: int, test: ast.expr) -> Condition:

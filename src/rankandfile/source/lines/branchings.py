@@ -115,10 +115,24 @@ def _between(
         yield from _inside(normal, culprit, reachability, depth, rounds)
         return
     # A side that went into another function may be the only one that got so far in it.
-    if one == depth and normal != "end":
+    if one == depth and normal != "end" and _goes_silently(before, culprit, normal, depth + 1, reachability):
         yield from _passed(reachability, (frame, after, theirs), normal, depth + 1, rounds, culprit_left=True)
-    if other == depth and culprit != "end":
+    if (
+        other == depth
+        and culprit != "end"
+        and _goes_silently(before, normal, culprit, depth + 1, reachability)
+    ):
         yield from _passed(reachability, (frame, after, ours), culprit, depth + 1, rounds, culprit_left=False)
+
+
+def _goes_silently(
+    before: CallPath, side: CallPath | End, by: CallPath, depth: int, reachability: Reachability
+) -> bool:
+    """Whether a side can have gone through the functions of `by` from `depth` on once more without the call that it
+    made in them before: its next one is elsewhere."""
+    if depth >= min(len(before), len(by)) or before[depth][:2] != by[depth][:2] or side == before:
+        return True
+    return any(reachability.leaves_without(frame, frame.line) for frame in before[depth:])
 
 
 def _passed(

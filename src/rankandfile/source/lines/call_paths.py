@@ -82,13 +82,28 @@ class CallPaths:
     def calls(self, rank: int) -> list[Made]:
         """Its calls, in the order in which it made them."""
         if rank not in self._made:
-            columns = ["rank", "op", "group", "seq", "shape", "stack", "dump", "record"]
+            columns = ["rank", "op", "group", "seq", "shape", "stack", "dump", "record", "state"]
             rows = (
                 self.case.calls.filter(pl.col("rank") == rank).select(columns).sort("record").tail(MOST_CALLS)
             )
             self._load(rows["stack"].drop_nulls().unique().to_list())
-            self._made[rank] = [_made(row, self.path(row["stack"])) for row in rows.iter_rows(named=True)]
+            made = [_made(row, self.path(row["stack"])) for row in rows.iter_rows(named=True)]
+            if made and not made[-1].path and rows["state"][-1] in ("issued", "started"):
+                # The recording has no frames; who waits in the call was seen in it.
+                made[-1] = made[-1]._replace(path=self._seen_in(rank, made[-1].op))
+            self._made[rank] = made
         return self._made[rank]
+
+    def _seen_in(self, rank: int, op: str) -> CallPath:
+        """Where its program's own thread stands, if that is in a call of this name."""
+        shown = (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "main")
+        rows = self.case.snapshots.filter(shown).sort("ordinal")
+        frames = self.case.stacks.filter(pl.col("stack").is_in(rows["stack"].tail(1).to_list()))["frames"]
+        within = self.case.frames.filter(
+            pl.col("frame").is_in(frames.explode().to_list()) & pl.col("is_torch")
+        )
+        names = {name.rsplit(".", 1)[-1].replace("_", "") for name in within["function"].drop_nulls()}
+        return self._shown(rank, "now") if op and op.replace("_", "") in names else ()
 
     def cited(self, evidence: list[str]) -> tuple[int, int] | None:
         """The rank and the position, among its calls, of the first call cited."""

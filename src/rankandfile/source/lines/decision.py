@@ -70,6 +70,9 @@ def decisions(
         if place is None or not place.known or branching.rounds > MOST_ROUNDS:
             continue
         for distance, condition in enumerate(conditions_of(place.function, branching, raising)):
+            if condition.kind in ("with", "except") and branching.after is not None:
+                passed = Point(branching.after.line, branching.after.call)
+                condition = replace(condition, after=passed)
             reason = _why(places, place, condition)
             outcomes = _outcomes(condition, branching)
             normal, culprit = (

@@ -78,14 +78,25 @@ def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> 
         if not _alike(ours[i + 1], theirs[j + 1]):
             break
         i, j = i + 1, j + 1
+    normal_side = _side(paths, normal.ranks, rank, ours, i + 1 if exact else at)
+    culprit_side = _side(paths, guilty.ranks, odd, theirs, j + 1 if exact else there)
     before = ours[i].path if i >= 0 and j >= 0 else ()
+    if i >= 0 and j >= 0 and not before:
+        before = _of_like_call(ours[i], (culprit_side, normal_side))
     return CodeDivergence(
-        before=before,
-        normal=_side(paths, normal.ranks, rank, ours, i + 1 if exact else at),
-        culprit=_side(paths, guilty.ranks, odd, theirs, j + 1 if exact else there),
-        settled=settled,
-        exact=exact,
+        before=before, normal=normal_side, culprit=culprit_side, settled=settled, exact=exact
     )
+
+
+def _of_like_call(made: Made, sides: tuple[Side, ...]) -> CallPath:
+    """Where a call without frames was made: where one was that is like it in all that is recorded, and unlike the
+    other side's."""
+    like = [side.path for side in sides if side.call is not None and _kind(side.call) == _kind(made)]
+    return like[0] if len(like) == 1 else ()
+
+
+def _kind(made: Made) -> tuple[int, str, int | None]:
+    return made.group, made.op, made.shape
 
 
 def _standing(paths: CallPaths, cohort: Cohort) -> tuple[int, int] | None:

@@ -41,6 +41,15 @@ class Reachability:
         place = self._known(frame)
         return place is None or _reaches(place.function, frame.line, line)
 
+    def leaves_without(self, frame: Frame, line: int) -> bool:
+        """Whether control can come from the beginning of the frame's function to a return without passing `line`."""
+        place = self._known(frame)
+        if place is None:
+            return True
+        graph = graph_of(place.function)
+        walls = graph.on(line)
+        return not walls or graph.returns in _reached([graph.entry], walls)
+
     def comes_round(self, frame: Frame, without: int) -> bool:
         """Whether control can come from the frame's line to the same line again without passing `without`."""
         place = self._known(frame)

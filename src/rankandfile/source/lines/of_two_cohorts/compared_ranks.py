@@ -87,7 +87,8 @@ def _pairs(
             found = compare(paths, one, other, settled)
             if found is not None and _comparable(paths, found):
                 yield found
-                if not paths.calls(found.normal.rank) and found.normal.path and not found.before:
+                recorded = any(made.path for made in paths.calls(found.normal.rank)[:-1])
+                if not recorded and found.normal.path and not found.before:
                     # Nothing was recorded: in a round before, whoever went another way was where the others are.
                     yield replace(found, before=found.normal.path, exact=True)
 

@@ -40,7 +40,7 @@ def run_again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         place = search.places.find(before[depth])
         if place is None or not place.known:
             continue
-        decorator = _wrapped_by(search, place.function, before[depth - 1])
+        decorator = wrapped_by(search, place.function, before[depth - 1])
         if decorator is None:
             continue
         text = without_comment(place.module.lines[decorator.lineno - 1].strip())
@@ -51,7 +51,7 @@ def run_again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     return None
 
 
-def _wrapped_by(search: Search, function: Function, wrapper: Frame) -> ast.expr | None:
+def wrapped_by(search: Search, function: Function, wrapper: Frame) -> ast.expr | None:
     """The decorator of the function to which the wrapper's frame belongs."""
     node = function.node
     if isinstance(node, (ast.Module, ast.Lambda)):
