@@ -55,6 +55,9 @@ mean different groups by one name.
 )
 
 
+_BY_FAR = 3
+
+
 @finder(precedence=20)
 def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
@@ -91,8 +94,10 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 def _as_well_the_others(facts: Facts, p: DivergencePoint) -> bool:
     """All members of the group on which it was made came there, and nobody made the call before: those who made it on
-    the group of all may as well have fallen back to that."""
+    the group of all may as well have fallen back to that. Not where those are many times as many: the few are odd."""
     assert p.came is not None
+    if len(p.normal) >= _BY_FAR * len(p.culprits):
+        return False
     group = int(p.came["group"])
     members, slot = facts.membership.members[group], p.came["slot"]
     if not set(members) <= set(p.culprits) or len(members) < len(p.culprits) or slot is None:
