@@ -159,7 +159,7 @@ def test_it_leaves_a_notebook_as_it_was(found: rankandfile.Diagnosis, browser: A
         cards = tab.query_selector_all(".raf-diagnosis .card")
         assert len(cards) == 2
         assert cards[0].evaluate("(one) => getComputedStyle(one).borderLeftWidth") == "6px"
-        assert "Early exit" in cards[1].inner_text()
+        assert "HANG: rank 2 left early" in cards[1].inner_text()
         tab.screenshot(path=str(tmp_path / "notebook.png"), full_page=True)
     finally:
         tab.close()

@@ -66,7 +66,7 @@ OUTPUTS = [
 RANKS = [
     path
     for path, one in COMMANDS.items()
-    if any({"--rank", "--explain"} & {*p.names} for p in one.parameters)
+    if path != "lint" and any({"--rank", "--explain"} & {*p.names} for p in one.parameters)
 ]
 
 

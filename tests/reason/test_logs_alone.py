@@ -385,6 +385,8 @@ def test_that_nothing_ends_is_told_where_nothing_else_is(tmp_path: Path) -> None
     found = verdict(tmp_path, **{f"rank_{rank}": f"step 9 loss 1.0\n{watch}\n" for rank in range(2)})
     assert (found.hang, found.cause, blamed(found)) == (True, "undetermined", [])
     assert watch in found.sentence
+
+
 def test_who_is_silent_is_not_what_those_wait_for_that_name_different_calls(tmp_path: Path) -> None:
     """Three of four speak, of two calls at one number: they hold each other, whatever the fourth does."""
     said = "[rank{rank}]:[E ProcessGroupNCCL.cpp:563] [PG 0 (default_pg) Rank {rank}] " + CAUGHT

@@ -22,7 +22,8 @@ from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFinding
 from rankandfile.model.sentence import in_words
 from rankandfile.reason import diagnose, findings, gather, with_source
 from rankandfile.reason.verdict import precedence
-from rankandfile.reason.verdict.precedence import ADDED_BY_CODE, PRECEDENCE, SOURCES, Precedence
+from rankandfile.reason.verdict.precedence import PRECEDENCE, SOURCES, Precedence
+from rankandfile.reason.verdict.with_code import ADDED_BY_CODE
 
 PACKAGE = Path(rankandfile.__file__).parent
 
@@ -33,6 +34,14 @@ def one_is_missing(waited_s: float = 600) -> Case:
     programs = dict.fromkeys(range(4), made * 2)
     job = Job({"0": [0, 1, 2, 3]}, {**programs, 2: [*made, Stop()]})
     return case_of(job, waited_s=waited_s)
+
+
+def one_is_missing_in_new_work() -> Case:
+    """Rank 2 has not come to a call that nobody made before."""
+    made: list[Step] = [Call("0", "all_reduce", 64, "train.py:9")]
+    first = Call("0", "all_reduce", 64, "validate.py:30")
+    both = {rank: [*made, *made, first] for rank in (0, 1)}
+    return case_of(Job({"0": [0, 1, 2]}, {**both, 2: [*made, *made, Stop()]}), waited_s=60)
 
 
 def one_is_seen_to_move() -> Case:
@@ -113,6 +122,7 @@ WINS: dict[str, Callable[[], Case]] = {
     "where the stacks of all ranks stand, with a name": lambda: in_calls(
         IN_ALL_REDUCE, IN_ALL_REDUCE, IN_BARRIER
     ),
+    "calls that wait after work that is new, with a name": one_is_missing_in_new_work,
     "single lines of logs, with a name": one_raised,
     "single lines of logs, by a log of calls": asked_nccl_for_another_type,
     "the watchdogs' lines of all ranks together": lambda: all_gave_up().case,

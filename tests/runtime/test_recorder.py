@@ -153,7 +153,10 @@ def hung(ranks: Ranks, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("how", "culprits"), [("killed", [1]), ("gil", [1]), ("receive", [])])
 def test_a_hang_is_diagnosed_from_rings_alone(hung: Path, how: str, culprits: list[int]) -> None:
-    """In `receive` one waits for a message and the other for a collective: nothing says whose step is the wrong one."""
+    """In `receive` one waits for a message and the other for a collective: nothing says whose step is the wrong one.
+
+    The call in which they hang is the first of its kind: seconds prove no hang there, and there may be suspects only.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "rankandfile", "diagnose", str(hung / how), "--format", "json"],
         capture_output=True,
@@ -162,8 +165,10 @@ def test_a_hang_is_diagnosed_from_rings_alone(hung: Path, how: str, culprits: li
     )
     verdicts: list[dict[str, Any]] = json.loads(done.stdout)["verdicts"]
     assert verdicts, done.stdout + done.stderr
-    assert [culprit["rank"] for culprit in verdicts[0]["culprits"]] == culprits, done.stdout
-    assert verdicts[0]["hang"] and "recorder_programs.py" in done.stdout
+    named = verdicts[0]["culprits"] or verdicts[0]["suspects"]
+    assert [one["rank"] for one in named] == culprits, done.stdout
+    assert verdicts[0]["hang"] or verdicts[0]["assumed"].startswith("it hung"), done.stdout
+    assert "recorder_programs.py" in done.stdout
 
 
 def test_a_silent_process_leaves_where_it_stands(

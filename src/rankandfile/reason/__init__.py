@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .conclusion import conclude, decide, diagnose
     from .facts import Facts, gather
-    from .verdict.precedence import Findings, findings, with_source
+    from .verdict.precedence import Findings, findings
+    from .verdict.with_code import with_source
 
 _MODULES = {
     "conclusion": ("conclude", "decide", "diagnose"),
     "facts": ("Facts", "gather"),
-    "verdict.precedence": ("Findings", "findings", "with_source"),
+    "verdict.precedence": ("Findings", "findings"),
+    "verdict.with_code": ("with_source",),
 }
 
 __all__ = ["Facts", "Findings", "conclude", "decide", "diagnose", "findings", "gather", "with_source"]

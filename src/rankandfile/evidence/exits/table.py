@@ -9,7 +9,7 @@ import polars as pl
 
 from rankandfile.evidence.exits.ends import End
 from rankandfile.model.events import event_id, log_schema
-from rankandfile.model.shape_ids import OF_THE_MACHINE
+from rankandfile.model.log_shapes import OF_THE_MACHINE
 
 _KINDS = {
     "child_failed": "child_failed",

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.diagnosis import Missing
-from rankandfile.model.event_roles import WORTH_OF_ROLE
 from rankandfile.model.events import event_id
+from rankandfile.model.log_shapes import WORTH_OF_ROLE
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Missing
-from rankandfile.model.shape_ids import OF_TORCH
+from rankandfile.model.log_shapes import OF_TORCH
 from rankandfile.reason.facts import Facts
 
 from .finding import Finding

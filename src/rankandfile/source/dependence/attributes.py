@@ -10,7 +10,7 @@ from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uniform, sanitiser, source
 
-from . import control, how_often, instances, origins, returned
+from . import control, counted, instances, origins, returned
 from .assignments import Definition
 from .frame import Frame, Instance, called
 from .objects.of_expressions import is_property
@@ -80,7 +80,7 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
         if known is not None:
             found.append(origins.from_table(known, e, frame))
         elif canonical(f"{name}.{e.attr}") in TABLE.counts:
-            found.append(how_often.how_often(ev, e, TABLE.counts[canonical(f"{name}.{e.attr}")]))
+            found.append(counted.how_often(ev, e, TABLE.counts[canonical(f"{name}.{e.attr}")]))
         elif is_uniform(f"{name}.{e.attr}") or sanitiser(f"{name}.{e.attr}") is not None:
             found.append(UNIFORM)
     if found:

@@ -1,7 +1,8 @@
 """A counter: how often a method adds to it depends on what decides whether the method is called at all.
 
 In: a function that counts something in an attribute. Out: what, at its callers and at theirs, lets one rank come to it
-and not another. A property's setter is called by every assignment to the property.
+and not another. A property's setter is called by every assignment to the property. Objects of libraries count as well:
+their attribute tells how often this rank called one of their methods, or whether it did at all.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class
 
+from . import control
 from .frame import Frame
 from .objects.called_later import called_later
 from .reaching_assignments import reaching
-from .syntax import dotted
+from .syntax import dotted, text
+from .value import UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -63,3 +66,29 @@ def _sets(function: Function) -> bool:
     if isinstance(node, (ast.Module, ast.Lambda)):
         return False
     return any((dotted(d) or "").endswith(".setter") for d in node.decorator_list)
+
+
+def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Value:
+    """What an object of a library counts: by all that decides whether one of these methods is called, on whatever may
+    be such an object."""
+    found: list[Value] = []
+    for name in methods:
+        for site in islice(ev.index.calls(name), _MOST_PLACES):
+            frame = Frame(site.function)
+            called = site.call.func
+            if not isinstance(called, ast.Attribute) or ev.objects.classes(called.value, frame):
+                continue
+            graph = reaching(site.function).graph
+            here = set(reaching(site.function).nodes(site.node))
+            inside = between_nodes(site.function, here, {graph.returns, graph.raises}, [graph.entry])
+            chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
+            for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
+                value = control.of_condition(ev, condition, outer)
+                file, where = site.function.module.path, outer.function.module.path
+                words = (
+                    f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "
+                    f"({where}:{condition.line})"
+                )
+                link = Link(where, condition.line, text(e), words, condition.text)
+                found.append(value.by(link) if value.differs else value)
+    return join(found) if found else UNKNOWN

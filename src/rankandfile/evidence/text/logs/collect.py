@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Hashable
 
 from rankandfile.evidence.text.logs.event import Event
-from rankandfile.model.event_roles import WORTH_OF_ROLE
+from rankandfile.model.log_shapes import WORTH_OF_ROLE
 
 #: Distinct events kept from the beginning and from the end of a file. A failing job of 16k ranks has some 10 each.
 FIRST = 20_000

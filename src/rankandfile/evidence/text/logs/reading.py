@@ -25,7 +25,7 @@ from rankandfile.evidence.text.scan import LINE, Line, Scan
 from rankandfile.evidence.text.stacks.in_logs import words
 from rankandfile.evidence.text.told_processes import Listener
 from rankandfile.evidence.text.written_lines import pieces
-from rankandfile.model.event_roles import WARNINGS
+from rankandfile.model.log_shapes import WARNINGS
 
 #: How much of a file's beginning and end is read for its times and its last words.
 _EDGE = 64 << 10

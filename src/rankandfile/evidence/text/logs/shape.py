@@ -7,7 +7,7 @@ A space in a pattern is one or more white spaces, so ` ?` is never none: write `
 number; keep the `0x` of a hexadecimal one inside the group. What stands before the match may be anything, so begin a
 pattern that must begin the line with `^`.
 
-The id is of a family (`rankandfile.model.shape_ids`), and the family decides whether a line tells of its writer or of
+The id is of a family (`rankandfile.model.log_shapes`), and the family decides whether a line tells of its writer or of
 another process: a launcher's line with an id of the writer's own would accuse the rank in whose file it stands. `rank`,
 `local_rank`, `host`, `pid` and `exit_code` are of the process that the line is about. A signal follows from an exit
 code (137 as well as -9), a rank from what other lines tell of the host, the process or the file.
@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, Event, clean, integer
 from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
-from rankandfile.model.event_roles import WORTH_OF_ROLE
-from rankandfile.model.shape_ids import FAMILIES, family
+from rankandfile.model.log_shapes import FAMILIES, WORTH_OF_ROLE, family
 
 if TYPE_CHECKING:
     from rankandfile.evidence.text.logs.context import Context
@@ -42,7 +41,7 @@ _SECONDS = {"timeout_s": "timeout_ms", "waited_s": "waited_ms"}
 class Shape:
     kind: str
     id: str
-    """W1, H3, P7: a family of `rankandfile.model.shape_ids`, and a number. Several shapes may share it."""
+    """W1, H3, P7: a family of `rankandfile.model.log_shapes`, and a number. Several shapes may share it."""
     role: str
     """What a line is worth: origin, messenger, echo or fact, as `rankandfile.model.events` tells."""
     needles: str | tuple[str, ...]
@@ -61,7 +60,7 @@ class Shape:
             raise ValueError(f"shape {self.id}: {self.role} is no role of an event")
         if family(self.id) not in FAMILIES:
             raise ValueError(
-                f"shape {self.id}: {family(self.id)} is no family of rankandfile.model.shape_ids"
+                f"shape {self.id}: {family(self.id)} is no family of rankandfile.model.log_shapes"
             )
 
     @cached_property

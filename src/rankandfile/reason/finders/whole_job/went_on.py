@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from rankandfile.model.event_roles import WARNINGS
 from rankandfile.model.events import event_id
+from rankandfile.model.log_shapes import WARNINGS
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.from_logs.accounts import fields_of

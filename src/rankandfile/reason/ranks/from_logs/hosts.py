@@ -9,7 +9,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
-from rankandfile.model.shape_ids import OF_NCCL
+from rankandfile.model.log_shapes import OF_NCCL
 
 from .accounts import Error, fields_of
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import heuristic
-from rankandfile.model.shape_ids import OF_ANOTHER_PROCESS
+from rankandfile.model.log_shapes import OF_ANOTHER_PROCESS
 from rankandfile.reason.words import ranks_words, upper
 
 _LONG_NS = 30_000_000_000

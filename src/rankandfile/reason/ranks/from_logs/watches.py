@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from rankandfile.model.event_roles import WARNINGS
 from rankandfile.model.events import event_id
+from rankandfile.model.log_shapes import WARNINGS
 
 from .accounts import Error, fields_of
 

@@ -15,7 +15,7 @@ import msgspec
 import polars as pl
 
 from rankandfile.evidence.owners.known_processes import KnownProcesses
-from rankandfile.model.shape_ids import OF_ANOTHER_PROCESS
+from rankandfile.model.log_shapes import OF_ANOTHER_PROCESS
 
 _FROM = pl.Categorical()
 _PREFIX = "prefix"

@@ -11,7 +11,7 @@ from collections import defaultdict
 
 import polars as pl
 
-from rankandfile.model.shape_ids import OF_NCCL
+from rankandfile.model.log_shapes import OF_NCCL
 
 _FROM = pl.Categorical()
 

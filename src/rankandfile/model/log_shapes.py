@@ -1,8 +1,9 @@
-"""What the id of a log's shape says of its lines: whose they are. `W1`, `K4`, `P7`: a family, and a number in it.
+"""What the id and the role of a log's shape say of its lines: whose they are, and what they are worth.
 
-Two things hang on the family. Lines that tell of another process than their writer do not get the rank of the file they
-stand in: what a launcher says of a task, in the log of rank 0, is no word of rank 0's. And only lines of torch or NCCL
-show that torch or NCCL ran. So the id of a new shape is of the family of those who write such lines, never a free one.
+An id, as `W1`, `K4`, `P7`, is a family, and a number in it. Two things hang on the family. Lines that tell of another
+process than their writer do not get the rank of the file they stand in: what a launcher says of a task, in the log of
+rank 0, is no word of rank 0's. And only lines of torch or NCCL show that torch or NCCL ran. So the id of a new shape is
+of the family of those who write such lines, never a free one.
 """
 
 from __future__ import annotations
@@ -32,6 +33,12 @@ FAMILIES = {
     "V": "vLLM and SGLang",
     "Z": "the process that owns the log, of itself: for shapes that fit nowhere else",
 }
+
+#: The roles of an event, the one that tells most of its writer first.
+WORTH_OF_ROLE = {"origin": 0, "messenger": 1, "fact": 2, "echo": 3}
+
+#: Kinds of lines that only warn of a wait: it is over where the same log shows work behind them.
+WARNINGS = ("vllm_no_block", "horovod_stalled", "xla_rendezvous", "xla_leader_stuck", "no_step")
 
 #: Patterns for the column `shape` of `events`.
 OF_ANOTHER_PROCESS = "^(K|R|P3|P4|P6|P7)"

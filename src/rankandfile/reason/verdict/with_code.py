@@ -1,0 +1,100 @@
+"""Verdicts with what the source code adds to them: whom it names, which exact cause, at which line."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rankandfile.model.case import Case
+from rankandfile.model.causes import CAUSES
+from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
+from rankandfile.model.findings import SourceFinding, SourceFindings
+from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.sentence import in_words
+from rankandfile.reason.claims.raw import Raw
+from rankandfile.reason.claims.said import Check
+from rankandfile.reason.divergence.in_document import without_leaving, without_ways
+
+
+def with_source(diagnosis: Diagnosis, found: SourceFindings, case: Case) -> Diagnosis:
+    """The diagnosis with what the source code adds to its verdicts.
+
+    A location that only repeats a call of the dumps is taken away where the source was asked and had no answer: it
+    is in the divergence already, and is not where the ranks went different ways.
+    """
+    pairs = zip(diagnosis.verdicts, found.of_verdicts, strict=True)
+    raw = Raw(case)
+    checks = [Check(raw) for _ in diagnosis.verdicts]
+    verdicts = [
+        _with_code(verdict, said, check) for (verdict, said), check in zip(pairs, checks, strict=True)
+    ]
+    notes = [*found.notes, *(note for check in checks for note in check.notes)]
+    return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=[*diagnosis.notes, *notes])
+
+
+def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
+    named = said.named
+    if named is None:
+        return verdict
+    own = format_ranks(named.ranks)
+    return msgspec.structs.replace(
+        verdict,
+        confidence="supported",
+        culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
+        suspects=[],
+        victims=format_ranks([rank for rank in parse_ranks(verdict.victims) if rank not in named.ranks]),
+        sentence=f"{verdict.sentence} {named.sentence}",
+        alternatives=[other for other in verdict.alternatives if other.culprits != own],
+    )
+
+
+def _which_exact_cause(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
+    for cause in said.causes:
+        verdict = _of_cause(verdict, cause)
+    return verdict
+
+
+def _at_which_line(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:
+    told = said.location is not None and said.location.condition is not None
+    before = without_ways(verdict.sentence) if told else verdict.sentence
+    words = in_words(said.sentence, check)
+    return msgspec.structs.replace(
+        verdict,
+        location=said.location,
+        excerpts=list(said.excerpts),
+        sentence=f"{before} {words}".strip(),
+        claims=[*verdict.claims, *check.claims],
+    )
+
+
+#: What the code adds, each to what was added before it.
+ADDED_BY_CODE = (_whom_it_names, _which_exact_cause, _at_which_line)
+
+
+def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Verdict:
+    if said is None:
+        return msgspec.structs.replace(verdict, location=None)
+    for add in ADDED_BY_CODE:
+        verdict = add(verdict, said, check)
+    return verdict
+
+
+def _in_the_loop(verdict: Verdict) -> Verdict:
+    doing = [msgspec.structs.replace(one, doing=without_leaving(one.doing or "")) for one in verdict.culprits]
+    return msgspec.structs.replace(verdict, sentence=without_leaving(verdict.sentence), culprits=doing)
+
+
+def _of_cause(verdict: Verdict, cause: str) -> Verdict:
+    alternatives = [other for other in verdict.alternatives if other.cause != cause]
+    if cause == verdict.cause:
+        return msgspec.structs.replace(verdict, alternatives=alternatives)
+    if verdict.cause == "early_exit" and cause in ("rank_conditional", "extra_collective"):
+        verdict = _in_the_loop(verdict)
+    return msgspec.structs.replace(
+        verdict,
+        cause=cause,
+        family=CAUSES[cause].family,
+        alternatives=alternatives,
+        remedies=list(CAUSES[cause].remedies),
+        anti_advice=list(CAUSES[cause].anti_advice),
+        probes=list(CAUSES[cause].probes),
+    )
