@@ -55,6 +55,7 @@ def line_of(job: Watched, text: str) -> int:
     return max(number for number, line in enumerate(lines, 1) if text in line)
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize("job", ["gil"], indirect=True)
 def test_a_rank_that_holds_the_gil_and_an_interrupt(job: Watched) -> None:
     """The job is left running after the verdict; Ctrl-C then ends all of it."""

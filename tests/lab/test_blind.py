@@ -164,6 +164,7 @@ def test_every_form_of_evidence_is_scored_and_the_row_tells_it(scored: Path) -> 
     assert "1/1 (100%, 21%-100%)" in text
 
 
+@pytest.mark.lab
 def test_a_second_scoring_is_refused_or_says_what_it_is(raf: Raf, scored: Path, tmp_path: Path) -> None:
     told = tmp_path / "page.md"
     before = told.read_text()

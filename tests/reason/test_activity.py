@@ -159,6 +159,7 @@ class TestTorch:
         assert doing(seen.native)[0] == "collective"
         assert doing(seen.fault)[0] == "collective"
 
+    @pytest.mark.lab
     def test_backward_and_compile(self, tmp_path: Path) -> None:
         seen = capture(
             tmp_path,
