@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
 
-from . import control, groups
+from . import control, failures, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
@@ -17,7 +17,7 @@ from .reason import UNKNOWN, Reason, Step, reason_of
 from .syntax import LEN, dotted
 from .value import Level
 
-__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why"]
+__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why", "why_raised"]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
 
@@ -34,6 +34,14 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     except RecursionError:
         return UNKNOWN
     return reason_of(value)
+
+
+def why_raised(program: Program, function: Function, step: ast.AST, caught: ast.expr | None) -> Reason:
+    """Why a call, or a `raise`, ends in an exception that a handler takes, on some ranks only."""
+    try:
+        return reason_of(failures.raised_for(_evaluator(program), step, caught, Frame(function)))
+    except RecursionError:
+        return UNKNOWN
 
 
 def _filled(test: ast.expr, function: Function) -> bool:

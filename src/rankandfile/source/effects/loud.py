@@ -22,6 +22,7 @@ from rankandfile.source.program.scopes import own_nodes
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .event import Event, event, objects_of, wrappers_used
+from .handed import handed
 
 _MOST_CALLED_VARIABLES = 2000
 _RECEIVES = ("forward", "__call__")
@@ -48,6 +49,8 @@ class Runs:
     target: Function
     call: ast.expr
     bound: bool
+    handed_by: ast.Call | None = None
+    """The call that hands the function over, where it is run as the value of a parameter."""
 
 
 Effect = Event | Runs | Opaque | Ends
@@ -64,6 +67,7 @@ class Effects:
         self.loud: dict[Function, None] = {}
         """Functions that issue collectives, themselves or through what they call."""
         self._queue: list[Function] = []
+        self._queued: set[Function] = set()
         self._find()
 
     def _find(self) -> None:
@@ -79,13 +83,29 @@ class Effects:
                 if isinstance(target, External) and target.dotted in _LEAVES:
                     self.of.setdefault(site.call, []).append(Ends())
 
-    def _add(self, function: Function, e: ast.expr, effect: Effect) -> None:
+    def _add(self, function: Function, e: ast.expr, effect: Effect, for_all: bool = True) -> None:
+        """`for_all`: whoever calls the function meets this."""
         effects = self.of.setdefault(e, [])
         if effect not in effects:
             effects.append(effect)
-        if not isinstance(effect, Opaque) and function not in self.loud:
-            self.loud[function] = None
+        if isinstance(effect, Opaque):
+            return
+        self.loud.setdefault(function)
+        if for_all and function not in self._queued:
+            self._queued.add(function)
             self._queue.append(function)
+
+    def _to_holders(self, function: Function) -> None:
+        """To those that run the function as the value of a parameter, and, of their callers, to those that hand it."""
+        for found in handed(self.index, objects_of(self.program), function):
+            bound = found.by is not None and function.owner is not None
+            at = found.by.call if found.by is not None else None
+            self._add(found.inside, found.call, Runs(function, found.call, bound, at), for_all=False)
+            if found.by is not None and not isinstance(found.inside.node, ast.Lambda):
+                inner = found.inside
+                self._add(
+                    found.by.function, found.by.call, Runs(inner, found.by.call, inner.owner is not None)
+                )
 
     def _candidates(self) -> Iterator[tuple[Function, ast.expr]]:
         """What may be a collective by its name."""
@@ -120,6 +140,7 @@ class Effects:
                 if owner in self._classes(e.value, reader):
                     self._add(reader, e, Runs(function, e, True))
             return
+        self._to_holders(function)
         if isinstance(function.node, (ast.Module, ast.Lambda)):
             return
         names = [function.name]

@@ -13,7 +13,8 @@ from functools import cached_property
 from rankandfile.model.lint import Severity
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Effects, effects_of
-from rankandfile.source.effects.partings import Parting, Partings
+from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.partings import Partings
 from rankandfile.source.program.modules import Function, Program
 
 RANK = frozenset({"rank_api", "environment", "process", "host", "device"})

@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.model.lint import Flagged, Severity, Told
 from rankandfile.source.dependence.syntax import text
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.program.modules import Function
 
 from .rule import Found

@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 
 from .rule import RANK
 

@@ -41,7 +41,7 @@ Reported where something in the `try` is known to fail for one rank alone: reads
 
 import ast
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 40

@@ -1,0 +1,153 @@
+"""Exceptions that come out of a function which issues collectives, and are swallowed: whoever raised has issued some of
+them, or none, and goes on, or begins again.
+
+In: a function with a handler around a call. Out: the partings at the steps inside that can raise on one rank alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rankandfile.source.dependence import why_raised
+from rankandfile.source.dependence.frame import Frame, called
+from rankandfile.source.flow.build import graph_of
+from rankandfile.source.flow.condition import Condition, written
+from rankandfile.source.flow.graph import RAISED, Graph, Node
+from rankandfile.source.flow.joins import common
+from rankandfile.source.program.modules import Function
+
+from .handed import wrappers_of
+from .loud import Runs
+from .parting import Parting
+from .roles import BOTH
+from .sequences import Open, Sequences
+
+if TYPE_CHECKING:
+    from .partings import Partings
+
+_MOST_STEPS = 12
+_DEEPEST = 2
+
+
+def caught_from_inside(
+    partings: Partings, function: Function, graph: Graph, behind: dict[Node, Node]
+) -> Iterator[Parting]:
+    for node in graph.nodes:
+        runs = [e for e in partings.effects.of.get(node.what, ()) if isinstance(e, Runs)] if node.what else []
+        for handler in handlers(node) if runs else ():
+            assert isinstance(handler.what, ast.ExceptHandler)
+            for number, effect in enumerate(runs):
+                inside: Open = ((function, node, number, effect.call),)
+                taken = _taken(handler.what, function, effect.target)
+                for where, step, calls in _steps(partings, effect.target, inside):
+                    found = _parting(partings, function, behind, node, handler, taken, where, step, calls)
+                    if found is not None:
+                        yield found
+                        break
+
+
+def _parting(
+    partings: Partings,
+    function: Function,
+    behind: dict[Node, Node],
+    node: Node,
+    handler: Node,
+    taken: ast.expr | None,
+    where: Function,
+    step: Node,
+    calls: Open,
+) -> Parting | None:
+    calm = [follower for outcome, follower in node.edges if outcome != RAISED]
+    end = common(behind, [*calm, handler])
+    around = _loops_around(function, node)
+
+    def ways(asked: Function, decision: Node, open_: Open) -> frozenset[str]:
+        # Who tries again has tries left: the last one is no other case.
+        again = (
+            asked is function and not open_ and id(decision.decision and decision.decision.owner) in around
+        )
+        return frozenset({"true"}) if again else BOTH
+
+    walls = frozenset() if end is None else frozenset({end})
+    walk = Sequences(partings.effects, function, walls, partings.group_of, ways)
+    starts = {
+        True: frozenset(walk.at(where, f, calls) for outcome, f in step.edges if outcome != RAISED),
+        False: walk.start([handler]),
+    }
+    assert step.what is not None and isinstance(handler.what, ast.ExceptHandler)
+    for group, event, on_the_way, when, instead in partings.unlike(walk, starts):
+        reason = why_raised(partings.program, where, step.what, taken)
+        if reason.level not in ("axes", "varying"):
+            return None
+        text = written(function.module.lines, handler.what, handler.what.lineno)
+        condition = Condition(handler.what.lineno, text, "call", "raised", "returned", step.what)
+        leaving = partings.last(handler.what.body) or "caught"
+        return Parting(
+            function,
+            condition,
+            handler.what,
+            event,
+            on_the_way,
+            when,
+            leaving,
+            group,
+            instead,
+            node,
+            known=reason,
+        )
+    return None
+
+
+def _steps(partings: Partings, function: Function, calls: Open) -> Iterator[tuple[Function, Node, Open]]:
+    """Steps without collectives that may raise past the function."""
+    tried = 0
+    for node in graph_of(function).nodes:
+        if not isinstance(node.what, ast.Call) or handlers(node):
+            continue
+        effects = partings.effects.of.get(node.what, ())
+        if not effects and tried < _MOST_STEPS:
+            tried += 1
+            yield function, node, calls
+        for number, effect in enumerate(effects):
+            if isinstance(effect, Runs) and len(calls) < _DEEPEST and effect.target is not function:
+                yield from _steps(partings, effect.target, (*calls, (function, node, number, effect.call)))
+
+
+def _taken(handler: ast.ExceptHandler, function: Function, target: Function) -> ast.expr | None:
+    """What the handler takes; where a decorator was told, what it was told."""
+    if not isinstance(handler.type, ast.Name):
+        return handler.type
+    for wrapper in wrappers_of(target):
+        if wrapper.inside is function and wrapper.made_by is not None:
+            given = called(wrapper.maker, wrapper.made_by, Frame(function), bound=False).given or {}
+            if handler.type.id in given:
+                return given[handler.type.id].value
+            return wrapper.maker.defaults.get(handler.type.id, handler.type)
+    return handler.type
+
+
+def _loops_around(function: Function, node: Node) -> set[int]:
+    """Loops whose body the step stands in."""
+    loops = [n for n in ast.walk(function.node) if isinstance(n, (ast.For, ast.While))]
+    return {id(loop) for loop in loops if any(part is node.what for s in loop.body for part in ast.walk(s))}
+
+
+def handlers(node: Node) -> list[Node]:
+    """The handlers of the same function that an exception of this step can come to first."""
+    stack = [follower for outcome, follower in node.edges if outcome == RAISED]
+    found: list[Node] = []
+    seen = set(stack)
+    while stack:
+        step = stack.pop()
+        if isinstance(step.what, ast.ExceptHandler) and step.binds:
+            found.append(step)
+            continue
+        if step.what is not None and not isinstance(step.what, ast.ExceptHandler):
+            continue
+        for outcome, follower in step.edges:
+            if outcome in ("true", "false", "") and follower not in seen:
+                seen.add(follower)
+                stack.append(follower)
+    return found
