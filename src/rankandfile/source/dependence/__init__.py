@@ -14,10 +14,10 @@ from .frame import Frame
 from .objects import Objects
 from .reaching_assignments import reaching
 from .reason import UNKNOWN, Reason, Step, reason_of
-from .syntax import LEN, dotted
+from .syntax import HOLDS, LEN, dotted
 from .value import Level
 
-__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why", "why_raised"]
+__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why", "why_held", "why_raised"]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
 
@@ -40,6 +40,14 @@ def why_raised(program: Program, function: Function, step: ast.AST, caught: ast.
     """Why a call, or a `raise`, ends in an exception that a handler takes, on some ranks only."""
     try:
         return reason_of(failures.raised_for(_evaluator(program), step, caught, Frame(function)))
+    except RecursionError:
+        return UNKNOWN
+
+
+def why_held(program: Program, function: Function, container: ast.expr) -> Reason:
+    """Why a container can hold other things, or have other keys, on two ranks."""
+    try:
+        return reason_of(_evaluator(program).value(container, Frame(function), (HOLDS,)))
     except RecursionError:
         return UNKNOWN
 

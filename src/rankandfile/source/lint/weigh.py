@@ -18,7 +18,7 @@ _OR_NOT = " or not, as `"
 def severity(parting: Parting) -> Severity | None:
     """None where the members of the collective's group all decide alike, or nothing is known."""
     reason = parting.reason
-    if reason.level not in ("axes", "varying") or not _within(parting, reason):
+    if reason.level not in ("axes", "varying") or not within(parting.group, reason):
         return None
     if not parting.event.sure or parting.leaving == "raise" or _far(parting, reason):
         return "hint"
@@ -29,9 +29,18 @@ def severity(parting: Parting) -> Severity | None:
     return "warning" if parting.calls else "error"
 
 
-def _within(parting: Parting, reason: Reason) -> bool:
-    """Whether the decision can differ between members of the group that the collective is issued on."""
-    group = frozenset(parting.group.split("+")) if parting.group else frozenset()
+def of_reason(reason: Reason, group: str = "") -> Severity | None:
+    """What a rule may say that finds by itself: no more than a warning."""
+    if reason.level not in ("axes", "varying") or not within(group, reason):
+        return None
+    doubts = sum(_OR_NOT in step.words for step in reason.chain)
+    far = len(reason.chain) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
+    return "hint" if far else "warning"
+
+
+def within(of: str, reason: Reason) -> bool:
+    """Whether what differs can differ between members of the group that the collective is issued on."""
+    group = frozenset(of.split("+")) if of else frozenset()
     if reason.level == "axes":
         return not group or bool(reason.axes & group)
     if reason.source in RANK:
