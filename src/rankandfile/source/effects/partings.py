@@ -19,6 +19,7 @@ from rankandfile.source.flow.joins import common, joins
 from rankandfile.source.program.modules import Function, Program
 
 from .event import Event
+from .joined import is_joined
 from .loud import Effects, Ends, Opaque, effects_of
 from .parting import Leaving, Parting
 from .raised_inside import caught_from_inside, handlers
@@ -88,7 +89,7 @@ class Partings:
     def that_differ(self, function: Function) -> Iterator[Parting]:
         """The partings of which it is known that ranks can decide differently, and which nothing makes good again."""
         for parting in self.of(function):
-            if parting.reason.level not in ("axes", "varying"):
+            if parting.reason.level not in ("axes", "varying") or is_joined(parting):
                 continue
             made_good, certain = self._made_good(parting)
             if not made_good:

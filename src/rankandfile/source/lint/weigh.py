@@ -8,10 +8,11 @@ from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
 from rankandfile.source.effects.parting import Parting
 
-from .rule import RANK
+from .rule import GROUP_MAKERS, RANK
 
-_FAR = {"": 9, "file_system": 3, "memory": 3, "loop": 3}
+_FAR = {"": 12, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data": 6}
 """Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
+_FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
 
 
@@ -20,7 +21,12 @@ def severity(parting: Parting) -> Severity | None:
     reason = parting.reason
     if reason.level not in ("axes", "varying") or not within(parting.group, reason):
         return None
-    if not parting.event.sure or parting.leaving == "raise" or _far(parting, reason):
+    if (
+        not parting.event.sure
+        or parting.leaving == "raise"
+        or _far(parting, reason)
+        or _ends(parting, reason)
+    ):
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
         return "hint"  # Done once by whoever comes first: the others find it done.
@@ -52,12 +58,26 @@ def within(of: str, reason: Reason) -> bool:
 def _far(parting: Parting, reason: Reason) -> bool:
     """A long way from the source, over decisions, says little about what a rank really meets."""
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
-    if reason.source in RANK and not parting.certain:
+    if reason.source in RANK and not parting.certain and parting.event.op not in GROUP_MAKERS:
         return len(reason.chain) > 2 or doubts > 0
     return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _ends(parting: Parting, reason: Reason) -> bool:
+    """A loop that is bounded besides, or an iterator that has no more: what it goes through is often as long everywhere."""
+    owner = parting.owner
+    if isinstance(owner, ast.ExceptHandler):
+        return reason.source == "exception" and getattr(owner.type, "id", "") == "StopIteration"
+    over = owner.iter if isinstance(owner, (ast.For, ast.comprehension)) else None
+    zipped = over.args if isinstance(over, ast.Call) and getattr(over.func, "id", "") == "zip" else []
+    return any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == "range" for each in zipped)
 
 
 def _kind(parting: Parting, reason: Reason) -> str:
     """Of a loop that is as long as something of the rank's own, only the nearest are worth more than a hint."""
     over = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
-    return "loop" if over and reason.source != "shard_length" else reason.source
+    if not over or reason.source == "shard_length":
+        return reason.source
+    if reason.source == "local_data" and any(_FILTERED in step.words for step in reason.chain):
+        return ""
+    return "loop over local_data" if reason.source == "local_data" else "loop"
