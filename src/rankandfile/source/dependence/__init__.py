@@ -8,13 +8,13 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
 
-from . import control, failures, groups
+from . import control, failures, groups, held
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
 from .reaching_assignments import reaching
 from .reason import UNKNOWN, Reason, Step, reason_of
-from .syntax import HOLDS, LEN, dotted
+from .syntax import LEN, dotted
 from .value import Level
 
 __all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why", "why_held", "why_raised"]
@@ -47,7 +47,7 @@ def why_raised(program: Program, function: Function, step: ast.AST, caught: ast.
 def why_held(program: Program, function: Function, container: ast.expr) -> Reason:
     """Why a container can hold other things, or have other keys, on two ranks."""
     try:
-        return reason_of(_evaluator(program).value(container, Frame(function), (HOLDS,)))
+        return reason_of(held.held(_evaluator(program), container, Frame(function)))
     except RecursionError:
         return UNKNOWN
 

@@ -17,29 +17,91 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.objects.called_later import called_later, targets_of
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import resolve
+from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import binding_scope, own_nodes
+from rankandfile.source.registry.tables import TABLE, canonical
+
+_OF_TORCH = "torch.distributed."
+_MOST_LATER = 4
 
 
 @dataclass(frozen=True)
 class Handed:
     inside: Function
-    """Where the call stands."""
     call: ast.Call
-    by: Site | None = None
+    runs: Function
+    """The function itself, or one that hands it on."""
+    by: ast.Call | None = None
+    """The call that hands the function over first."""
+
+
+_FURTHEST = 2
+"""Functions that hand on what they were handed."""
 
 
 def handed(index: Index, objects: Objects, function: Function) -> Iterator[Handed]:
     for wrapper in wrappers_of(function):
-        yield Handed(wrapper.inside, wrapper.call)
+        yield Handed(wrapper.inside, wrapper.call, function)
     for site in _hands_over(index, objects, function):
-        for target in targets_of(objects, site):
-            inside = called(target, site.call, Frame(site.function), bound=target.owner is not None)
-            for name, argument in (inside.given or {}).items():
-                if _is(argument.value, site.function, function, objects):
-                    yield from (Handed(f, call, site) for f, call in _calls_of(target, name))
+        yield from _through(objects, site, function, site.call, _FURTHEST)
     if not isinstance(function.node, ast.Lambda):
-        yield from (Handed(site.function, site.call) for site in islice(called_later(objects, function), 4))
+        sites = islice(called_later(objects, function), _MOST_LATER)
+        yield from (Handed(site.function, site.call, function) for site in sites)
+
+
+def _through(
+    objects: Objects, site: Site, function: Function, first: ast.Call, left: int, passed: str = ""
+) -> Iterator[Handed]:
+    """What the call of the site does with the function; `passed`: under this name of a parameter."""
+    for target in targets_of(objects, site):
+        inside = called(target, site.call, Frame(site.function), bound=target.owner is not None)
+        for name, argument in (inside.given or {}).items():
+            value = argument.value
+            named = isinstance(value, ast.Name) and value.id == passed
+            if not (named if passed else _is(value, site.function, function, objects)):
+                continue
+            found = [Handed(f, call, function, first) for f, call in _calls_of(target, name)]
+            for further in _passed_on(target, name) if left else ():
+                found.extend(_through(objects, further, function, first, left - 1, name))
+            if found:
+                yield Handed(site.function, site.call, target, first if passed else None)
+            yield from found
+
+
+def _passed_on(function: Function, parameter: str) -> Iterator[Site]:
+    for node in own_nodes(function):
+        if isinstance(node, ast.Call):
+            given = (*node.args, *(k.value for k in node.keywords))
+            if any(isinstance(each, ast.Name) and each.id == parameter for each in given):
+                yield Site(function, node)
+
+
+def collectives_handed(index: Index, objects: Objects) -> Iterator[tuple[Function, ast.Call, str]]:
+    """`timed("sum", dist.all_reduce, x)`: the call, where it stands, and the collective's name."""
+    names = {name.rpartition(".")[2] for name in TABLE.collectives if name.startswith(_OF_TORCH)}
+    for module in index.modules:
+        if not any(name in module.text for name in ("torch.distributed", "dist.")):
+            continue
+        for function in module.functions:
+            for node in own_nodes(function):
+                if not isinstance(node, ast.Call):
+                    continue
+                for given in node.args:
+                    if not isinstance(given, ast.Attribute) or given.attr not in names:
+                        continue
+                    target = resolve(function, given)
+                    name = canonical(target.dotted) if isinstance(target, External) else ""
+                    if name in TABLE.collectives and _is_called(objects, Site(function, node), given):
+                        yield function, node, name
+
+
+def _is_called(objects: Objects, site: Site, given: ast.expr) -> bool:
+    for target in targets_of(objects, site):
+        inside = called(target, site.call, Frame(site.function), bound=target.owner is not None)
+        for name, argument in (inside.given or {}).items():
+            if argument.value is given and any(True for _ in _calls_of(target, name)):
+                return True
+    return False
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from rankandfile.source.program.scopes import own_nodes
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .event import Event, event, objects_of, wrappers_used
-from .handed import handed
+from .handed import collectives_handed, handed
 
 _MOST_CALLED_VARIABLES = 2000
 _RECEIVES = ("forward", "__call__")
@@ -75,6 +75,8 @@ class Effects:
             found = self._event(e, function)
             if found is not None and found.name not in TABLE.pairwise:
                 self._add(function, e, found)
+        for function, call, name in collectives_handed(self.index, objects_of(self.program)):
+            self._add(function, call, Event(name, TABLE.collectives[name], call, function))
         while self._queue:
             self._to_callers(self._queue.pop())
         for name in ("exit", "_exit", "quit", "abort"):
@@ -98,14 +100,15 @@ class Effects:
     def _to_holders(self, function: Function) -> None:
         """To those that run the function as the value of a parameter, and, of their callers, to those that hand it."""
         for found in handed(self.index, objects_of(self.program), function):
-            bound = found.by is not None and function.owner is not None
-            at = found.by.call if found.by is not None else None
-            self._add(found.inside, found.call, Runs(function, found.call, bound, at), for_all=False)
-            if found.by is not None and not isinstance(found.inside.node, ast.Lambda):
-                inner = found.inside
+            bound = found.by is not None and found.runs.owner is not None
+            if found.runs is function:
                 self._add(
-                    found.by.function, found.by.call, Runs(inner, found.by.call, inner.owner is not None)
+                    found.inside, found.call, Runs(function, found.call, bound, found.by), for_all=False
                 )
+            elif not isinstance(found.inside.node, ast.Lambda):
+                bound = found.runs.owner is not None
+                passes = found.by is not None
+                self._add(found.inside, found.call, Runs(found.runs, found.call, bound, found.by), not passes)
 
     def _candidates(self) -> Iterator[tuple[Function, ast.expr]]:
         """What may be a collective by its name."""

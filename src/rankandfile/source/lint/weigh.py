@@ -64,7 +64,7 @@ def _far(parting: Parting, reason: Reason) -> bool:
 
 
 def _ends(parting: Parting, reason: Reason) -> bool:
-    """A loop that is bounded besides, or an iterator that has no more: what it goes through is often as long everywhere."""
+    """A loop that is bounded besides, or an iterator that has no more: often as long everywhere."""
     owner = parting.owner
     if isinstance(owner, ast.ExceptHandler):
         return reason.source == "exception" and getattr(owner.type, "id", "") == "StopIteration"

@@ -38,6 +38,7 @@ from rankandfile.source.dependence import why_held
 from rankandfile.source.lint.rule import Found, Rule, View
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import enclosing_class, method
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 270
@@ -50,14 +51,14 @@ _OF_DICTS = {"items", "values", "keys"}
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
         for node, iterable, body in _loops(function):
-            container = _container(iterable)
+            container, where = _inside(_container(iterable), function)
             if not isinstance(container, (ast.Name, ast.Attribute)):
                 continue
             found = view.reached(ast.Module(body, []), view.all_partings.group_of)
             if found is None:
                 continue
             event, calls = found
-            reason = why_held(view.program, function, container)
+            reason = why_held(view.program, where, container)
             if not any(_UNDER_A_KEY in step.words for step in reason.chain[:_NEAR]):
                 continue  # A loader holds what is this rank's own, too; how much of it is another question.
             severity = of_reason(reason, view.all_partings.group_of(event))
@@ -88,6 +89,18 @@ def _loops(function: Function) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr, 
             yield node, node.generators[0].iter, [ast.Expr(node.elt)]
         elif isinstance(node, ast.DictComp):
             yield node, node.generators[0].iter, [ast.Expr(node.key), ast.Expr(node.value)]
+
+
+def _inside(e: ast.expr, function: Function) -> tuple[ast.expr, Function]:
+    """A loop over `self` is one over what its `__iter__` yields from."""
+    own = enclosing_class(function) if isinstance(e, ast.Name) and e.id == "self" else None
+    made = method(own, "__iter__") if own is not None else None
+    for node in own_nodes(made) if made is not None else ():
+        if isinstance(node, (ast.YieldFrom, ast.Return)) and node.value is not None:
+            return _container(node.value), made or function
+        if isinstance(node, ast.For):
+            return _container(node.iter), made or function
+    return e, function
 
 
 def _container(e: ast.expr) -> ast.expr:
