@@ -48,7 +48,8 @@ def within(of: str, reason: Reason) -> bool:
     """Whether what differs can differ between members of the group that the collective is issued on."""
     group = frozenset(of.split("+")) if of else frozenset()
     if reason.level == "axes":
-        return not group or bool(reason.axes & group)
+        # `topology.pp` of which no more is known spans the axis that it is called after.
+        return not group or bool(reason.axes & (group | {each.rpartition(".")[2] for each in group}))
     if reason.source in RANK:
         # Whoever is no member of a group must not call: the test may be about just that.
         return not group

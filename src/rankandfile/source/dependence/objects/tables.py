@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import Path
-from rankandfile.source.program.names import Class, imported_variable, resolve
+from rankandfile.source.dependence.syntax import EACH, Path
+from rankandfile.source.program.names import Class, imported_variable, method, resolve
+from rankandfile.source.program.scopes import own_nodes
 
 if TYPE_CHECKING:
     from .of_expressions import Objects
@@ -56,3 +57,15 @@ def picked(e: ast.Call, frame: Frame) -> Iterator[Instance]:
                     found = resolve(function, value)
                     if isinstance(found, Class):
                         yield Instance(found, e, frame)
+
+
+def iterated(objects: Objects, cls: Class, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+    """What a loop over an object of the class goes through."""
+    made = method(cls, "__iter__") if path[0] == EACH else None
+    inside = Frame(made, None, frame.depth + 1) if made is not None else None
+    for node in own_nodes(made) if made is not None else ():
+        if inside is None or inside.too_deep or not isinstance(node, (ast.Yield, ast.YieldFrom, ast.Return)):
+            continue
+        if node.value is not None:
+            rest = path[1:] if isinstance(node, ast.Yield) else path
+            yield from objects.of(node.value, inside, depth + 1, rest)
