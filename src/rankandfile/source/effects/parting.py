@@ -18,6 +18,10 @@ from .sequences import Open
 Leaving: TypeAlias = Literal["", "return", "break", "continue", "raise", "exit", "loop", "caught"]
 
 
+SWALLOWS = (ast.ExceptHandler, ast.With, ast.AsyncWith)
+"""Owners of partings at which one rank's exception ends."""
+
+
 @dataclass(frozen=True, eq=False)
 class Parting:
     """A decision of which one outcome issues a collective that the other does not."""

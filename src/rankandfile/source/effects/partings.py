@@ -19,10 +19,11 @@ from rankandfile.source.flow.joins import common, joins
 from rankandfile.source.program.modules import Function, Program
 
 from .event import Event
+from .handlers import handlers
 from .joined import is_joined
 from .loud import Effects, Ends, Opaque, effects_of
 from .parting import Leaving, Parting
-from .raised_inside import caught_from_inside, handlers
+from .raised_inside import caught_from_inside
 from .roles import Roles
 from .sequences import Open, Place, Sequences, same_answers
 
@@ -180,32 +181,26 @@ class Partings:
 
     def _caught(self, function: Function, graph: Graph, behind: dict[Node, Node]) -> Iterator[Parting]:
         """Exceptions that are swallowed: who raised goes past the collectives that follow in the `try`."""
-        tried: dict[ast.ExceptHandler, int] = {}
+        tried: dict[ast.AST, int] = {}
         for node in graph.nodes:
             if not isinstance(node.what, (ast.Call, ast.For)) or node.what in self.effects.of:
                 continue
             calm = [f for outcome, f in node.edges if outcome != RAISED]
             for handler in handlers(node):
-                assert isinstance(handler.what, ast.ExceptHandler)
-                tried[handler.what] = tried.get(handler.what, 0) + 1
-                if tried[handler.what] > _MOST_TRIED:
+                tried[handler.owner] = tried.get(handler.owner, 0) + 1
+                if tried[handler.owner] > _MOST_TRIED:
                     continue
-                for group, event, calls, when, instead in self._differing(
-                    function, behind, node, calm, [handler]
-                ):
+                differing = self._differing(function, behind, node, calm, [handler.entry])
+                for group, event, calls, when, instead in differing:
                     if when:
-                        line = handler.what.lineno
-                        text = written(function.module.lines, handler.what, line)
-                        condition = Condition(line, text, "call", "raised", "returned", node.what)
-                        leaving = self.last(handler.what.body) or "caught"
                         yield Parting(
                             function,
-                            condition,
-                            handler.what,
+                            handler.condition(function, node.what),
+                            handler.owner,
                             event,
                             calls,
                             True,
-                            leaving,
+                            self.last(handler.body) or "caught",
                             group,
                             instead,
                             node,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from rankandfile.source.dependence import why_raised
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.flow.build import graph_of
-from rankandfile.source.flow.condition import Condition, written
 from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.flow.joins import common
 from rankandfile.source.program.modules import Function
 
 from .handed import wrappers_of
+from .handlers import Handler, handlers
 from .loud import Runs
 from .parting import Parting
 from .roles import BOTH
@@ -37,10 +37,9 @@ def caught_from_inside(
     for node in graph.nodes:
         runs = [e for e in partings.effects.of.get(node.what, ()) if isinstance(e, Runs)] if node.what else []
         for handler in handlers(node) if runs else ():
-            assert isinstance(handler.what, ast.ExceptHandler)
             for number, effect in enumerate(runs):
                 inside: Open = ((function, node, number, effect.call),)
-                taken = _taken(handler.what, function, effect.target)
+                taken = _taken(handler, function, effect.target)
                 for where, step, calls in _steps(partings, effect.target, inside):
                     found = _parting(partings, function, behind, node, handler, taken, where, step, calls)
                     if found is not None:
@@ -53,14 +52,14 @@ def _parting(
     function: Function,
     behind: dict[Node, Node],
     node: Node,
-    handler: Node,
+    handler: Handler,
     taken: ast.expr | None,
     where: Function,
     step: Node,
     calls: Open,
 ) -> Parting | None:
     calm = [follower for outcome, follower in node.edges if outcome != RAISED]
-    end = common(behind, [*calm, handler])
+    end = common(behind, [*calm, handler.entry])
     around = _loops_around(function, node)
 
     def ways(asked: Function, decision: Node, open_: Open) -> frozenset[str]:
@@ -74,20 +73,19 @@ def _parting(
     walk = Sequences(partings.effects, function, walls, partings.group_of, ways)
     starts = {
         True: frozenset(walk.at(where, f, calls) for outcome, f in step.edges if outcome != RAISED),
-        False: walk.start([handler]),
+        False: walk.start([handler.entry]),
     }
-    assert step.what is not None and isinstance(handler.what, ast.ExceptHandler)
+    assert step.what is not None
     for group, event, on_the_way, when, instead in partings.unlike(walk, starts):
         reason = why_raised(partings.program, where, step.what, taken)
         if reason.level not in ("axes", "varying"):
             return None
-        text = written(function.module.lines, handler.what, handler.what.lineno)
-        condition = Condition(handler.what.lineno, text, "call", "raised", "returned", step.what)
-        leaving = partings.last(handler.what.body) or "caught"
+        condition = handler.condition(function, step.what)
+        leaving = partings.last(handler.body) or "caught"
         return Parting(
             function,
             condition,
-            handler.what,
+            handler.owner,
             event,
             on_the_way,
             when,
@@ -115,39 +113,21 @@ def _steps(partings: Partings, function: Function, calls: Open) -> Iterator[tupl
                 yield from _steps(partings, effect.target, (*calls, (function, node, number, effect.call)))
 
 
-def _taken(handler: ast.ExceptHandler, function: Function, target: Function) -> ast.expr | None:
+def _taken(handler: Handler, function: Function, target: Function) -> ast.expr | None:
     """What the handler takes; where a decorator was told, what it was told."""
-    if not isinstance(handler.type, ast.Name):
-        return handler.type
+    taken = handler.caught
+    if not isinstance(taken, ast.Name):
+        return taken
     for wrapper in wrappers_of(target):
         if wrapper.inside is function and wrapper.made_by is not None:
             given = called(wrapper.maker, wrapper.made_by, Frame(function), bound=False).given or {}
-            if handler.type.id in given:
-                return given[handler.type.id].value
-            return wrapper.maker.defaults.get(handler.type.id, handler.type)
-    return handler.type
+            if taken.id in given:
+                return given[taken.id].value
+            return wrapper.maker.defaults.get(taken.id, taken)
+    return taken
 
 
 def _loops_around(function: Function, node: Node) -> set[int]:
     """Loops whose body the step stands in."""
     loops = [n for n in ast.walk(function.node) if isinstance(n, (ast.For, ast.While))]
     return {id(loop) for loop in loops if any(part is node.what for s in loop.body for part in ast.walk(s))}
-
-
-def handlers(node: Node) -> list[Node]:
-    """The handlers of the same function that an exception of this step can come to first."""
-    stack = [follower for outcome, follower in node.edges if outcome == RAISED]
-    found: list[Node] = []
-    seen = set(stack)
-    while stack:
-        step = stack.pop()
-        if isinstance(step.what, ast.ExceptHandler) and step.binds:
-            found.append(step)
-            continue
-        if step.what is not None and not isinstance(step.what, ast.ExceptHandler):
-            continue
-        for outcome, follower in step.edges:
-            if outcome in ("true", "false", "") and follower not in seen:
-                seen.add(follower)
-                stack.append(follower)
-    return found

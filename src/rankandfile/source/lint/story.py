@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from rankandfile.model.lint import Flagged, Severity, Told
 from rankandfile.source.dependence.syntax import text
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.parting import SWALLOWS, Parting
 from rankandfile.source.program.modules import Function
 
 from .rule import Found
@@ -29,7 +29,7 @@ def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Fla
     path = function.module.path
     outcome = _outcome(parting)
     what = f"`{event.op}`"
-    if isinstance(parting.owner, ast.ExceptHandler) and not parting.when:
+    if isinstance(parting.owner, SWALLOWS) and not parting.when:
         message = f"a rank that comes to `{condition.text}` calls {what} once more than the others: {_place(parting)}"
     elif parting.leaving in ("return", "break", "continue", "raise", "exit", "caught"):
         message = (

@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.parting import SWALLOWS, Parting
 
 from .rule import GROUP_MAKERS, RANK
 
@@ -30,9 +30,9 @@ def severity(parting: Parting) -> Severity | None:
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
         return "hint"  # Done once by whoever comes first: the others find it done.
-    if isinstance(parting.owner, ast.ExceptHandler) or reason.source not in RANK:
+    if isinstance(parting.owner, SWALLOWS) or reason.source not in RANK:
         return "warning"
-    return "warning" if parting.calls else "error"
+    return "warning" if parting.calls or isinstance(parting.owner, ast.For) else "error"
 
 
 def of_reason(reason: Reason, group: str = "") -> Severity | None:
@@ -59,7 +59,11 @@ def within(of: str, reason: Reason) -> bool:
 def _far(parting: Parting, reason: Reason) -> bool:
     """A long way from the source, over decisions, says little about what a rank really meets."""
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
-    if reason.source in RANK and not parting.certain and parting.event.op not in GROUP_MAKERS:
+    of_rank = reason.source in RANK and not isinstance(parting.owner, SWALLOWS)
+    if of_rank and not parting.certain and parting.event.op not in GROUP_MAKERS:
+        if isinstance(parting.owner, ast.For) and len(reason.chain) in (2, 3, 4) and doubts == 1:
+            # What is put in a list under a test of the rank itself; nothing that is computed from it.
+            return _OR_NOT not in reason.chain[-2].words
         return len(reason.chain) > 2 or doubts > 0
     return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
 
@@ -70,6 +74,8 @@ def _ends(parting: Parting, reason: Reason) -> bool:
     if isinstance(owner, ast.ExceptHandler):
         return reason.source == "exception" and getattr(owner.type, "id", "") == "StopIteration"
     over = owner.iter if isinstance(owner, (ast.For, ast.comprehension)) else None
+    if isinstance(over, ast.Subscript) and isinstance(over.slice, ast.Slice) and over.slice.upper is not None:
+        return True
     zipped = over.args if isinstance(over, ast.Call) and getattr(over.func, "id", "") == "zip" else []
     return any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == "range" for each in zipped)
 
