@@ -17,7 +17,17 @@ from .reason import UNKNOWN, Reason, Step, reason_of
 from .syntax import LEN, dotted
 from .value import Level
 
-__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why", "why_held", "why_raised"]
+__all__ = [
+    "Level",
+    "Reason",
+    "Step",
+    "ask_in_depth",
+    "axes_of",
+    "objects_of",
+    "why",
+    "why_held",
+    "why_raised",
+]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
 
@@ -76,6 +86,11 @@ def axes_of(program: Program, function: Function, group: ast.expr) -> frozenset[
 def objects_of(program: Program) -> Objects:
     """What expressions of the program can be objects of."""
     return _evaluator(program).objects
+
+
+def ask_in_depth(program: Program) -> None:
+    """From now on of this program: also what tables hold, and what frameworks make of loaders."""
+    _EVALUATORS[program] = Evaluator(program, in_depth=True)
 
 
 def _evaluator(program: Program) -> Evaluator:

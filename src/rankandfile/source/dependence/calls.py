@@ -110,6 +110,9 @@ def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
                 full = canonical(f"{name}.{e.func.attr}")
                 if full in PARSED:
                     return UNIFORM
+                shared = loaders.prepared(ev, full, e, frame, path) if ev.objects.tables else None
+                if shared is not None:
+                    return shared
                 if _known(full):
                     found.append(_external(ev, full, e, frame, path))
     if found:

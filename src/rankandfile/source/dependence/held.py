@@ -37,7 +37,7 @@ def held(ev: Evaluator, container: ast.expr, frame: Frame) -> Value:
 
 def _decided(ev: Evaluator, container: ast.expr, frame: Frame) -> Iterator[Value]:
     for function, d in _stores(ev, container, frame.function):
-        if function.name in _ALWAYS or d.how != "mutate":
+        if function.name in _ALWAYS or d.how != "mutate" or d.key is None:
             continue
         inside = Frame(function)
         graph = reaching(function).graph

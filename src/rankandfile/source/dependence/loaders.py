@@ -15,6 +15,30 @@ if TYPE_CHECKING:
 
 LOADERS = {"torch.utils.data.DataLoader", "torchdata.stateful_dataloader.StatefulDataLoader"}
 _EVEN = {"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"}
+_PREPARE = {
+    "accelerate.Accelerator.prepare",
+    "accelerate.Accelerator.prepare_data_loader",
+    "lightning.fabric.Fabric.setup_dataloaders",
+    "lightning.Fabric.setup_dataloaders",
+    "lightning_fabric.Fabric.setup_dataloaders",
+}
+
+
+def prepared(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> Value | None:
+    """Loaders as a framework hands them back: each rank gets its own share of the batches. None for anything else."""
+    kind, number = path[0] if path else ("", None)
+    several = kind == "item" and isinstance(number, int) and len(e.args) > 1
+    if name not in _PREPARE or (len(e.args) > 1 and not several):
+        return None
+    given = argument(e, number if several and isinstance(number, int) else 0)
+    rest = path[1:] if several else path
+    if given is None or not LOADERS & set(ev.objects.externals(given, frame)):
+        return None
+    if rest[:1] == (LEN,):
+        return ev.value(given, frame, rest)
+    file = frame.function.module.path
+    link = Link(file, e.lineno, text(given, 60), f"holds this rank's batches only ({file}:{e.lineno})")
+    return Value("varying", source="local_data", chain=(link,))
 
 
 def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:

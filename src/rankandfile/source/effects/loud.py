@@ -26,6 +26,7 @@ from .handed import collectives_handed, handed
 
 _MOST_CALLED_VARIABLES = 2000
 _RECEIVES = ("forward", "__call__")
+_ENTERS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 _MAKES = ("__init__", "__new__", "__post_init__")
 _LEAVES = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"}
 
@@ -85,7 +86,7 @@ class Effects:
                 if isinstance(target, External) and target.dotted in _LEAVES:
                     self.of.setdefault(site.call, []).append(Ends())
 
-    def _add(self, function: Function, e: ast.expr, effect: Effect, for_all: bool = True) -> None:
+    def _add(self, function: Function, e: ast.expr | ast.stmt, effect: Effect, for_all: bool = True) -> None:
         """`for_all`: whoever calls the function meets this."""
         effects = self.of.setdefault(e, [])
         if effect not in effects:
@@ -145,6 +146,11 @@ class Effects:
             return
         self._to_holders(function)
         if isinstance(function.node, (ast.Module, ast.Lambda)):
+            return
+        if owner is not None and function.name in _ENTERS:
+            for user, statement, item in self._with_items:
+                if any(method(each, function.name) is function for each in self._classes(item, user)):
+                    self._add(user, statement, Runs(function, item, True))
             return
         names = [function.name]
         if owner is not None and function.name in _MAKES:
@@ -229,6 +235,17 @@ class Effects:
                     if isinstance(node, ast.Attribute) and node.attr in names:
                         found.setdefault(node.attr, []).append((function, node))
         return found
+
+    @cached_property
+    def _with_items(self) -> list[tuple[Function, ast.With | ast.AsyncWith, ast.expr]]:
+        functions = [function for module in self.index.modules for function in module.functions]
+        return [
+            (function, node, item.context_expr)
+            for function in functions
+            for node in own_nodes(function)
+            if isinstance(node, (ast.With, ast.AsyncWith))
+            for item in node.items
+        ]
 
     @cached_property
     def _called_objects(self) -> list[tuple[Site, list[Class]]]:

@@ -117,6 +117,8 @@ class Sequences:
         if isinstance(node.what, ast.Call):
             found = [effect for part in _read_in(node.what) for effect in self.effects.of.get(part, ())]
             return [*found, *self.effects.of.get(node.what, ())]
+        if isinstance(node.what, (ast.With, ast.AsyncWith)):
+            return self.effects.of.get(node.what, [])
         if not isinstance(node.what, (ast.stmt, ast.expr)) or not self.effects.of:
             return []
         if node.decision is None and not node.binds and not isinstance(node.what, ast.Return):

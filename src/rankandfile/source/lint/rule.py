@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rankandfile.model.lint import Severity
+from rankandfile.source.dependence import ask_in_depth
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Effects, Runs, effects_of
 from rankandfile.source.effects.parting import Parting
@@ -47,6 +48,9 @@ class View:
     program: Program
     skip: Callable[[Function], bool] = field(default=lambda _function: False)
     """Functions that nobody asks about."""
+
+    def __post_init__(self) -> None:
+        ask_in_depth(self.program)
 
     @cached_property
     def effects(self) -> Effects:
