@@ -16,6 +16,7 @@ from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.flow.joins import common
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class, External, resolve
 
 from .handed import wrappers_of
 from .handlers import Handler, handlers
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 12
 _DEEPEST = 2
+_OF_PERSONS = (External("builtins.KeyboardInterrupt"), External("builtins.SystemExit"))
 
 
 def caught_from_inside(
@@ -80,6 +82,8 @@ def _parting(
         reason = why_raised(partings.program, where, step.what, taken)
         if reason.level not in ("axes", "varying"):
             return None
+        if reason.source == "exception" and _of_its_own(function, taken):
+            return None
         condition = handler.condition(function, step.what)
         leaving = partings.last(handler.body) or "caught"
         return Parting(
@@ -111,6 +115,13 @@ def _steps(partings: Partings, function: Function, calls: Open) -> Iterator[tupl
         for number, effect in enumerate(effects):
             if isinstance(effect, Runs) and len(calls) < _DEEPEST and effect.target is not function:
                 yield from _steps(partings, effect.target, (*calls, (function, node, number, effect.call)))
+
+
+def _of_its_own(function: Function, taken: ast.expr | None) -> bool:
+    """Nothing outside of the program raises what the program defines, or what a person at the keyboard does."""
+    types = taken.elts if isinstance(taken, ast.Tuple) else [taken] if taken is not None else []
+    found = [resolve(function, each) for each in types]
+    return bool(found) and all(isinstance(f, Class) or f in _OF_PERSONS for f in found)
 
 
 def _taken(handler: Handler, function: Function, target: Function) -> ast.expr | None:
