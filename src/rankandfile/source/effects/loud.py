@@ -23,6 +23,7 @@ from rankandfile.source.registry.tables import TABLE, canonical
 
 from .event import Event, event, objects_of, wrappers_used
 from .handed import collectives_handed, handed
+from .wrapped import last_name, may_be_wrapped
 
 _MOST_CALLED_VARIABLES = 2000
 _RECEIVES = ("forward", "__call__")
@@ -125,7 +126,7 @@ class Effects:
                             yield function, node
         if wrappers_used(self.index):
             wrapped = may_be_wrapped(self.index)
-            called = (s for s in self.index.calls_of_variables if _last(s.call.func) in wrapped)
+            called = (s for s in self.index.calls_of_variables if last_name(s.call.func) in wrapped)
             for site in islice(called, _MOST_CALLED_VARIABLES):
                 if not isinstance(site.call.func, ast.Attribute) or _may_be_object(site):
                     yield site.function, site.call
@@ -268,57 +269,6 @@ def effects_of(program: Program) -> Effects:
 def _is_property(name: str) -> bool:
     """Properties of the tables that are collectives: they are what agrees, too."""
     return canonical(name).endswith((".log_dir",))
-
-
-def may_be_wrapped(index: Index) -> frozenset[str]:
-    """Names that may hold a wrapped module, by what they are assigned and handed: whatever else is so called, too."""
-    makers = {name.rpartition(".")[2] for name, wrapper in TABLE.wraps.items() if wrapper}
-    makers |= {other for name in makers for other in index.renamed.get(name, ())}
-    flows: dict[str, set[str]] = {}
-    found: set[str] = set()
-    functions: dict[str, list[Function]] = {}
-    for module in index.modules:
-        for function in module.functions:
-            functions.setdefault(function.name, []).append(function)
-            for node in own_nodes(function):
-                if isinstance(node, ast.Assign):
-                    targets = [_last(part) for target in node.targets for part in _parts(target)]
-                    for part in _parts(node.value):
-                        name = _last(part.func) if isinstance(part, ast.Call) else _last(part)
-                        flows.setdefault(name, set()).update(targets)
-                        found.update(targets if name in makers else ())
-    for name in ("fully_shard", "parallelize_module"):
-        found.update(_last(a) for site in index.calls(name) for a in site.call.args[:1])
-    queue = list(found)
-    given = _given_names(index, functions)
-    while queue:
-        name = queue.pop()
-        new = (flows.get(name, set()) | given.get(name, set())) - found
-        found |= new
-        queue.extend(new)
-    return frozenset(found - {""})
-
-
-def _given_names(index: Index, functions: dict[str, list[Function]]) -> dict[str, set[str]]:
-    """Name of an argument -> the parameters that it is handed to, by the names of functions."""
-    found: dict[str, set[str]] = {}
-    for name, targets in functions.items():
-        for site in index.calls(name)[:200]:
-            for target in targets[:4]:
-                parameters = target.parameters
-                shift = 1 if parameters[:1] in (["self"], ["cls"]) else 0
-                for number, given in enumerate(site.call.args):
-                    if _last(given) and number + shift < len(parameters):
-                        found.setdefault(_last(given), set()).add(parameters[number + shift])
-    return found
-
-
-def _parts(e: ast.expr) -> list[ast.expr]:
-    return list(e.elts) if isinstance(e, (ast.Tuple, ast.List)) else [e]
-
-
-def _last(e: ast.expr) -> str:
-    return e.attr if isinstance(e, ast.Attribute) else e.id if isinstance(e, ast.Name) else ""
 
 
 def _may_be_object(site: Site) -> bool:

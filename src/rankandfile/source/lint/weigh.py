@@ -6,6 +6,7 @@ import ast
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
+from rankandfile.source.effects.loud import effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 
 from .rule import GROUP_MAKERS, RANK
@@ -14,6 +15,7 @@ _FAR = {"": 12, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data"
 """Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
 _FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
+_OR_NOT_RAISED = f"{_OR_NOT}except "
 
 
 def severity(parting: Parting) -> Severity | None:
@@ -26,6 +28,7 @@ def severity(parting: Parting) -> Severity | None:
         or parting.leaving == "raise"
         or _far(parting, reason)
         or _ends(parting, reason)
+        or _voted(parting, reason)
     ):
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
@@ -66,6 +69,22 @@ def _far(parting: Parting, reason: Reason) -> bool:
             return _OR_NOT not in reason.chain[-2].words
         return len(reason.chain) > 2 or doubts > 0
     return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _voted(parting: Parting, reason: Reason) -> bool:
+    """Whoever swallows an exception where collectives are issued, too, may well tell the others of it there."""
+    program = parting.function.module.program
+    for step in reason.chain:
+        module = program.module(step.file) if _OR_NOT_RAISED in step.words else None
+        around = (
+            [f for f in module.functions[1:] if f.first_line <= step.line <= f.last_line] if module else []
+        )
+        if (
+            any(function in effects_of(program).loud for function in around)
+            and parting.function not in around
+        ):
+            return True
+    return False
 
 
 def _ends(parting: Parting, reason: Reason) -> bool:
