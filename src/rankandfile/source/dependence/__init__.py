@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
 
-from . import control, failures, groups, held
+from . import control, failures, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
@@ -57,7 +57,7 @@ def why_raised(program: Program, function: Function, step: ast.AST, caught: ast.
 def why_held(program: Program, function: Function, container: ast.expr) -> Reason:
     """Why a container can hold other things, or have other keys, on two ranks."""
     try:
-        return reason_of(held.held(_evaluator(program), container, Frame(function)))
+        return reason_of(control.held(_evaluator(program), container, Frame(function)))
     except RecursionError:
         return UNKNOWN
 

@@ -29,6 +29,7 @@ def severity(parting: Parting) -> Severity | None:
         or _far(parting, reason)
         or _ends(parting, reason)
         or _voted(parting, reason)
+        or _parts_played(parting, reason)
     ):
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
@@ -85,6 +86,13 @@ def _voted(parting: Parting, reason: Reason) -> bool:
         ):
             return True
     return False
+
+
+def _parts_played(parting: Parting, reason: Reason) -> bool:
+    """One rank speaks, the others listen in a loop: both issue the same, and how often is nothing that can be told."""
+    instead = parting.instead
+    same = instead is not None and instead.op == parting.event.op and instead.site is not parting.event.site
+    return same and reason.source in RANK and isinstance(parting.owner, ast.If)
 
 
 def _ends(parting: Parting, reason: Reason) -> bool:
