@@ -349,3 +349,22 @@ def test_the_benchmark_asks_any_command_and_shows_it_no_truth(benchmark: Path, t
 def test_a_set_that_is_not_revealed_makes_no_benchmark(raf: Raf, scored: Path, tmp_path: Path) -> None:
     done = raf("lab", "export", tmp_path / "benchmark", "--benchmark", scored)
     assert done.status == 2 and "not revealed" in done.err
+
+
+def test_programs_are_linted_when_they_are_scored(scored: Path) -> None:
+    told = (scored.parent / "page.md").read_text()
+    assert "* errors and warnings tell the line: " in told
+    assert "* healthy programs with an error or a warning: " in told
+
+
+def test_a_set_that_was_scored_before_is_linted_by_itself(raf: Raf, scored: Path) -> None:
+    page_file = scored.parent / "page.md"
+    checksum = sealed.read(scored).checksum
+    before = page_file.read_text()
+    done = raf("lab", "blind", "lint", scored, "--page", page_file)
+    assert done.status == 0, done.err
+    after = page_file.read_text()
+    assert after.startswith(before.rstrip()), "blocks are only ever added"
+    assert "spring · lint\n\nCommit" in after and "of 2 programs" in after
+    assert page.times_told(page_file, checksum) == 1, "linting is no scoring"
+    assert not page.told_otherwise(page_file, "spring", checksum)

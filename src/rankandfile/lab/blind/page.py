@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rankandfile.lab.score.tally import Share, share
 
+from . import linted
 from .forms import FORMS
 from .marks import BlindMarks
 from .scoring import Round, Scoring
@@ -93,6 +94,9 @@ def _lines(done: Round) -> Iterator[str]:
     yield f"What was wrong, from {FORMS[0].name}:"
     yield ""
     yield from ([f"* {mark.case}: {words}" for mark in full if (words := wrong(mark))] or ["* nothing"])
+    if done.lint:
+        yield ""
+        yield from linted.lines(done.lint)
 
 
 def _table(first: str, rows: Sequence[Row]) -> Iterator[str]:

@@ -21,6 +21,8 @@ from . import patches, sealed
 from .case import Case
 from .code import Code, code
 from .forms import FORMS, Form, copied
+from .linted import LintMark
+from .linted import marked as lint_marked
 from .marks import BlindMarks, marked
 from .statements import statements
 
@@ -51,6 +53,7 @@ class Round(Scoring, kw_only=True):
     """One scoring of a set of programs."""
 
     marks: list[BlindMarks]
+    lint: list[LintMark] = []
 
 
 def times_scored(folder: Path) -> int:
@@ -88,7 +91,9 @@ def score(
     into = folder / FOLDER / str(number)
     into.mkdir(parents=True)
     marks = []
+    lint = []
     for case in found:
+        lint.append(lint_marked(case, seal.content.cases[case.name]))
         for form in FORMS:
             said, one = answered(case, form, seal.content.cases[case.name], run_patches)
             file = into / _word(form) / f"{case.name}.json"
@@ -105,6 +110,7 @@ def score(
         code=code(stated.commit),
         number=number,
         marks=marks,
+        lint=lint,
     )
     (into / MARKS).write_bytes(pretty(done) + b"\n")
     return done

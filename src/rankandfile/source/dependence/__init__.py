@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.program.modules import Function, Program
 
-from . import control, groups
+from . import control, failures, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
@@ -17,7 +17,17 @@ from .reason import UNKNOWN, Reason, Step, reason_of
 from .syntax import LEN, dotted
 from .value import Level
 
-__all__ = ["Level", "Reason", "Step", "axes_of", "objects_of", "why"]
+__all__ = [
+    "Level",
+    "Reason",
+    "Step",
+    "ask_in_depth",
+    "axes_of",
+    "objects_of",
+    "why",
+    "why_held",
+    "why_raised",
+]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
 
@@ -34,6 +44,22 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     except RecursionError:
         return UNKNOWN
     return reason_of(value)
+
+
+def why_raised(program: Program, function: Function, step: ast.AST, caught: ast.expr | None) -> Reason:
+    """Why a call, or a `raise`, ends in an exception that a handler takes, on some ranks only."""
+    try:
+        return reason_of(failures.raised_for(_evaluator(program), step, caught, Frame(function)))
+    except RecursionError:
+        return UNKNOWN
+
+
+def why_held(program: Program, function: Function, container: ast.expr) -> Reason:
+    """Why a container can hold other things, or have other keys, on two ranks."""
+    try:
+        return reason_of(control.held(_evaluator(program), container, Frame(function)))
+    except RecursionError:
+        return UNKNOWN
 
 
 def _filled(test: ast.expr, function: Function) -> bool:
@@ -60,6 +86,11 @@ def axes_of(program: Program, function: Function, group: ast.expr) -> frozenset[
 def objects_of(program: Program) -> Objects:
     """What expressions of the program can be objects of."""
     return _evaluator(program).objects
+
+
+def ask_in_depth(program: Program) -> None:
+    """From now on of this program: also what tables hold, and what frameworks make of loaders."""
+    _EVALUATORS[program] = Evaluator(program, in_depth=True)
 
 
 def _evaluator(program: Program) -> Evaluator:

@@ -23,7 +23,7 @@ from .callers import is_static
 from .frame import Frame, called
 from .instances import instance
 from .returned import body, by_arguments, cautious
-from .syntax import EACH, HOLDS, LEN, Path, argument, arguments, constant, dotted, text
+from .syntax import EACH, HOLDS, KIND, LEN, Path, argument, arguments, constant, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -137,6 +137,8 @@ def _super(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
 def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     """A method of a value (`loss.item()`, `d.get(key)`): made of the value and the arguments."""
     if not isinstance(e.func, ast.Attribute):
+        if ev.objects.tables and path[:1] == (KIND,):
+            return UNKNOWN  # Whether whatever is called gives None is its own business.
         return by_arguments(ev, e, frame, text(e.func))
     receiver, name = e.func.value, e.func.attr
     if name == "get" and e.args and constant(e.args[0]) is not None:

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.flow.graph import Node
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import enclosing_class
+from rankandfile.source.program.scopes import binding_scope
 
 from . import counted, failures, origins
 from .assignments import Definition
 from .frame import Frame
 from .reaching_assignments import reaching
 from .stored_items import matters
-from .syntax import EACH, LEN, Path
+from .syntax import EACH, HOLDS, LEN, Path, dotted
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 _ROUNDS = ("for", "while", "comprehension")
 MOST_GUARDS = 8
+_MOST_DECISIONS = 24
+_SETS_UP = ("__init__", "<module>", "setup", "__post_init__")
 
 
 def of_condition(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
@@ -85,7 +90,7 @@ def stored_anywhere(
         return value
     guards: list[Value] = []
     for frame, d in found:
-        if frame.function.name in ("__init__", "<module>", "setup", "__post_init__") or d.how in (
+        if frame.function.name in _SETS_UP or d.how in (
             "parameter",
             "outside",
         ):
@@ -141,3 +146,42 @@ def _guards(
             upon = (file, condition.line) if lasting else None
             found.append(value.by(Link(file, d.line, d.name, words, shown, upon)))
     return found
+
+
+def held(ev: Evaluator, container: ast.expr, frame: Frame) -> Value:
+    """Which keys a container of long life has: what is stored under, and what decides whether it is stored at all."""
+    value = ev.value(container, frame, (HOLDS,))
+    return value if value.differs else join([value, *_decided_upon(ev, container, frame)])
+
+
+def _decided_upon(ev: Evaluator, container: ast.expr, frame: Frame) -> Iterator[Value]:
+    for function, d in _stores_in(ev, container, frame.function):
+        if function.name in _SETS_UP or d.how != "mutate" or d.key is None:
+            continue
+        inside = Frame(function)
+        graph = reaching(function).graph
+        own = between_nodes(function, {d.node}, {graph.returns, graph.raises}, [graph.entry])
+        decisions = [(condition, inside) for condition in own if condition.kind != "call"]
+        for condition, where in islice((*decisions, *counted.on_the_way(ev, inside)), _MOST_DECISIONS):
+            value = of_condition(ev, condition, where)
+            if value.differs:
+                file, place = function.module.path, f"{where.function.module.path}:{condition.line}"
+                words = f"is given an item under a key at {file}:{d.line} or not: `{condition.text}` decides ({place})"
+                yield value.by(Link(file, d.line, d.name, words, condition.text))
+
+
+def _stores_in(
+    ev: Evaluator, container: ast.expr, function: Function
+) -> Iterator[tuple[Function, Definition]]:
+    name = dotted(container)
+    if name is None:
+        return
+    owner = enclosing_class(function)
+    if isinstance(container, ast.Attribute) and name == f"self.{container.attr}" and owner is not None:
+        yield from ev.objects.stores(owner, container.attr)
+    elif isinstance(container, ast.Name):
+        scope = binding_scope(function, name)
+        if scope is not None and isinstance(scope.node, ast.Module):
+            for each in scope.module.functions:
+                if binding_scope(each, name) is scope:
+                    yield from ((each, d) for d in reaching(each).everywhere(name))

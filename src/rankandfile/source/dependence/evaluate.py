@@ -29,10 +29,10 @@ _NEVER_NONE = (*COMPREHENSIONS, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Join
 
 
 class Evaluator:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, in_depth: bool = False) -> None:
         self.program = program
         self.index = index_of(program)
-        self.objects = Objects(self.index)
+        self.objects = Objects(self.index, tables=in_depth)
         self.left = MOST_STEPS
         self._open: set[tuple[object, ...]] = set()
         self._known: dict[tuple[object, ...], Value] = {}

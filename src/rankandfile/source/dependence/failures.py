@@ -109,6 +109,12 @@ def raised(ev: Evaluator, node: ast.AST, frame: Frame) -> Value:
     return _of_call(ev, node, None, frame, 0) if isinstance(node, ast.Call) else UNKNOWN
 
 
+def raised_for(ev: Evaluator, step: ast.AST, caught: ast.expr | None, frame: Frame) -> Value:
+    """Whether a call, or a `raise`, ends in what a handler takes on this rank alone."""
+    known = isinstance(step, (ast.Call, ast.Raise, ast.For, ast.AsyncFor))
+    return _of_call(ev, step, caught, frame, 0) if known else UNKNOWN
+
+
 def subject(ev: Evaluator, case: ast.match_case, frame: Frame) -> Value:
     """What is matched."""
     statement = next((a for a in ancestors(frame.function.module, case) if isinstance(a, ast.Match)), None)

@@ -86,7 +86,7 @@ def objects_of(program: Program) -> Objects:
     """What expressions of the program can be objects of, with a new allowance."""
     found = _OBJECTS.get(program)
     if found is None:
-        found = _OBJECTS[program] = Objects(index_of(program))
+        found = _OBJECTS[program] = Objects(index_of(program), tables=True)
     found.left = _ALLOWANCE
     return found
 

@@ -22,9 +22,12 @@ from rankandfile.source.program.scopes import own_nodes
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .event import Event, event, objects_of, wrappers_used
+from .handed import collectives_handed, handed
+from .wrapped import last_name, may_be_wrapped
 
 _MOST_CALLED_VARIABLES = 2000
 _RECEIVES = ("forward", "__call__")
+_ENTERS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 _MAKES = ("__init__", "__new__", "__post_init__")
 _LEAVES = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"}
 
@@ -48,6 +51,8 @@ class Runs:
     target: Function
     call: ast.expr
     bound: bool
+    handed_by: ast.Call | None = None
+    """The call that hands the function over, where it is run as the value of a parameter."""
 
 
 Effect = Event | Runs | Opaque | Ends
@@ -64,6 +69,7 @@ class Effects:
         self.loud: dict[Function, None] = {}
         """Functions that issue collectives, themselves or through what they call."""
         self._queue: list[Function] = []
+        self._queued: set[Function] = set()
         self._find()
 
     def _find(self) -> None:
@@ -71,6 +77,8 @@ class Effects:
             found = self._event(e, function)
             if found is not None and found.name not in TABLE.pairwise:
                 self._add(function, e, found)
+        for function, call, name in collectives_handed(self.index, objects_of(self.program)):
+            self._add(function, call, Event(name, TABLE.collectives[name], call, function))
         while self._queue:
             self._to_callers(self._queue.pop())
         for name in ("exit", "_exit", "quit", "abort"):
@@ -79,13 +87,30 @@ class Effects:
                 if isinstance(target, External) and target.dotted in _LEAVES:
                     self.of.setdefault(site.call, []).append(Ends())
 
-    def _add(self, function: Function, e: ast.expr, effect: Effect) -> None:
+    def _add(self, function: Function, e: ast.expr | ast.stmt, effect: Effect, for_all: bool = True) -> None:
+        """`for_all`: whoever calls the function meets this."""
         effects = self.of.setdefault(e, [])
         if effect not in effects:
             effects.append(effect)
-        if not isinstance(effect, Opaque) and function not in self.loud:
-            self.loud[function] = None
+        if isinstance(effect, Opaque):
+            return
+        self.loud.setdefault(function)
+        if for_all and function not in self._queued:
+            self._queued.add(function)
             self._queue.append(function)
+
+    def _to_holders(self, function: Function) -> None:
+        """To those that run the function as the value of a parameter, and, of their callers, to those that hand it."""
+        for found in handed(self.index, objects_of(self.program), function):
+            bound = found.by is not None and found.runs.owner is not None
+            if found.runs is function:
+                self._add(
+                    found.inside, found.call, Runs(function, found.call, bound, found.by), for_all=False
+                )
+            elif not isinstance(found.inside.node, ast.Lambda):
+                bound = found.runs.owner is not None
+                passes = found.by is not None
+                self._add(found.inside, found.call, Runs(found.runs, found.call, bound, found.by), not passes)
 
     def _candidates(self) -> Iterator[tuple[Function, ast.expr]]:
         """What may be a collective by its name."""
@@ -101,7 +126,7 @@ class Effects:
                             yield function, node
         if wrappers_used(self.index):
             wrapped = may_be_wrapped(self.index)
-            called = (s for s in self.index.calls_of_variables if _last(s.call.func) in wrapped)
+            called = (s for s in self.index.calls_of_variables if last_name(s.call.func) in wrapped)
             for site in islice(called, _MOST_CALLED_VARIABLES):
                 if not isinstance(site.call.func, ast.Attribute) or _may_be_object(site):
                     yield site.function, site.call
@@ -120,7 +145,13 @@ class Effects:
                 if owner in self._classes(e.value, reader):
                     self._add(reader, e, Runs(function, e, True))
             return
+        self._to_holders(function)
         if isinstance(function.node, (ast.Module, ast.Lambda)):
+            return
+        if owner is not None and function.name in _ENTERS:
+            for user, statement, item in self._with_items:
+                if any(method(each, function.name) is function for each in self._classes(item, user)):
+                    self._add(user, statement, Runs(function, item, True))
             return
         names = [function.name]
         if owner is not None and function.name in _MAKES:
@@ -207,6 +238,17 @@ class Effects:
         return found
 
     @cached_property
+    def _with_items(self) -> list[tuple[Function, ast.With | ast.AsyncWith, ast.expr]]:
+        functions = [function for module in self.index.modules for function in module.functions]
+        return [
+            (function, node, item.context_expr)
+            for function in functions
+            for node in own_nodes(function)
+            if isinstance(node, (ast.With, ast.AsyncWith))
+            for item in node.items
+        ]
+
+    @cached_property
     def _called_objects(self) -> list[tuple[Site, list[Class]]]:
         sites = self.index.calls_of_variables[:_MOST_CALLED_VARIABLES]
         return [
@@ -227,57 +269,6 @@ def effects_of(program: Program) -> Effects:
 def _is_property(name: str) -> bool:
     """Properties of the tables that are collectives: they are what agrees, too."""
     return canonical(name).endswith((".log_dir",))
-
-
-def may_be_wrapped(index: Index) -> frozenset[str]:
-    """Names that may hold a wrapped module, by what they are assigned and handed: whatever else is so called, too."""
-    makers = {name.rpartition(".")[2] for name, wrapper in TABLE.wraps.items() if wrapper}
-    makers |= {other for name in makers for other in index.renamed.get(name, ())}
-    flows: dict[str, set[str]] = {}
-    found: set[str] = set()
-    functions: dict[str, list[Function]] = {}
-    for module in index.modules:
-        for function in module.functions:
-            functions.setdefault(function.name, []).append(function)
-            for node in own_nodes(function):
-                if isinstance(node, ast.Assign):
-                    targets = [_last(part) for target in node.targets for part in _parts(target)]
-                    for part in _parts(node.value):
-                        name = _last(part.func) if isinstance(part, ast.Call) else _last(part)
-                        flows.setdefault(name, set()).update(targets)
-                        found.update(targets if name in makers else ())
-    for name in ("fully_shard", "parallelize_module"):
-        found.update(_last(a) for site in index.calls(name) for a in site.call.args[:1])
-    queue = list(found)
-    given = _given_names(index, functions)
-    while queue:
-        name = queue.pop()
-        new = (flows.get(name, set()) | given.get(name, set())) - found
-        found |= new
-        queue.extend(new)
-    return frozenset(found - {""})
-
-
-def _given_names(index: Index, functions: dict[str, list[Function]]) -> dict[str, set[str]]:
-    """Name of an argument -> the parameters that it is handed to, by the names of functions."""
-    found: dict[str, set[str]] = {}
-    for name, targets in functions.items():
-        for site in index.calls(name)[:200]:
-            for target in targets[:4]:
-                parameters = target.parameters
-                shift = 1 if parameters[:1] in (["self"], ["cls"]) else 0
-                for number, given in enumerate(site.call.args):
-                    if _last(given) and number + shift < len(parameters):
-                        found.setdefault(_last(given), set()).add(parameters[number + shift])
-    return found
-
-
-def _parts(e: ast.expr) -> list[ast.expr]:
-    return list(e.elts) if isinstance(e, (ast.Tuple, ast.List)) else [e]
-
-
-def _last(e: ast.expr) -> str:
-    return e.attr if isinstance(e, ast.Attribute) else e.id if isinstance(e, ast.Name) else ""
 
 
 def _may_be_object(site: Site) -> bool:

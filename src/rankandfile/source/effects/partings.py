@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal, TypeAlias
+from dataclasses import replace
 
-from rankandfile.source.dependence import Reason, axes_of, why
+from rankandfile.source.dependence import axes_of
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.condition import Condition, written
 from rankandfile.source.flow.graph import RAISED, Decision, Graph, Node
@@ -21,11 +19,14 @@ from rankandfile.source.flow.joins import common, joins
 from rankandfile.source.program.modules import Function, Program
 
 from .event import Event
+from .handlers import handlers
+from .joined import is_joined
 from .loud import Effects, Ends, Opaque, effects_of
+from .parting import Leaving, Parting
+from .raised_inside import caught_from_inside
 from .roles import Roles
 from .sequences import Open, Place, Sequences, same_answers
 
-Leaving: TypeAlias = Literal["", "return", "break", "continue", "raise", "exit", "loop", "caught"]
 _WORDS: dict[type[ast.stmt], Leaving] = {
     ast.Return: "return",
     ast.Break: "break",
@@ -34,41 +35,6 @@ _WORDS: dict[type[ast.stmt], Leaving] = {
 }
 _ROUND = ("break", "continue", "loop")
 _MOST_TRIED = 12
-
-
-@dataclass(frozen=True, eq=False)
-class Parting:
-    """A decision of which one outcome issues a collective that the other does not."""
-
-    function: Function
-    condition: Condition
-    owner: ast.AST
-    """The statement or expression that a person would call the condition."""
-    event: Event
-    """The first collective that is missing."""
-    calls: Open
-    """The calls through which it is reached; none where it stands in the function itself."""
-    when: bool
-    """The outcome of the test after which it is issued."""
-    leaving: Leaving
-    """How the others get past it."""
-    group: str
-    """The group that it is issued on; empty: all ranks of the job."""
-    instead: Event | None
-    """What the others issue on the group where this is missing, if anything."""
-    node: Node
-    """The step that decides, or raises."""
-    certain: bool = False
-    """Some ranks of any job certainly decide one way, and others the other."""
-
-    @cached_property
-    def reason(self) -> Reason:
-        """Why the decision can differ between ranks."""
-        program = self.function.module.program
-        node = self.condition.node
-        if self.condition.kind in ("if", "while", "boolop", "ifexp") and isinstance(node, ast.expr):
-            return why(program, self.function, node)
-        return why(program, self.function, self.condition)
 
 
 class Partings:
@@ -89,6 +55,7 @@ class Partings:
             if node.decision is not None and yes and no and node.decision.kind not in ("except", "with"):
                 yield from self._decided(function, behind, node, node.decision)
         yield from self._caught(function, graph, behind)
+        yield from caught_from_inside(self, function, graph, behind)
 
     def group_of(self, event: Event) -> str:
         """The group of a collective by its axes; empty for all ranks."""
@@ -114,7 +81,7 @@ class Partings:
                 event,
                 calls,
                 when,
-                self._leaving(decision, node, not when),
+                self.leaving(decision, node, not when),
                 group,
                 instead,
                 node,
@@ -123,7 +90,7 @@ class Partings:
     def that_differ(self, function: Function) -> Iterator[Parting]:
         """The partings of which it is known that ranks can decide differently, and which nothing makes good again."""
         for parting in self.of(function):
-            if parting.reason.level not in ("axes", "varying"):
+            if parting.reason.level not in ("axes", "varying") or is_joined(parting):
                 continue
             made_good, certain = self._made_good(parting)
             if not made_good:
@@ -136,7 +103,12 @@ class Partings:
         end = common(behind, [*yes, *no])
         walls = frozenset({node} if end is None else {node, end})
         walk = Sequences(self.effects, function, walls, self.group_of)
-        starts = {True: walk.start(yes), False: walk.start(no)}
+        yield from self.unlike(walk, {True: walk.start(yes), False: walk.start(no)})
+
+    def unlike(
+        self, walk: Sequences, starts: dict[bool, frozenset[Place]]
+    ) -> Iterator[tuple[str, Event, Open, bool, Event | None]]:
+        """Group -> what can follow one start on it, and not the other."""
         found = {way: walk.all(places) for way, places in starts.items()}
         if not all(ends for _events, _opaque, ends in found.values()) or not walk.told:
             return
@@ -174,8 +146,8 @@ class Partings:
         if one is not None and other is not None:
             pair = (self.roles.of_rank(one), self.roles.of_rank(other))
         elif (
-            self._leaving(node.decision, node, True) in _ROUND
-            or self._leaving(node.decision, node, False) in _ROUND
+            self.leaving(node.decision, node, True) in _ROUND
+            or self.leaving(node.decision, node, False) in _ROUND
         ):
             return False, False  # What decides in this round may decide otherwise in the next.
         else:
@@ -185,7 +157,7 @@ class Partings:
             walks[0], walks[1], graph_of(function).entry, group
         ), one is not None and other is not None
 
-    def _leaving(self, decision: Decision, node: Node, way: bool) -> Leaving:
+    def leaving(self, decision: Decision, node: Node, way: bool) -> Leaving:
         """How control gets past the collective on this outcome."""
         owner = decision.owner
         if isinstance(owner, (ast.While, ast.For, ast.AsyncFor, ast.comprehension)):
@@ -195,9 +167,9 @@ class Partings:
         yes, no = _outcomes(node)
         taken, others = (yes, no) if way else (no, yes)
         inside = decision.then in taken or (decision.other not in taken and decision.other in others)
-        return self._last(owner.body if inside else owner.orelse)
+        return self.last(owner.body if inside else owner.orelse)
 
-    def _last(self, body: Sequence[ast.stmt]) -> Leaving:
+    def last(self, body: Sequence[ast.stmt]) -> Leaving:
         if not body:
             return ""
         last = body[-1]
@@ -209,32 +181,26 @@ class Partings:
 
     def _caught(self, function: Function, graph: Graph, behind: dict[Node, Node]) -> Iterator[Parting]:
         """Exceptions that are swallowed: who raised goes past the collectives that follow in the `try`."""
-        tried: dict[ast.ExceptHandler, int] = {}
+        tried: dict[ast.AST, int] = {}
         for node in graph.nodes:
             if not isinstance(node.what, (ast.Call, ast.For)) or node.what in self.effects.of:
                 continue
             calm = [f for outcome, f in node.edges if outcome != RAISED]
-            for handler in _handlers(node):
-                assert isinstance(handler.what, ast.ExceptHandler)
-                tried[handler.what] = tried.get(handler.what, 0) + 1
-                if tried[handler.what] > _MOST_TRIED:
+            for handler in handlers(node):
+                tried[handler.owner] = tried.get(handler.owner, 0) + 1
+                if tried[handler.owner] > _MOST_TRIED:
                     continue
-                for group, event, calls, when, instead in self._differing(
-                    function, behind, node, calm, [handler]
-                ):
+                differing = self._differing(function, behind, node, calm, [handler.entry])
+                for group, event, calls, when, instead in differing:
                     if when:
-                        line = handler.what.lineno
-                        text = written(function.module.lines, handler.what, line)
-                        condition = Condition(line, text, "call", "raised", "returned", node.what)
-                        leaving = self._last(handler.what.body) or "caught"
                         yield Parting(
                             function,
-                            condition,
-                            handler.what,
+                            handler.condition(function, node.what),
+                            handler.owner,
                             event,
                             calls,
                             True,
-                            leaving,
+                            self.last(handler.body) or "caught",
                             group,
                             instead,
                             node,
@@ -276,22 +242,3 @@ def _condition(function: Function, node: Node, decision: Decision) -> Condition:
     text = written(function.module.lines, decision.owner, decision.line)
     test = node.what if isinstance(node.what, ast.expr) else decision.test
     return Condition(decision.line, text, decision.kind, *decision.words, test)
-
-
-def _handlers(node: Node) -> list[Node]:
-    """The handlers of the same function that an exception of this step can come to first."""
-    stack = [follower for outcome, follower in node.edges if outcome == RAISED]
-    found: list[Node] = []
-    seen = set(stack)
-    while stack:
-        step = stack.pop()
-        if isinstance(step.what, ast.ExceptHandler) and step.binds:
-            found.append(step)
-            continue
-        if step.what is not None and not isinstance(step.what, ast.ExceptHandler):
-            continue
-        for outcome, follower in step.edges:
-            if outcome in ("true", "false", "") and follower not in seen:
-                seen.add(follower)
-                stack.append(follower)
-    return found

@@ -58,9 +58,9 @@ class Sequences:
         return self.left > 0
 
     def start(self, nodes: Iterable[Node]) -> frozenset[Place]:
-        return frozenset(self._at(self.function, node, ()) for node in nodes)
+        return frozenset(self.at(self.function, node, ()) for node in nodes)
 
-    def _at(self, function: Function, node: Node, calls: Open) -> Place:
+    def at(self, function: Function, node: Node, calls: Open) -> Place:
         if not calls and node in self.walls:
             return (function, None, 0, ())
         graph = graph_of(function)
@@ -83,9 +83,9 @@ class Sequences:
         function, node, number, calls = place
         if node is None:
             return
-        doing = self.doing(node)
+        doing = self.doing(node, calls)
         if number >= len(doing):
-            yield from ((None, self._at(function, follower, calls)) for follower in self._followers(place))
+            yield from ((None, self.at(function, follower, calls)) for follower in self._followers(place))
             return
         effect, on = doing[number], (function, node, number + 1, calls)
         if isinstance(effect, Ends):
@@ -98,15 +98,27 @@ class Sequences:
             yield f"{effect.target.qualname}()", on
         else:
             inside = (*calls, (function, node, number, effect.call))
-            yield None, self._at(effect.target, graph_of(effect.target).entry, inside)
+            yield None, self.at(effect.target, graph_of(effect.target).entry, inside)
 
-    def doing(self, node: Node) -> list[Event | Runs | Opaque | Ends]:
-        """What a step does, in the order of its evaluation."""
+    def doing(self, node: Node, calls: Open = ()) -> list[Event | Runs | Opaque | Ends]:
+        """What a step does, in the order of its evaluation; what was handed over, if this call has handed it."""
+        found = self._doing(node)
+        if not any(isinstance(each, Runs) and each.handed_by is not None for each in found):
+            return found
+        open_ = {id(call[3]) for call in calls}
+        of_these = [e for e in found if isinstance(e, Runs) and id(e.handed_by) in open_]
+        of_any = [e for e in found if isinstance(e, Runs) and e.handed_by is not None][:1]
+        kept = of_these if calls else of_any
+        return [e for e in found if not isinstance(e, Runs) or e.handed_by is None or e in kept]
+
+    def _doing(self, node: Node) -> list[Event | Runs | Opaque | Ends]:
         if node.what is None:
             return []
         if isinstance(node.what, ast.Call):
             found = [effect for part in _read_in(node.what) for effect in self.effects.of.get(part, ())]
             return [*found, *self.effects.of.get(node.what, ())]
+        if isinstance(node.what, (ast.With, ast.AsyncWith)):
+            return self.effects.of.get(node.what, [])
         if not isinstance(node.what, (ast.stmt, ast.expr)) or not self.effects.of:
             return []
         if node.decision is None and not node.binds and not isinstance(node.what, ast.Return):
@@ -186,7 +198,7 @@ class Sequences:
             place = queue.popleft()
             ends = ends or place[1] is None
             if place[1] is not None:
-                doing = self.doing(place[1])
+                doing = self.doing(place[1], place[3])
                 if place[2] < len(doing) and isinstance(doing[place[2]], Opaque):
                     opaque.append(doing[place[2]])  # type: ignore[arg-type]
             for effect, after in self.steps(place):

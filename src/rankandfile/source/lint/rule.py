@@ -11,9 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rankandfile.model.lint import Severity
+from rankandfile.source.dependence import ask_in_depth
 from rankandfile.source.effects.event import Event
-from rankandfile.source.effects.loud import Effects, effects_of
-from rankandfile.source.effects.partings import Parting, Partings
+from rankandfile.source.effects.loud import Effects, Runs, effects_of
+from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.partings import Partings
+from rankandfile.source.effects.sequences import Open, Sequences
+from rankandfile.source.flow.build import graph_of
 from rankandfile.source.program.modules import Function, Program
 
 RANK = frozenset({"rank_api", "environment", "process", "host", "device"})
@@ -32,6 +36,8 @@ class Found:
     node: ast.AST
     message: str
     story: tuple[tuple[Function, int, str], ...] = ()
+    steps: tuple[tuple[str, int, str], ...] = ()
+    """File, line and words of how it comes to differ."""
     fix: str = ""
 
 
@@ -43,6 +49,9 @@ class View:
     skip: Callable[[Function], bool] = field(default=lambda _function: False)
     """Functions that nobody asks about."""
 
+    def __post_init__(self) -> None:
+        ask_in_depth(self.program)
+
     @cached_property
     def effects(self) -> Effects:
         return effects_of(self.program)
@@ -53,9 +62,18 @@ class View:
         return [function for function in self.effects.loud if not self.skip(function)]
 
     @cached_property
+    def all_partings(self) -> Partings:
+        return Partings(self.program)
+
+    @cached_property
     def partings(self) -> list[Parting]:
-        found = Partings(self.program)
+        found = self.all_partings
         return [parting for function in self.functions for parting in found.that_differ(function)]
+
+    @cached_property
+    def asked(self) -> list[Function]:
+        """All functions, with and without collectives."""
+        return [f for module in self.effects.index.modules for f in module.functions if not self.skip(f)]
 
     def events(self, node: ast.AST) -> list[Event]:
         """Collectives that stand in a piece of syntax itself, outside functions that are defined there."""
@@ -70,6 +88,21 @@ class View:
                 if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
             )
         return sorted(found, key=lambda event: event.line)
+
+    def reached(self, node: ast.AST, group_of: Callable[[Event], str]) -> tuple[Event, Open] | None:
+        """The first sure collective in a piece of syntax, or in what it calls, and the calls through which it is."""
+        direct = next((event for event in self.events(node) if event.sure), None)
+        if direct is not None:
+            return direct, ()
+        for part in ast.walk(node):
+            for effect in self.effects.of.get(part, ()):
+                if isinstance(effect, Runs):
+                    walk = Sequences(self.effects, effect.target, frozenset(), group_of)
+                    found, _opaque, _ends = walk.all(walk.start([graph_of(effect.target).entry]))
+                    sure = next(((e, place[3]) for e, place in found if e.sure), None)
+                    if sure is not None:
+                        return sure
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from rankandfile import listing
 from rankandfile.model.ledger import Note
 from rankandfile.model.lint import SEVERITIES, Flagged, LintReport
 from rankandfile.source.dependence.syntax import ancestors
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.program.modules import Program
 from rankandfile.source.registry.tables import also_collectives, also_uniform
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from rankandfile.model.lint import Flagged, Severity, Told
 from rankandfile.source.dependence.syntax import text
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import SWALLOWS, Parting
 from rankandfile.source.program.modules import Function
 
 from .rule import Found
@@ -28,7 +29,9 @@ def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Fla
     path = function.module.path
     outcome = _outcome(parting)
     what = f"`{event.op}`"
-    if parting.leaving in ("return", "break", "continue", "raise", "exit", "caught"):
+    if isinstance(parting.owner, SWALLOWS) and not parting.when:
+        message = f"a rank that comes to `{condition.text}` calls {what} once more than the others: {_place(parting)}"
+    elif parting.leaving in ("return", "break", "continue", "raise", "exit", "caught"):
         message = (
             f"a rank that comes to `{condition.text}` {_LEAVES[parting.leaving]}: {what} at {_place(parting)}"
         )
@@ -43,6 +46,8 @@ def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Fla
             file=path, line=condition.line, words=f"this can differ between ranks: {parting.reason.sentence}"
         )
     ]
+    chain = ((step.file, step.line, step.words) for step in parting.reason.chain)
+    story.extend(_on_the_way(chain, (path, condition.line)))
     for caller, _step, _number, call in parting.calls:
         story.append(Told(file=caller.module.path, line=call.lineno, words=f"calls `{text(call, 60)}`"))
     issued = Told(
@@ -85,10 +90,21 @@ def of_found(found: Found, rule: str) -> Flagged:
         line=line,
         code=lines[line - 1].strip() if 0 < line <= len(lines) else "",
         message=found.message,
-        story=tuple(Told(file=f.module.path, line=at, words=words) for f, at, words in found.story),
+        story=(
+            *(Told(file=f.module.path, line=at, words=words) for f, at, words in found.story[:1]),
+            *_on_the_way(found.steps, (function.module.path, line)),
+            *(Told(file=f.module.path, line=at, words=words) for f, at, words in found.story[1:]),
+        ),
         fix=found.fix,
         function=function.qualname,
     )
+
+
+def _on_the_way(chain: Iterable[tuple[str, int, str]], start: tuple[str, int]) -> Iterator[Told]:
+    """How it comes to differ, step by step; what is said of the finding's own line is said already."""
+    for file, line, words in chain:
+        if (file, line) != start:
+            yield Told(file=file, line=line, words=words)
 
 
 def _outcome(parting: Parting) -> str:

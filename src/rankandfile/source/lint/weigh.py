@@ -6,34 +6,54 @@ import ast
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.loud import effects_of
+from rankandfile.source.effects.parting import SWALLOWS, Parting
 
-from .rule import RANK
+from .rule import GROUP_MAKERS, RANK
 
-_FAR = {"": 9, "file_system": 3, "memory": 3, "loop": 3}
+_FAR = {"": 12, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data": 6}
 """Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
+_FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
+_OR_NOT_RAISED = f"{_OR_NOT}except "
 
 
 def severity(parting: Parting) -> Severity | None:
     """None where the members of the collective's group all decide alike, or nothing is known."""
     reason = parting.reason
-    if reason.level not in ("axes", "varying") or not _within(parting, reason):
+    if reason.level not in ("axes", "varying") or not within(parting.group, reason):
         return None
-    if not parting.event.sure or parting.leaving == "raise" or _far(parting, reason):
+    if (
+        not parting.event.sure
+        or parting.leaving == "raise"
+        or _far(parting, reason)
+        or _ends(parting, reason)
+        or _voted(parting, reason)
+        or _parts_played(parting, reason)
+    ):
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
         return "hint"  # Done once by whoever comes first: the others find it done.
-    if isinstance(parting.owner, ast.ExceptHandler) or reason.source not in RANK:
+    if isinstance(parting.owner, SWALLOWS) or reason.source not in RANK:
         return "warning"
-    return "warning" if parting.calls else "error"
+    return "warning" if parting.calls or isinstance(parting.owner, ast.For) else "error"
 
 
-def _within(parting: Parting, reason: Reason) -> bool:
-    """Whether the decision can differ between members of the group that the collective is issued on."""
-    group = frozenset(parting.group.split("+")) if parting.group else frozenset()
+def of_reason(reason: Reason, group: str = "") -> Severity | None:
+    """What a rule may say that finds by itself: no more than a warning."""
+    if reason.level not in ("axes", "varying") or not within(group, reason):
+        return None
+    doubts = sum(_OR_NOT in step.words for step in reason.chain)
+    far = len(reason.chain) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
+    return "hint" if far else "warning"
+
+
+def within(of: str, reason: Reason) -> bool:
+    """Whether what differs can differ between members of the group that the collective is issued on."""
+    group = frozenset(of.split("+")) if of else frozenset()
     if reason.level == "axes":
-        return not group or bool(reason.axes & group)
+        # `topology.pp` of which no more is known spans the axis that it is called after.
+        return not group or bool(reason.axes & (group | {each.rpartition(".")[2] for each in group}))
     if reason.source in RANK:
         # Whoever is no member of a group must not call: the test may be about just that.
         return not group
@@ -43,12 +63,55 @@ def _within(parting: Parting, reason: Reason) -> bool:
 def _far(parting: Parting, reason: Reason) -> bool:
     """A long way from the source, over decisions, says little about what a rank really meets."""
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
-    if reason.source in RANK and not parting.certain:
+    of_rank = reason.source in RANK and not isinstance(parting.owner, SWALLOWS)
+    if of_rank and not parting.certain and parting.event.op not in GROUP_MAKERS:
+        if isinstance(parting.owner, ast.For) and len(reason.chain) in (2, 3, 4) and doubts == 1:
+            # What is put in a list under a test of the rank itself; nothing that is computed from it.
+            return _OR_NOT not in reason.chain[-2].words
         return len(reason.chain) > 2 or doubts > 0
     return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _voted(parting: Parting, reason: Reason) -> bool:
+    """Whoever swallows an exception where collectives are issued, too, may well tell the others of it there."""
+    program = parting.function.module.program
+    for step in reason.chain:
+        module = program.module(step.file) if _OR_NOT_RAISED in step.words else None
+        around = (
+            [f for f in module.functions[1:] if f.first_line <= step.line <= f.last_line] if module else []
+        )
+        if (
+            any(function in effects_of(program).loud for function in around)
+            and parting.function not in around
+        ):
+            return True
+    return False
+
+
+def _parts_played(parting: Parting, reason: Reason) -> bool:
+    """One rank speaks, the others listen in a loop: both issue the same, and how often is nothing that can be told."""
+    instead = parting.instead
+    same = instead is not None and instead.op == parting.event.op and instead.site is not parting.event.site
+    return same and reason.source in RANK and isinstance(parting.owner, ast.If)
+
+
+def _ends(parting: Parting, reason: Reason) -> bool:
+    """A loop that is bounded besides, or an iterator that has no more: often as long everywhere."""
+    owner = parting.owner
+    if isinstance(owner, ast.ExceptHandler):
+        return reason.source == "exception" and getattr(owner.type, "id", "") == "StopIteration"
+    over = owner.iter if isinstance(owner, (ast.For, ast.comprehension)) else None
+    if isinstance(over, ast.Subscript) and isinstance(over.slice, ast.Slice) and over.slice.upper is not None:
+        return True
+    zipped = over.args if isinstance(over, ast.Call) and getattr(over.func, "id", "") == "zip" else []
+    return any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == "range" for each in zipped)
 
 
 def _kind(parting: Parting, reason: Reason) -> str:
     """Of a loop that is as long as something of the rank's own, only the nearest are worth more than a hint."""
     over = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
-    return "loop" if over and reason.source != "shard_length" else reason.source
+    if not over or reason.source == "shard_length":
+        return reason.source
+    if reason.source == "local_data" and any(_FILTERED in step.words for step in reason.chain):
+        return ""
+    return "loop over local_data" if reason.source == "local_data" else "loop"

@@ -38,7 +38,7 @@ import ast
 from rankandfile.source.dependence.syntax import parents
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import effects_of
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 70

@@ -36,7 +36,7 @@ while True:
 A time that all ranks agreed on by a collective is silent.
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 90

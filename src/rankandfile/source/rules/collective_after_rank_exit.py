@@ -33,7 +33,7 @@ def finish(metrics):
 What a caller does after the function returned is the same for all ranks, and is not looked at.
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 50

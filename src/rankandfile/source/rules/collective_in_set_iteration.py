@@ -28,7 +28,7 @@ for name in sorted({"loss", "accuracy"}):
 A set of small integers has the same order everywhere, which is not known here.
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 20

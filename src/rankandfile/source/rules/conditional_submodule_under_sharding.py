@@ -29,7 +29,7 @@ Reported where the wrapping is seen in the program and the test goes back to the
 """
 
 from rankandfile.source.effects.event import FORWARD
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 110

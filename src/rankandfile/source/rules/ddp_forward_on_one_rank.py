@@ -32,7 +32,7 @@ rank.
 """
 
 from rankandfile.source.effects.event import FORWARD
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 30

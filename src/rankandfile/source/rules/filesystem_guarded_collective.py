@@ -30,7 +30,7 @@ if found[0]:
 On a shared and quiet file system all ranks see the same, which the code does not tell.
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 100

@@ -33,7 +33,7 @@ loss.backward()
 A value of unknown origin is silent, and one that was reduced over the group of the collective as well.
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 130

@@ -29,7 +29,7 @@ if dist.get_rank() in (0, 1):
 `new_group(..., use_local_synchronization=True)` is called by members only, and is not reported.
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import GROUP_MAKERS, RANK, Rule
 
 ORDER = 10

@@ -31,7 +31,7 @@ A collective of a group under a test that may be about who is a member is not re
 nothing is known. Branches that issue the same collectives are silent, and so is "main process first".
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 60

@@ -39,16 +39,14 @@ for path in paths:
 Reported where something in the `try` is known to fail for one rank alone: reads, and what is given data of that rank.
 """
 
-import ast
-
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import SWALLOWS, Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 40
 
 
 def _claims(parting: Parting) -> bool:
-    return isinstance(parting.owner, ast.ExceptHandler)
+    return isinstance(parting.owner, SWALLOWS)
 
 
 RULE = Rule(

@@ -35,7 +35,7 @@ with Join([model]):  # or: drop the rest, pad, or all_reduce "has another batch"
 
 import ast
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 80

@@ -34,7 +34,7 @@ import torch.distributed as dist
 A flag of which it is not known how it is set is silent.
 """
 
-from rankandfile.source.effects.partings import Parting
+from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 120

@@ -29,7 +29,7 @@ def called_later(objects: Objects, function: Function) -> Iterator[Site]:
     for site, given in islice(objects.index.handed_over.get(function.name, ()), MOST_SITES):
         if not _is(objects, site.function, given, function):
             continue
-        for target in _targets(objects, site):
+        for target in targets_of(objects, site):
             inside = called(target, site.call, Frame(site.function), bound=target.owner is not None)
             names = {name for name, argument in (inside.given or {}).items() if argument.value is given}
             for attribute in _kept_in(target, names):
@@ -45,7 +45,7 @@ def _is(objects: Objects, inside: Function, given: ast.expr, function: Function)
     return any(method(each, given.attr) is function for each in classes)
 
 
-def _targets(objects: Objects, site: Site) -> list[Function]:
+def targets_of(objects: Objects, site: Site) -> list[Function]:
     target = resolve(site.function, site.call.func)
     if isinstance(target, Function):
         return [target]

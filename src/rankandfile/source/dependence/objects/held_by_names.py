@@ -16,6 +16,7 @@ from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import canonical
 
 from .frameworks_own import hook_parameter
+from .tables import iterated
 
 if TYPE_CHECKING:
     from .of_expressions import Objects
@@ -34,6 +35,9 @@ def named(objects: Objects, e: ast.Name, frame: Frame, depth: int, path: Path) -
     while scope is not None and e.id not in scope_of(scope).names:
         scope = scope.parent
     if scope is None:
+        return
+    if e.id == "self" and scope.owner is not None and path and objects.tables:
+        yield from iterated(objects, Class(scope.module, scope.owner), frame, depth, path)
         return
     if e.id == "self" and scope.owner is not None:
         yield Instance(Class(scope.module, scope.owner), None, frame)

@@ -14,6 +14,8 @@ from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import returned_values
 from rankandfile.source.registry.tables import TABLE, canonical
 
+from .tables import picked, taken
+
 if TYPE_CHECKING:
     from .of_expressions import Objects
 
@@ -68,7 +70,12 @@ def made(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) ->
     elif isinstance(target, Function):
         bound = is_of_class(target)
         yield from _returned(objects, target, e, frame, depth, path, bound=bound)
+    elif objects.tables and isinstance(e.func, ast.Subscript):
+        if not path:
+            yield from picked(e, frame)
     elif isinstance(e.func, ast.Attribute):
+        if objects.tables:
+            yield from taken(objects, e, frame, depth, path)
         if e.func.attr in _SAME:
             yield from objects.of(e.func.value, frame, depth + 1, path)
         for instance in objects.of(e.func.value, frame, depth + 1):

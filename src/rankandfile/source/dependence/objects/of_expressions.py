@@ -20,6 +20,7 @@ from rankandfile.source.registry.tables import canonical
 from .frameworks_own import outside
 from .held_by_names import defined, named
 from .made_by_calls import elements, made
+from .tables import held
 
 _DEEPEST = 10
 MOST_STEPS = 4000
@@ -28,8 +29,10 @@ MOST_STEPS = 4000
 class Objects:
     """Instances of expressions, over the whole program. Bounded in depth and in number."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, tables: bool = False) -> None:
         self.index = index
+        self.tables = tables
+        """Also what dictionaries hold, and what classes they name."""
         self.left = MOST_STEPS
         self._known: dict[tuple[object, ...], list[Instance]] = {}
         self._open: set[tuple[object, ...]] = set()
@@ -77,6 +80,8 @@ class Objects:
             yield from elements(self, e.elts, frame, depth, path)
         elif isinstance(e, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and path:
             yield from self.of(e.elt, frame, depth + 1, path[1:])
+        elif self.tables and path and isinstance(e, (ast.Dict, ast.DictComp)):
+            yield from held(self, e, frame, depth, path)
         elif isinstance(e, ast.Subscript):
             yield from self.of(e.value, frame, depth + 1, (("item", None), *path))
         elif isinstance(e, (ast.Await, ast.NamedExpr)):

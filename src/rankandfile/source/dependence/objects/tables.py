@@ -1,0 +1,71 @@
+"""What dictionaries hold: objects under keys, and classes that are picked by name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rankandfile.source.dependence.frame import Frame, Instance
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.syntax import EACH, Path
+from rankandfile.source.program.names import Class, imported_variable, method, resolve
+from rankandfile.source.program.scopes import own_nodes
+
+if TYPE_CHECKING:
+    from .of_expressions import Objects
+
+_ANY: tuple[str, object] = ("item", None)
+_ONE = {"get", "pop", "setdefault"}
+
+
+def held(
+    objects: Objects, e: ast.Dict | ast.DictComp, frame: Frame, depth: int, path: Path
+) -> Iterator[Instance]:
+    """What a dictionary that is written out holds under any key."""
+    for value in e.values if isinstance(e, ast.Dict) else [e.value]:
+        yield from objects.of(value, frame, depth + 1, path[1:])
+
+
+def taken(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+    """`table.values()`, `table.items()`, `table.get(key)`."""
+    assert isinstance(e.func, ast.Attribute)
+    if e.func.attr == "values" and path:
+        yield from objects.of(e.func.value, frame, depth + 1, (_ANY, *path[1:]))
+    elif e.func.attr == "items" and len(path) > 1 and path[1] == ("item", 1):
+        yield from objects.of(e.func.value, frame, depth + 1, (_ANY, *path[2:]))
+    elif e.func.attr in _ONE and e.args:
+        yield from objects.of(e.func.value, frame, depth + 1, (_ANY, *path))
+        for other in e.args[1:2]:
+            yield from objects.of(other, frame, depth + 1, path)
+
+
+def picked(e: ast.Call, frame: Frame) -> Iterator[Instance]:
+    """`KINDS[name](...)`: an object of any class that the table names."""
+    table = e.func.value if isinstance(e.func, ast.Subscript) else None
+    if not isinstance(table, ast.Name):
+        return
+    module = frame.function.module
+    places = [(module.functions[0], table.id)]
+    for function, name in places:
+        for d in reaching(function).everywhere(name):
+            if d.how == "definition" and len(places) < 3:
+                origin = imported_variable(function.module, name, d.site or d.node.what)
+                places.extend([origin] if origin is not None else [])
+            elif isinstance(d.value, ast.Dict):
+                for value in d.value.values:
+                    found = resolve(function, value)
+                    if isinstance(found, Class):
+                        yield Instance(found, e, frame)
+
+
+def iterated(objects: Objects, cls: Class, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+    """What a loop over an object of the class goes through."""
+    made = method(cls, "__iter__") if path[0] == EACH else None
+    inside = Frame(made, None, frame.depth + 1) if made is not None else None
+    for node in own_nodes(made) if made is not None else ():
+        if inside is None or inside.too_deep or not isinstance(node, (ast.Yield, ast.YieldFrom, ast.Return)):
+            continue
+        if node.value is not None:
+            rest = path[1:] if isinstance(node, ast.Yield) else path
+            yield from objects.of(node.value, inside, depth + 1, rest)

@@ -1,0 +1,118 @@
+"""A collective is called for each item of a table that every rank fills by itself.
+
+## Why this is bad
+
+Ranks that met other kinds of data have other keys, or the same keys in another order: one calls a collective more, or
+two call the same one for different keys and sum apples with pears. Sorting mends the order, and not the number.
+
+## Example
+
+```python
+import torch.distributed as dist
+
+for batch in loader:
+    table.setdefault(batch.kind, torch.zeros(1)).add_(1)
+for kind, total in table.items():
+    dist.all_reduce(total)
+```
+
+## Use instead
+
+```python
+import torch.distributed as dist
+
+table = {kind: torch.zeros(1) for kind in KINDS}  # the same on every rank, from the configuration
+for kind in sorted(KINDS):
+    dist.all_reduce(table[kind])
+```
+
+## Limits
+
+Reported where it is known that keys come from what only this rank has.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from rankandfile.source.dependence import why_held
+from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.weigh import of_reason
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import enclosing_class, method
+from rankandfile.source.program.scopes import own_nodes
+
+ORDER = 270
+_SAME_ITEMS = {"sorted", "list", "tuple", "reversed", "enumerate", "iter"}
+_UNDER_A_KEY = " is given an item under "
+_NEAR = 3
+_OF_DICTS = {"items", "values", "keys"}
+
+
+def _find(view: View) -> Iterable[Found]:
+    for function in view.functions:
+        for node, iterable, body in _loops(function):
+            container, where = _inside(_container(iterable), function)
+            if not isinstance(container, (ast.Name, ast.Attribute)):
+                continue
+            found = view.reached(ast.Module(body, []), view.all_partings.group_of)
+            if found is None:
+                continue
+            event, calls = found
+            reason = why_held(view.program, where, container)
+            if not any(_UNDER_A_KEY in step.words for step in reason.chain[:_NEAR]):
+                continue  # A loader holds what is this rank's own, too; how much of it is another question.
+            severity = of_reason(reason, view.all_partings.group_of(event))
+            if severity is None:
+                continue
+            shown = ast.unparse(container)
+            on_the_way = [(c[0], c[3].lineno, "calls on the way to it") for c in calls]
+            yield Found(
+                severity=severity,
+                function=function,
+                node=node,
+                message=f"`{event.op}` is called for each item of `{shown}`, which each rank fills by itself",
+                story=(
+                    (function, node.lineno, f"this can differ between ranks: {reason.sentence}"),
+                    *on_the_way,
+                    (event.function, event.line, event.words),
+                ),
+                steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+                fix="Agree on the keys first (all_gather_object, or a list from the configuration), and sort them.",
+            )
+
+
+def _loops(function: Function) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr, list[ast.stmt]]]:
+    for node in own_nodes(function):
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            yield node, node.iter, node.body
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+            yield node, node.generators[0].iter, [ast.Expr(node.elt)]
+        elif isinstance(node, ast.DictComp):
+            yield node, node.generators[0].iter, [ast.Expr(node.key), ast.Expr(node.value)]
+
+
+def _inside(e: ast.expr, function: Function) -> tuple[ast.expr, Function]:
+    """A loop over `self` is one over what its `__iter__` yields from."""
+    own = enclosing_class(function) if isinstance(e, ast.Name) and e.id == "self" else None
+    made = method(own, "__iter__") if own is not None else None
+    for node in own_nodes(made) if made is not None else ():
+        if isinstance(node, (ast.YieldFrom, ast.Return)) and node.value is not None:
+            return _container(node.value), made or function
+        if isinstance(node, ast.For):
+            return _container(node.iter), made or function
+    return e, function
+
+
+def _container(e: ast.expr) -> ast.expr:
+    """`sorted(self.rows.items())` is about `self.rows`."""
+    while isinstance(e, ast.Call):
+        if isinstance(e.func, ast.Name) and e.func.id in _SAME_ITEMS and e.args:
+            e = e.args[0]
+        elif isinstance(e.func, ast.Attribute) and e.func.attr in _OF_DICTS:
+            e = e.func.value
+        else:
+            break
+    return e
+
+
+RULE = Rule(find=_find)

@@ -1,0 +1,104 @@
+"""A callback tells its trainer to stop, save or evaluate, because of what only its own rank knows.
+
+## Why this is bad
+
+The trainer does as it is told on that rank alone: it leaves the loop, or gathers predictions and parameters, while the
+others train on.
+
+## Example
+
+```python
+from transformers import TrainerCallback
+
+
+class Milestones(TrainerCallback):
+    def on_step_end(self, args, state, control, **kwargs):
+        if self.loss < self.mark:  # this rank's own loss
+            control.should_evaluate = True
+```
+
+## Use instead
+
+```python
+class Milestones(TrainerCallback):
+    def on_step_end(self, args, state, control, **kwargs):
+        flag = torch.tensor(float(self.loss < self.mark))
+        dist.all_reduce(flag, op=dist.ReduceOp.MAX)
+        if flag.item():
+            control.should_evaluate = True
+```
+
+## Limits
+
+Known are the flags of Lightning's `trainer` and of Transformers' `control`, by their names.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from rankandfile.source.dependence import why
+from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.weigh import of_reason
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.scopes import own_nodes
+
+ORDER = 290
+_FLAGS = {
+    "trainer": {"should_stop": "leaves the loop"},
+    "control": {
+        "should_evaluate": "evaluates, and gathers the predictions",
+        "should_save": "saves a checkpoint, which all ranks take part in",
+        "should_training_stop": "leaves the loop",
+        "should_epoch_stop": "leaves the epoch",
+    },
+}
+
+
+def _find(view: View) -> Iterable[Found]:
+    for function in view.asked:
+        if "should_" not in function.module.text:
+            continue
+        for node, flag, does in _set(function):
+            for value in (node.value, *_tests(function, node)):
+                reason = why(view.program, function, value)
+                severity = of_reason(reason)
+                if severity is not None:
+                    yield Found(
+                        severity=severity,
+                        function=function,
+                        node=value,
+                        message=f"`{flag}` is set as `{ast.unparse(value)}` is on this rank alone",
+                        story=(
+                            (function, value.lineno, f"this can differ between ranks: {reason.sentence}"),
+                            (function, node.lineno, f"the trainer of this rank {does}; the others go on"),
+                        ),
+                        steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+                        fix="all_reduce the decision, and set the flag on all ranks or on none.",
+                    )
+                    break
+
+
+def _set(function: Function) -> Iterator[tuple[ast.Assign, str, str]]:
+    for node in own_nodes(function):
+        if not isinstance(node, ast.Assign) or (
+            isinstance(node.value, ast.Constant) and node.value.value is not True
+        ):
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Attribute) and isinstance(target.value, (ast.Name, ast.Attribute)):
+                owner = target.value.id if isinstance(target.value, ast.Name) else target.value.attr
+                does = _FLAGS.get(owner, {}).get(target.attr)
+                if does is not None:
+                    yield node, f"{owner}.{target.attr}", does
+
+
+def _tests(function: Function, node: ast.stmt) -> Iterator[ast.expr]:
+    for outer in ancestors(function.module, node):
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return
+        if isinstance(outer, ast.If):
+            yield outer.test
+
+
+RULE = Rule(find=_find)
