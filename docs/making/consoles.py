@@ -31,6 +31,7 @@ _ELSEWHERE = "needs a cluster, a job or a terminal that is not here"
 _CHANGES = "changes the source that the other commands read"
 #: How commands begin that no test runs; a test does check that their options are ones that `raf` has.
 NOT_RUN = {
+    "raf lint . --diff": "needs a repository with that revision",
     "raf lab run early_stop_local": _MINUTES,
     "raf lab run two-rank-hang": _MINUTES,
     "raf lab prove": _MINUTES,

@@ -32,7 +32,7 @@ def _p(pattern: str) -> re.Pattern[str]:
 _CLAUSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("waits", _p(r"WHO (?:only )?waits?(?: for (?:it|them|ranks? SOME))? in CALL")),
     ("waits", _p(r"WHO waits?(?: for (?:it|them|ranks? SOME))? (?:(?P<there>there|in it)\b|in that (?P<that>[\w ]+))")),
-    ("never", _p(r"WHO (?:never (?:joined|issued|came to)|(?:has|have) not (?:issued|come to|joined)) CALL")),
+    ("never", _p(r"WHO (?:never (?:joined|issued|came to)|(?:has|have|had) not (?:issued|come to|joined)) CALL")),
     ("skipped", _p(r"WHO (?:skipped|left out) (?!\d)CALL")),
     ("skipped", _p(r"WHO (?:skipped|left out) \d+ calls, beginning with CALL")),
     ("made", _p(r"WHO (?:made|makes?|called|issued) CALL")),

@@ -82,9 +82,14 @@ def _hangs(finding: Finding) -> bool:
 
 
 def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
-    if row.yields_to is None or any(f.culprits or f.cause != "undetermined" for f in believed):
+    if row.yields_to is None or any(_surely_names(f) or _settles(f) for f in believed):
         return False
-    return any(f.culprits and f.confidence != "hypothesis" for f in found[row.yields_to])
+    return any(_surely_names(f) for f in found[row.yields_to])
+
+
+def _settles(finding: Finding) -> bool:
+    """What went wrong, where it does not have to be somebody's fault."""
+    return finding.cause != "undetermined" and finding.confidence != "hypothesis"
 
 
 def _is_of_a_moment(finding: Finding) -> bool:
@@ -113,7 +118,7 @@ PRECEDENCE = (
     Precedence(BROKE_OFF),
     Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=STACKS),
     Precedence(WITHOUT_CALLS),
-    Precedence(WATCHDOGS, only=_names_ranks, several=True),
+    Precedence(WATCHDOGS, only=_names_ranks, several=True, yields_to=STACKS),
     Precedence(CHECKS),
     Precedence(CALLS_THAT_WAIT, only=_is_of_a_moment, several=True, yields_to=STACKS),
     Precedence(STACKS, only=_says_what),

@@ -107,7 +107,8 @@ class Events:
             for layer in dict.fromkeys(bare.layers):
                 self.layers[layer] += 1
             found += self._recognise(line, bare)
-            cut |= may_be_cut(bare.body)
+            # A collector's JSON is never wrapped.
+            cut |= not (piece.startswith("{") and piece.endswith("}")) and may_be_cut(bare.body)
         if cut and (not found or self._headless(line, found)) and self._tries > 0:
             found = self._wrapped(line, {event.kind for event in found}) or found
         return found

@@ -34,8 +34,10 @@ def disagreement(
     unheard = [Cohort(ranks=format_ranks(wait_end.ranks), unknown=True)] if wait_end.ranks else []
     # Those that are fewer are suspected, and no more: a bare majority is no proof.
     culprits = tuple(claim.rank for claim in others) if known or len(parts[0]) > len(others) else ()
+    # That they made different calls is sure, whoever of them was wrong.
+    untold = "different_collective" if len({side[0].asked[0] for side in parts}) > 1 else "undetermined"
     return Finding(
-        cause=_cause(logged, call, parts[0][0], others) if known else "undetermined",
+        cause=_cause(logged, call, parts[0][0], others) if known else untold,
         confidence="supported" if known else "hypothesis",
         sentence=told(
             f"{upper(ranks_words(call.waiting))} wait at one number of group {logged.groups[call.group].words}"
