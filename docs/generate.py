@@ -15,7 +15,6 @@ from making import agent, causes, consoles, reference
 from making.causes import between
 
 from rankandfile import listing
-from rankandfile.doctor import checks
 from rankandfile.model import settings
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import json_schema
@@ -95,7 +94,7 @@ def doctor() -> str:
     """The page on the doctor with its checks."""
     text = (DOCS / "doctor.md").read_text(encoding="utf-8")
     found = listing.modules("rankandfile.doctor.checks")
-    return between(text, "checks", _listed("check", "what it is about", found, checks.word))
+    return between(text, "checks", _listed("check", "what it is about", found, listing.word))
 
 
 def lint() -> str:

@@ -33,6 +33,11 @@ def modules(package: str) -> Sequence[ModuleType]:
     return sorted(found, key=lambda module: getattr(module, "ORDER", _LAST))
 
 
+def word(module: ModuleType) -> str:
+    """`dump_path.py` -> `dump-path`, as what is found by a check or a rule is signed."""
+    return module.__name__.rpartition(".")[2].replace("_", "-")
+
+
 def members(package: str, name: str, kind: type[Kind]) -> list[Kind]:
     """A package -> what each of its modules calls `name`, in order: each has one, and all are of one kind."""
     found = [(module, getattr(module, name, None)) for module in modules(package)]

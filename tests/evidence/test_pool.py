@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 from support.cli.raf_runs import Raf
+from support.evidence.kept_decoders import KeptDecoders
 from support.evidence.sample_dumps import one_rank, only
 
+from rankandfile.evidence.files import pool
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import Patience
@@ -244,3 +246,26 @@ def test_more_files_than_the_limit_are_left_out_and_said(tmp_path: Path, raf: Ra
         (tmp_path / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n)))
     done = raf("diagnose", tmp_path, "--limit-files", 3, "--format", "json")
     assert "more than 3 files (--limit-files allows more); the rest was not looked at" in done.out
+
+
+def test_a_process_keeps_lines_whatever_it_read_for_others(tmp_path: Path) -> None:
+    """Of a load of too many logs no lines are kept. The next load, by the same process, has its own count."""
+    logs = []
+    for rank in range(4):
+        path = tmp_path / f"rank_{rank}.log"
+        path.write_text(f"[epoch 0] loaded {1200 + rank} shards of the corpus\n" * 3)
+        logs.append(Task(path, path.name, path.stat().st_size))
+
+    def kept(wanted: bool) -> list[bool]:
+        found: Answers = {}
+        decode_all(logs, found.__setitem__, 1, wants_lines=lambda: wanted)
+        return [bool(one.log and one.log.said) for one in found.values()]
+
+    decoders = KeptDecoders()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pool, "Decoder", decoders)
+            assert kept(False) == [False] * 4
+            assert kept(True) == [True] * 4
+    finally:
+        decoders.end()

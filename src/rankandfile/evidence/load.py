@@ -124,7 +124,7 @@ def decode(
             on_progress(len(answers), len(blobs))
 
     tasks = [Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs]
-    decode_all(tasks, receive, jobs, patience=patience)
+    decode_all(tasks, receive, jobs, patience=patience, wants_lines=logs.worth_comparing)
     _count_unread(answers)
     return [(blob, answers[index]) for index, blob in enumerate(blobs)]
 
@@ -135,6 +135,9 @@ class _Logs:
     def __init__(self) -> None:
         self._to_compare: list[RawLog] = []
         self._too_many = False
+
+    def worth_comparing(self) -> bool:
+        return not self._too_many
 
     def came(self, log: RawLog) -> None:
         if log.said:

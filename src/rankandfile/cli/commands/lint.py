@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from rankandfile.cli.console import out, write_utf8
+from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.output import may_be_written
+from rankandfile.cli.output import file_output, may_be_written, write_text
 from rankandfile.cli.panels import FIX
 from rankandfile.cli.settings import settings
 
@@ -62,7 +62,7 @@ def lint(
     ] = None,
     explain: Annotated[str | None, Option("--explain", metavar="RULE", help="Print a rule's page.")] = None,
     format: Annotated[LintFormat, Option("--format", "-f", help="How to print it.")] = LintFormat.text,
-    output: Annotated[Path | None, Option("--output", "-o", help="Write to this file.")] = None,
+    output: Annotated[Path | None, file_output("Write to this file.")] = None,
 ) -> None:
     """Where can ranks part around a collective? Training code is read, and nothing of it is run.
 
@@ -75,7 +75,6 @@ def lint(
     if explain is not None:
         out.file.write(_page(explain))
         return
-    may_be_written(output)
     asked = paths or [Path()]
     for path in asked:
         if not path.exists():
@@ -84,11 +83,7 @@ def lint(
     if baseline is not None:
         report = _without(report, baseline)
     text = import_module(f"rankandfile.render.lint.{format.value}").write(report) + "\n"
-    if output is not None:
-        with told_as(str(output)):
-            output.write_text(text, encoding="utf-8")
-    else:
-        write_utf8(text)
+    write_text(text, output)
     raise Exit(FINDINGS if any(each.severity != "hint" for each in report.flagged) else CLEAN)
 
 
@@ -119,14 +114,12 @@ def _options(
 
 
 def _page(word: str) -> str:
-    from rankandfile import listing
-    from rankandfile.source.lint.run import RULES
+    from rankandfile.source.lint.run import pages
 
-    for module in listing.modules(RULES):
-        if module.__name__.rpartition(".")[2].replace("_", "-") == word:
-            return f"# {word}\n\n{module.__doc__}"
-    words = [name.replace("_", "-") for name in listing.names(RULES)]
-    raise UserError(f"no rule '{word}'; there are {', '.join(words)}")
+    known = pages()
+    if word not in known:
+        raise UserError(f"no rule '{word}'; there are {', '.join(sorted(known))}")
+    return f"# {word}\n\n{known[word]}"
 
 
 def _without(report: LintReport, baseline: Path) -> LintReport:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 
 from msgspec import structs
 
@@ -16,9 +15,4 @@ def findings(setup: JobSetup) -> Iterator[Finding]:
     """What every check has to say of the setup of a job."""
     for module in listing.modules(__name__):
         for finding in module.check(setup):
-            yield structs.replace(finding, check=word(module))
-
-
-def word(module: ModuleType) -> str:
-    """`dump_path.py` -> `dump-path`, as its findings are signed."""
-    return module.__name__.rpartition(".")[2].replace("_", "-")
+            yield structs.replace(finding, check=listing.word(module))

@@ -76,8 +76,12 @@ def decode_all(
     memory: int = MEMORY,
     seconds: float = SECONDS,
     patience: Patience | None = None,
+    wants_lines: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Decode every task; `receive(index, decoded)` is called from one thread, in no particular order."""
+    """Decode every task; `receive(index, decoded)` is called from one thread, in no particular order.
+
+    `wants_lines`: whether the lines of one more log are still worth keeping.
+    """
     patience = patience or Patience(Limits().seconds)
     if not tasks:
         return
@@ -88,7 +92,9 @@ def decode_all(
     # Unbounded: `receive` keeps the answers anyway, and no thread may hang on a result that nobody takes.
     results: queue.SimpleQueue[Answers] = queue.SimpleQueue()
     stop = threading.Event()
-    servers = [_Server(tasks, waiting, results, stop, memory, seconds, patience) for _ in range(count)]
+    servers = [
+        _Server(tasks, waiting, results, stop, memory, seconds, patience, wants_lines) for _ in range(count)
+    ]
     for server in servers:
         server.start()
     try:
@@ -117,10 +123,12 @@ class _Server(threading.Thread):
         memory: int,
         seconds: float,
         patience: Patience,
+        wants_lines: Callable[[], bool],
     ) -> None:
         super().__init__(daemon=True)
         self._tasks, self._waiting, self._results, self._stopped = tasks, waiting, results, stop
         self._memory, self._seconds, self._patience = memory, seconds, patience
+        self._wants_lines = wants_lines
         self._decoder: Decoder | None = None
 
     def run(self) -> None:
@@ -157,8 +165,11 @@ class _Server(threading.Thread):
             raise BrokenDecoder("given up")
         size = sum(task.size for task in tasks)
         seconds = min(self._seconds + SECONDS_PER_MEGABYTE * size / 1e6, self._patience.left() + 0.1)
+        lines = self._wants_lines()
         requests = [
-            Request(os.fsencode(task.path), task.name, task.dump_bytes, self._patience.allowed(task.size))
+            Request(
+                os.fsencode(task.path), task.name, task.dump_bytes, self._patience.allowed(task.size), lines
+            )
             for task in tasks
         ]
         return self._decoder.ask(requests, size, seconds)

@@ -24,8 +24,7 @@ from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import SECONDS
 from rankandfile.evidence.files.sniff import HEAD, recognise, signs
 from rankandfile.evidence.raw import RawNote, pack
-from rankandfile.evidence.text.logs.compared import Quota
-from rankandfile.evidence.text.logs.raw import MOST_COMPARED
+from rankandfile.evidence.text.logs.compared import Wanted
 
 _HEADER = struct.Struct("<Q")
 
@@ -50,6 +49,8 @@ class Request(msgspec.Struct, array_like=True):
     """Largest dump that is decoded."""
     seconds: float = SECONDS
     """Processor time after which the process ends over it."""
+    lines: bool = True
+    """A log's own lines shall be kept, to be compared with those of other ranks."""
 
 
 _requests = msgspec.msgpack.Decoder(list[Request]).decode
@@ -133,6 +134,7 @@ def _answer(request: Request) -> bytes:
         path = Path(os.fsdecode(request.path))
         # The timer's signal ends the process wherever it is: deep in C code, too, which hears of nothing else.
         signal.setitimer(signal.ITIMER_PROF, request.seconds)
+        Wanted.lines = request.lines
         found = decode(path, request.name, request.dump_bytes)
         signal.setitimer(signal.ITIMER_PROF, 0)
         found.seconds = time.process_time() - began
@@ -144,7 +146,6 @@ def _answer(request: Request) -> bytes:
 def main() -> None:
     limit_memory(int(sys.argv[1]))
     signs()
-    Quota.left = MOST_COMPARED + 1
     # A dump is hundreds of thousands of objects, none of them garbage until it is dropped whole.
     gc.disable()
     gc.freeze()

@@ -44,34 +44,19 @@ def _stands_past(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     if found is None:
         return None
     stands = tuple(i for rank in found.ranks[:4] for i in facts.hosts[rank].evidence)
-    if found.left:
-        return DivergencePoint(
-            kind="extra",
-            group=found.group,
-            slot=found.slot,
-            culprits=found.mates,
-            normal=found.ranks,
-            other=found.mates,
-            expected=None,
-            came=found.due,
-            length=1,
-            confirmed=0,
-            how="left",
-            place=place_of(facts, found.due),
-            stands=stands,
-        )
+    culprits, normal = (found.mates, found.ranks) if found.left else (found.ranks, found.mates)
     return DivergencePoint(
-        kind="skipped",
+        kind="extra" if found.left else "skipped",
         group=found.group,
         slot=found.slot,
-        culprits=found.ranks,
-        normal=found.mates,
-        other=found.ranks,
-        expected=found.due,
-        came=None,
+        culprits=culprits,
+        normal=normal,
+        other=culprits,
+        expected=None if found.left else found.due,
+        came=found.due if found.left else None,
         length=1,
         confirmed=0,
-        how="after",
+        how="left" if found.left else "after",
         place=place_of(facts, found.due),
         stands=stands,
     )

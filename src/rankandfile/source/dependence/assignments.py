@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
-from weakref import WeakKeyDictionary
 
 from rankandfile.source.flow.graph import Node
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.tables import sanitiser
@@ -198,31 +198,25 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             yield Definition(name, node, "assign", ast.Constant(0), (), call)
 
 
+@kept
 def _unfilled(function: Function) -> frozenset[str]:
     """Names of lists and dicts that begin empty, and that nothing written in the function fills: a call of code that is
     not here, which is given one, is what fills it."""
-    if function not in _UNFILLED:
-        empty: set[str] = set()
-        filled: set[str] = set(function.parameters)
-        for what in ast.walk(function.node):
-            if isinstance(what, (ast.Assign, ast.AnnAssign)):
-                targets = what.targets if isinstance(what, ast.Assign) else [what.target]
-                plain = [t.id for t in targets if isinstance(t, ast.Name)]
-                (empty if _empty(what.value) else filled).update(plain)
-                filled |= {
-                    t.value.id
-                    for t in targets
-                    if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)
-                }
-            elif isinstance(what, ast.AugAssign) and isinstance(what.target, ast.Name):
-                filled.add(what.target.id)
-            elif isinstance(what, ast.Attribute) and isinstance(what.value, ast.Name) and what.attr in _ADDS:
-                filled.add(what.value.id)
-        _UNFILLED[function] = frozenset(empty - filled)
-    return _UNFILLED[function]
-
-
-_UNFILLED: WeakKeyDictionary[Function, frozenset[str]] = WeakKeyDictionary()
+    empty: set[str] = set()
+    filled: set[str] = set(function.parameters)
+    for what in ast.walk(function.node):
+        if isinstance(what, (ast.Assign, ast.AnnAssign)):
+            targets = what.targets if isinstance(what, ast.Assign) else [what.target]
+            plain = [t.id for t in targets if isinstance(t, ast.Name)]
+            (empty if _empty(what.value) else filled).update(plain)
+            filled |= {
+                t.value.id for t in targets if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)
+            }
+        elif isinstance(what, ast.AugAssign) and isinstance(what.target, ast.Name):
+            filled.add(what.target.id)
+        elif isinstance(what, ast.Attribute) and isinstance(what.value, ast.Name) and what.attr in _ADDS:
+            filled.add(what.value.id)
+    return frozenset(empty - filled)
 
 
 def _empty(value: ast.expr | None) -> bool:
@@ -245,19 +239,15 @@ def _agreed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Defi
                 break
 
 
-_REDUCING: WeakKeyDictionary[Function, list[ast.Call]] = WeakKeyDictionary()
-
-
+@kept
 def _reducing(function: Function) -> list[ast.Call]:
     """The calls in a function that reduce something in place."""
-    found = _REDUCING.get(function)
-    if found is None:
-        found = _REDUCING[function] = []
-        for node in ast.walk(function.node):
-            resolved = resolve(function, node.func) if isinstance(node, ast.Call) else None
-            rule = sanitiser(resolved.dotted) if isinstance(resolved, External) else None
-            if rule is not None and rule.in_place and isinstance(node, ast.Call):
-                found.append(node)
+    found = []
+    for node in ast.walk(function.node):
+        resolved = resolve(function, node.func) if isinstance(node, ast.Call) else None
+        rule = sanitiser(resolved.dotted) if isinstance(resolved, External) else None
+        if rule is not None and rule.in_place and isinstance(node, ast.Call):
+            found.append(node)
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import Class, External, enclosing_class, method, resolve
 from rankandfile.source.program.scopes import own_nodes
@@ -217,14 +217,9 @@ class Index:
         return any(word in module.text for module in self.modules for word in words)
 
 
-_INDEXES: WeakKeyDictionary[Program, Index] = WeakKeyDictionary()
-
-
+@kept
 def index_of(program: Program) -> Index:
-    found = _INDEXES.get(program)
-    if found is None:
-        found = _INDEXES[program] = Index(program)
-    return found
+    return Index(program)
 
 
 def _lookup(node: ast.Subscript) -> ast.Call:

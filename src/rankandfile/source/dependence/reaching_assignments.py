@@ -8,10 +8,10 @@ store into them is the definition "outside".
 from __future__ import annotations
 
 import ast
-from weakref import WeakKeyDictionary
 
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Graph, Node
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 
 from .assignments import Definition, defined
@@ -121,12 +121,7 @@ class Reaching:
         return name in self._by_name
 
 
-_REACHING: WeakKeyDictionary[Function, Reaching] = WeakKeyDictionary()
-
-
+@kept
 def reaching(function: Function) -> Reaching:
     """Which assignments reach which uses in the function; worked out once."""
-    found = _REACHING.get(function)
-    if found is None:
-        found = _REACHING[function] = Reaching(function)
-    return found
+    return Reaching(function)

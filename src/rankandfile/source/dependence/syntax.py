@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Module
 
 Path: TypeAlias = tuple[tuple[str, object], ...]
@@ -19,15 +19,10 @@ HOLDS: tuple[str, object] = ("holds", None)
 KIND: tuple[str, object] = ("kind", None)
 """Of a value, no more than whether there is one."""
 
-_PARENTS: WeakKeyDictionary[Module, dict[ast.AST, ast.AST]] = WeakKeyDictionary()
 
-
+@kept
 def parents(module: Module) -> dict[ast.AST, ast.AST]:
-    found = _PARENTS.get(module)
-    if found is None:
-        found = {child: node for node in ast.walk(module.tree) for child in ast.iter_child_nodes(node)}
-        _PARENTS[module] = found
-    return found
+    return {child: node for node in ast.walk(module.tree) for child in ast.iter_child_nodes(node)}
 
 
 def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:

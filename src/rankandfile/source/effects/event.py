@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import argument, constant, dotted
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.tables import TABLE, canonical
@@ -27,9 +27,6 @@ _IN_PLACE = {"fully_shard": "torch.distributed.fsdp.fully_shard"}
 """Wrappers that are mostly called for what they do to their argument."""
 _AUTOGRAD = "torch.autograd.backward"
 FORWARD, BACKWARD = "forward", "backward"
-
-_OBJECTS: WeakKeyDictionary[Program, Objects] = WeakKeyDictionary()
-_WRAPPERS: WeakKeyDictionary[Program, set[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -84,11 +81,14 @@ def event(e: ast.expr, function: Function) -> Event | None:
 
 def objects_of(program: Program) -> Objects:
     """What expressions of the program can be objects of, with a new allowance."""
-    found = _OBJECTS.get(program)
-    if found is None:
-        found = _OBJECTS[program] = Objects(index_of(program), tables=True)
+    found = _objects(program)
     found.left = _ALLOWANCE
     return found
+
+
+@kept
+def _objects(program: Program) -> Objects:
+    return Objects(index_of(program), tables=True)
 
 
 def _event(name: str, words: str, e: ast.expr, function: Function) -> Event:
@@ -153,17 +153,16 @@ def _calls_behind(e: ast.expr, function: Function) -> Iterator[ast.Call]:
                 queue.extend(d.value for d in flow.everywhere(name) if d.value is not None)
 
 
+@kept
 def wrappers_used(index: Index) -> set[str]:
     """The wrappers that the program calls anywhere."""
-    found = _WRAPPERS.get(index.program)
-    if found is None:
-        found = _WRAPPERS[index.program] = set()
-        for name, wrapper in TABLE.wraps.items():
-            for site in index.calls(name.rsplit(".", 1)[-1]) if wrapper else ():
-                target = resolve(site.function, site.call.func)
-                known = canonical(target.dotted) if isinstance(target, External) else ""
-                if known == name or _of_object(site.call.func, name):
-                    found.add(wrapper)
+    found = set()
+    for name, wrapper in TABLE.wraps.items():
+        for site in index.calls(name.rsplit(".", 1)[-1]) if wrapper else ():
+            target = resolve(site.function, site.call.func)
+            known = canonical(target.dotted) if isinstance(target, External) else ""
+            if known == name or _of_object(site.call.func, name):
+                found.add(wrapper)
     return found
 
 

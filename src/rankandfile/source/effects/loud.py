@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from weakref import WeakKeyDictionary
 
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, Site, index_of
 from rankandfile.source.dependence.objects.of_expressions import is_property
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import Class, External, enclosing_class, lineage, method, resolve
 from rankandfile.source.program.scopes import own_nodes
-from rankandfile.source.registry.tables import TABLE, canonical
+from rankandfile.source.registry.tables import TABLE
 
 from .event import Event, event, objects_of, wrappers_used
 from .handed import collectives_handed, handed
@@ -117,7 +117,7 @@ class Effects:
         names = {name.rpartition(".")[2] for name in TABLE.collectives}
         for name in sorted({*names, "backward"}):
             yield from ((site.function, site.call) for site in self.index.calls(name))
-        properties = {name.rpartition(".")[2] for name in TABLE.collectives if _is_property(name)}
+        properties = {name.rpartition(".")[2] for name in TABLE.properties}
         for module in self.index.modules:
             if any(name in module.text for name in properties):
                 for function in module.functions:
@@ -256,19 +256,9 @@ class Effects:
         ]
 
 
-_EFFECTS: WeakKeyDictionary[Program, Effects] = WeakKeyDictionary()
-
-
+@kept
 def effects_of(program: Program) -> Effects:
-    found = _EFFECTS.get(program)
-    if found is None:
-        found = _EFFECTS[program] = Effects(program)
-    return found
-
-
-def _is_property(name: str) -> bool:
-    """Properties of the tables that are collectives: they are what agrees, too."""
-    return canonical(name).endswith((".log_dir",))
+    return Effects(program)
 
 
 def _may_be_object(site: Site) -> bool:

@@ -159,25 +159,7 @@ class Sequences:
 
     def alike(self, one: frozenset[Place], other: frozenset[Place], group: str) -> bool:
         """Whether the same sequences can follow; True where that cannot be told."""
-        pair = (self.closed(one, group), self.closed(other, group))
-        queue, seen = deque([pair]), {pair}
-        while queue:
-            left, right = queue.popleft()
-            if left == right:
-                continue
-            if len(seen) > MOST_SETS or not self.told:
-                return True
-            if _ends(left) != _ends(right):
-                return False
-            before, after = self.by_word(left, group), self.by_word(right, group)
-            if before.keys() != after.keys():
-                return not self.told
-            for word, places in before.items():
-                pair = (self.closed(places, group), self.closed(after[word], group))
-                if pair not in seen:
-                    seen.add(pair)
-                    queue.append(pair)
-        return True
+        return _in_step((self, one), (self, other), group) is not False
 
     def by_word(self, places: frozenset[Place], group: str) -> dict[str, set[Place]]:
         found: dict[str, set[Place]] = {}
@@ -231,17 +213,30 @@ def _read_in(what: ast.AST) -> Iterator[ast.AST]:
 def same_answers(one: Sequences, other: Sequences, entry: Node, group: str) -> bool:
     """Whether two walks through a function, each with its own answers to the tests, issue the same on the group; False
     where that cannot be told."""
-    left, right = (walk.closed(walk.start([entry]), group) for walk in (one, other))
-    queue, seen = [(left, right)], {(left, right)}
+    left, right = (frozenset(walk.start([entry])) for walk in (one, other))
+    return _in_step((one, left), (other, right), group) is True
+
+
+def _in_step(
+    one: tuple[Sequences, frozenset[Place]], other: tuple[Sequences, frozenset[Place]], group: str
+) -> bool | None:
+    """Whether the same words to the group can follow these places of two walks; None where that cannot be told."""
+    (mine, here), (theirs, there) = one, other
+    pair = (mine.closed(here, group), theirs.closed(there, group))
+    queue, seen = deque([pair]), {pair}
     while queue:
-        left, right = queue.pop()
-        if len(seen) > MOST_SETS or not (one.told and other.told) or _ends(left) != _ends(right):
+        left, right = queue.popleft()
+        if mine is theirs and left == right:
+            continue
+        if len(seen) > MOST_SETS or not (mine.told and theirs.told):
+            return None
+        if _ends(left) != _ends(right):
             return False
-        before, after = one.by_word(left, group), other.by_word(right, group)
+        before, after = mine.by_word(left, group), theirs.by_word(right, group)
         if before.keys() != after.keys():
-            return False
+            return False if mine.told and theirs.told else None
         for word, places in before.items():
-            pair = (one.closed(places, group), other.closed(after[word], group))
+            pair = (mine.closed(places, group), theirs.closed(after[word], group))
             if pair not in seen:
                 seen.add(pair)
                 queue.append(pair)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 
 from .condition import Kind
@@ -18,21 +18,17 @@ from .exceptions import catches, swallows
 from .expressions import Exits, Expressions, Thrown, TooLarge
 from .graph import Decision, Graph, Node, reachable
 
-_GRAPHS: WeakKeyDictionary[Function, Graph] = WeakKeyDictionary()
 _LOOP = ("another round", "loop left")
 
 
+@kept
 def graph_of(function: Function) -> Graph:
     """The graph; one without steps if the function is too large or too deep."""
-    found = _GRAPHS.get(function)
-    if found is None:
-        try:
-            found = _Builder(function).graph()
-        except (TooLarge, RecursionError):
-            end = Node()
-            found = Graph(end, end, Node(), [end])
-        _GRAPHS[function] = found
-    return found
+    try:
+        return _Builder(function).graph()
+    except (TooLarge, RecursionError):
+        end = Node()
+        return Graph(end, end, Node(), [end])
 
 
 class _Builder(Expressions):

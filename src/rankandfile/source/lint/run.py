@@ -45,18 +45,17 @@ class Options:
 
 def rules() -> dict[str, Rule]:
     """All rules by their words, in the order in which they are asked."""
-    found = listing.members(RULES, "RULE", Rule)
-    words = [module.__name__.rpartition(".")[2].replace("_", "-") for module in listing.modules(RULES)]
-    return dict(zip(words, found, strict=True))
+    return dict(zip(pages(), listing.members(RULES, "RULE", Rule), strict=True))
+
+
+def pages() -> dict[str, str]:
+    """The page of each rule, which is its docstring, by the rule's word."""
+    return {listing.word(module): module.__doc__ or "" for module in listing.modules(RULES)}
 
 
 def meanings() -> tuple[tuple[str, str], ...]:
     """Rule -> the first line of its page."""
-    modules = listing.modules(RULES)
-    words = [module.__name__.rpartition(".")[2].replace("_", "-") for module in modules]
-    return tuple(
-        (word, (module.__doc__ or "").splitlines()[0]) for word, module in zip(words, modules, strict=True)
-    )
+    return tuple((word, page.splitlines()[0]) for word, page in pages().items())
 
 
 def lint(paths: Sequence[Path], options: Options | None = None) -> LintReport:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
+from .kept import kept
 from .modules import Function
 
 
@@ -17,16 +17,6 @@ class Scope:
     names: dict[str, list[ast.AST]]
     declared: frozenset[str]
     """Global and nonlocal names."""
-
-
-_SCOPES: WeakKeyDictionary[Function, Scope] = WeakKeyDictionary()
-
-
-def scope_of(function: Function) -> Scope:
-    found = _SCOPES.get(function)
-    if found is None:
-        found = _SCOPES[function] = _scope(function)
-    return found
 
 
 def binding_scope(function: Function, name: str) -> Function | None:
@@ -40,7 +30,8 @@ def binding_scope(function: Function, name: str) -> Function | None:
     return None
 
 
-def _scope(function: Function) -> Scope:
+@kept
+def scope_of(function: Function) -> Scope:
     table: dict[str, list[ast.AST]] = {}
     declared: set[str] = set()
     for parameter in function.parameters:
@@ -53,28 +44,18 @@ def _scope(function: Function) -> Scope:
     return Scope(table, frozenset(declared))
 
 
-_OWN: WeakKeyDictionary[Function, list[ast.AST]] = WeakKeyDictionary()
-
-
+@kept
 def own_nodes(function: Function) -> list[ast.AST]:
     """Every node of the function's own scope, in source order; nested functions and classes appear, not their
     insides (the class bodies of a module neither)."""
-    found = _OWN.get(function)
-    if found is None:
-        found = _OWN[function] = list(_own_nodes(function))
-    return found
+    return list(_own_nodes(function))
 
 
-_RETURNS: WeakKeyDictionary[Function, list[ast.expr]] = WeakKeyDictionary()
-
-
+@kept
 def returned_values(function: Function) -> list[ast.expr]:
     """What the function's own return statements return."""
-    found = _RETURNS.get(function)
-    if found is None:
-        returns = (node for node in own_nodes(function) if isinstance(node, ast.Return))
-        found = _RETURNS[function] = [node.value for node in returns if node.value is not None]
-    return found
+    returns = (node for node in own_nodes(function) if isinstance(node, ast.Return))
+    return [node.value for node in returns if node.value is not None]
 
 
 def _own_nodes(function: Function) -> Iterator[ast.AST]:

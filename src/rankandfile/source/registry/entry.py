@@ -54,6 +54,8 @@ class Table:
     """Name -> what a call of it does to the other ranks, in words."""
     perhaps: frozenset[str] = frozenset()
     """Those of the collectives that are one under some settings only: with sharded parameters, with `sync_dist` ..."""
+    properties: frozenset[str] = frozenset()
+    """Those of the collectives that are called by reading an attribute."""
     pairwise: frozenset[str] = frozenset()
     """Those that two ranks do with each other, and not all members of a group alike."""
     group_at: dict[str, int] = field(default_factory=dict)

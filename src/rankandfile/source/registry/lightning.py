@@ -40,6 +40,7 @@ TABLE = Table(
         f"{_T}.strategy.reduce_boolean_decision": _SAME,
         f"{_T}.log_dir": _SAME,
     },
+    properties=frozenset({f"{_T}.log_dir"}),
     collectives={
         f"{_T}.log_dir": "Lightning broadcasts the log directory here",
         **{

@@ -38,6 +38,7 @@ def _merged() -> Table:
     merged = Table(
         uniform=frozenset().union(*(table.uniform for table in _TABLES)),
         perhaps=frozenset().union(*(table.perhaps for table in _TABLES)),
+        properties=frozenset().union(*(table.properties for table in _TABLES)),
         pairwise=frozenset().union(*(table.pairwise for table in _TABLES)),
     )
     for table in _TABLES:

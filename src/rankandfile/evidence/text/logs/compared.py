@@ -7,7 +7,6 @@ counter that all repeat and that is behind on one. What each rank says of itself
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -48,15 +47,15 @@ _TELLS_OR_ENDS = re.compile(
 )
 
 
-class Quota:
-    """Of how many more logs the lines are worth keeping. A decoding process has one: of too many none are compared."""
+class Wanted:
+    """Whether a log's lines are worth keeping, as the last request to this process said: of too many logs none are."""
 
-    left = math.inf
+    lines = True
 
 
 def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whole: bool) -> list[Said]:
     """Distinct lines at a file's beginning and end, of a shape that repeats the last. `whole`: the head is the file."""
-    if Quota.left <= 0:
+    if not Wanted.lines:
         return []
     numbered = [(number, bare) for number, bare in enumerate(head[:_LOOKED], start=1)]
     first_of_tail = lines - len(tail) + 1
@@ -80,7 +79,6 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
             line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times, pid=bare.pid, host=bare.host
         )
     found = list(shapes.values())
-    Quota.left -= bool(found)
     return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
 
 

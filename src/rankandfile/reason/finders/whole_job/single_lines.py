@@ -19,7 +19,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
-from rankandfile.reason.ranks.from_logs.caught import counted_on, dealt_with
+from rankandfile.reason.ranks.from_logs.caught import dealt_with, survivors
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved, failed_or_stands
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
@@ -49,7 +49,7 @@ def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
     """Lines that mean something alone, the surest first."""
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String), pl.col("role").cast(pl.String))
     told, went_on, past = set(events["kind"].unique().to_list()), caught_and_unproved(facts), over(events)
-    after, proved = _gave_up(events), failed_or_stands(facts)
+    after, proved, counted_on = _gave_up(events), failed_or_stands(facts), survivors(facts.case)
     for meaning in MEANINGS:
         if told.isdisjoint(meaning.kinds):
             continue
@@ -61,7 +61,7 @@ def _meant(facts: Facts) -> Iterator[tuple[Meaning, list[Row]]]:
         rows = [row for row in rows if not meaning.if_code or _failed(row, after)]
         rows = [row for row in rows if (row["log"], row["line"]) not in past]
         rows = [row for row in rows if row["kind"] not in _RAISED or _of_its_own(facts, row, went_on, proved)]
-        rows = [row for row in rows if row["kind"] not in _RAISED or not counted_on(facts.case, row)]
+        rows = [row for row in rows if row["kind"] not in _RAISED or not counted_on(row)]
         if rows:
             yield meaning, rows
 

@@ -7,6 +7,7 @@ whoever caught it begins in the function that did. And a log that goes on after 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import polars as pl
 
@@ -83,20 +84,23 @@ def _by_a_library(row: dict[str, object]) -> bool:
     return not found[-1].function.startswith("<") and not found[-1].file.endswith(_BEGINNINGS)
 
 
-def counted_on(case: Case, row: dict[str, object]) -> bool:
-    """An exception that a function caught, behind which the same log counted on for long."""
-    counted = case.events.filter(
-        pl.col("kind").cast(pl.String).is_in(["progress", "work_goes_on"]) & (pl.col("log") == row["log"])
-    )
-    last, line = counted["line"].max(), row["line"]
-    if not isinstance(last, int) or not isinstance(line, int) or last - line < _MANY_AFTER:
-        return False
-    return dealt_with(case, row) or _by_a_library(row)
+def survivors(case: Case) -> Callable[[dict[str, object]], bool]:
+    """Asked of an exception: whether a function caught it, and the same log counted on for long behind it."""
+    counted = case.events.filter(pl.col("kind").cast(pl.String).is_in(["progress", "work_goes_on"]))
+    counts_to = dict(counted.group_by("log").agg(pl.col("line").max()).iter_rows())
+
+    def counted_on(row: dict[str, object]) -> bool:
+        last, line = counts_to.get(row["log"]), row["line"]
+        if not isinstance(last, int) or not isinstance(line, int) or last - line < _MANY_AFTER:
+            return False
+        return dealt_with(case, row) or _by_a_library(row)
+
+    return counted_on
 
 
 def survived(case: Case, rows: pl.DataFrame) -> pl.Series:
     """Of each row whether it is an exception that was caught, behind which the same log counted on for long."""
-    return pl.Series([counted_on(case, row) for row in rows.iter_rows(named=True)], dtype=pl.Boolean)
+    return pl.Series(list(map(survivors(case), rows.iter_rows(named=True))), dtype=pl.Boolean)
 
 
 def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:
