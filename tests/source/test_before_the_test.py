@@ -42,6 +42,35 @@ def main():
     dist.barrier()
 """
 
+METRIC = """
+import torch.distributed as dist
+from torchmetrics import MeanMetric
+
+LIT, EVERY = [[1] * 9, [1, 1, 1, 1, 0, 0, 1, 1, 1], [1] * 9], 2
+
+
+class Rates:
+    def __init__(self):
+        self.mean = MeanMetric()
+
+    def add(self, pane):
+        if pane:  # <-
+            self.mean.update(pane)
+
+    def told(self):
+        return self.mean.compute()
+
+
+def main():
+    rates = Rates()
+    for minute, pane in enumerate(LIT[dist.get_rank()], start=1):
+        rates.add(pane)
+        dist.all_reduce(pane)
+        if minute % EVERY == 0:
+            rates.told()
+    dist.barrier()
+"""
+
 QUEUE = """
 class Queue:
     def __init__(self, left):
@@ -300,6 +329,7 @@ def main():
 
 PROGRAMS = {
     "a count that lags": ({"scaler": SCALER, "train": COPIES}, "skipped_collective"),
+    "a metric that was not updated": ({"train": METRIC}, ""),
     "a listener that was told": ({"work": QUEUE, "train": LISTENS}, ""),
     "a cache that misses": ({"train": PLANS}, ""),
     "a cache around a function": ({"train": TABLES}, ""),

@@ -111,7 +111,30 @@ def _torch(rank: int, world: int, made: list[tuple[str, Frames]]) -> dict[str, t
     torch.distributed = dist  # type: ignore[attr-defined]
     data = types.ModuleType("torch.utils.data")
     data.DataLoader = lambda dataset: list(dataset)  # type: ignore[attr-defined]
-    return {"torch": torch, "torch.distributed": dist, "torch.utils.data": data}
+    metrics = types.ModuleType("torchmetrics")
+    metrics.MeanMetric = _metric(dist)  # type: ignore[attr-defined]
+    return {"torch": torch, "torch.distributed": dist, "torch.utils.data": data, "torchmetrics": metrics}
+
+
+def _metric(dist: Any) -> type:
+    """A metric as torchmetrics has them: it gathers where it was updated since, and else answers from what it kept."""
+
+    class MeanMetric:
+        update_count = 0
+
+        def update(self, value: float) -> None:
+            self.update_count += 1
+            self.kept = None
+
+        def compute(self) -> float:
+            if self.kept is None:
+                dist.all_gather(self.kept)
+                self.kept = 1.0
+            return self.kept
+
+        kept: float | None = None
+
+    return MeanMetric
 
 
 def _frames() -> Frames:

@@ -52,6 +52,7 @@ _FROM = {
     "dropped": "The loop comes to fewer items where an exception is caught by",
     "again": "That it is tried again is said by",
     "remembered": "Results are kept by",
+    "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",

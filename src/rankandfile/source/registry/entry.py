@@ -54,6 +54,8 @@ class Table:
     """Name -> what a call of it does to the other ranks, in words."""
     perhaps: frozenset[str] = frozenset()
     """Those of the collectives that are one under some settings only: with sharded parameters, with `sync_dist` ..."""
+    anew: dict[str, str] = field(default_factory=dict)
+    """Collectives that answer from what the object kept -> its attribute that says whether there is anything new."""
     properties: frozenset[str] = frozenset()
     """Those of the collectives that are called by reading an attribute."""
     pairwise: frozenset[str] = frozenset()

@@ -12,6 +12,7 @@ TABLE = Table(
         f"{_M}.sync": "torchmetrics gathers the metric's state from all ranks here",
         f"{_M}.forward": "with dist_sync_on_step=True, torchmetrics gathers the metric's state here",
     },
+    anew={f"{_M}.compute": "update_count"},
     perhaps=frozenset({f"{_M}.forward"}),
     counts={
         f"{_M}.{name}": ("update", "forward")

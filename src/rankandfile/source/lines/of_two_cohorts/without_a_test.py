@@ -18,6 +18,7 @@ from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import another_callee, at
 from .filled_collection import filled_upon
+from .nothing_new import nothing_new
 from .put_off import put_off
 from .remembered import remembered
 from .run_again import run_again
@@ -30,6 +31,7 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
     return (
         put_off(search, divergence)
         or run_again(search, divergence)
+        or nothing_new(search, divergence)
         or remembered(search, divergence)
         or another_callee(search, divergence)
         or through_framework(search, divergence)
