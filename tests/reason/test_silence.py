@@ -43,3 +43,10 @@ def test_what_a_launcher_tells_of_a_rank_is_no_word_of_that_rank() -> None:
         witnesses.event("step", "fact", rank, time_ns=seconds * SECOND, time_quality="no_year")
     witnesses.event("step", "fact", 2, shape="P7", time_ns=1001 * SECOND, time_quality="no_year")
     assert "Rank 2 fell silent first" in diagnose(witnesses.case).verdicts[0].sentence
+
+
+def test_of_a_file_that_many_write_only_some_lines_are_known_by_their_writer() -> None:
+    witnesses = Witnesses(Case(world_size=4)).log(0, None)
+    for rank in range(3):
+        witnesses.gave_up(rank, 9, group_desc="default_pg")
+    assert "Not a line that was understood is of rank 3." in diagnose(witnesses.case).verdicts[0].sentence

@@ -31,7 +31,9 @@ def silence(case: Case, world: int) -> str:
     mute = sorted(set(range(world)) - spoke)
     words = []
     if mute and len(mute) * 2 < world:
-        words.append(f"Not a line is of {ranks_words(mute)}.")
+        # Of a file that many write, only the lines that were understood are known by their writers.
+        shared = case.logs.filter(pl.col("rank").is_null() & (pl.col("lines").fill_null(1) > 0)).height
+        words.append(f"Not a line {'that was understood ' if shared else ''}is of {ranks_words(mute)}.")
     last = sorted((ns, rank) for rank, ns in _last(case).items())
     if len(last) >= _FEWEST and last[1][0] - last[0][0] >= _LONG_NS:
         (first, rank), (next_ns, _) = last[:2]
