@@ -135,7 +135,7 @@ def _row(rule: Heuristic, asked: Sequence[Asked], analyser: str) -> HeuristicWor
 
 
 def _right(marks: Marks, analyser: str) -> bool:
-    return not wrong_in(marks, OURS[analyser].source, OURS[analyser].folder == "logs")
+    return not wrong_in(marks, OURS[analyser].source, OURS[analyser].folders == ("logs",))
 
 
 def table(rows: Sequence[HeuristicWorth]) -> Iterator[dict[str, object]]:

@@ -68,22 +68,25 @@ def run(command: list[str], timeout: float = TIMEOUT) -> Run:
 class Given(NamedTuple):
     """What of an incident one of Rank & File's own analysers is given."""
 
-    folder: str
+    folders: tuple[str, ...] = ()
     """Below `evidence/`; empty: all of it."""
-    source: bool
+    source: bool = False
 
     def paths(self, incident: Path) -> list[Path]:
-        return [incident / "evidence" / self.folder]
+        evidence = incident / "evidence"
+        return [evidence / folder for folder in self.folders] or [evidence]
 
     def src(self, incident: Path) -> list[Path]:
         return [incident / "src"] if self.source else []
 
 
 OURS = {
-    "raf": Given("", False),
-    "raf-dumps": Given("dumps", False),
-    "raf-logs": Given("logs", False),
-    "raf-src": Given("", True),
+    "raf": Given(),
+    "raf-dumps": Given(("dumps",)),
+    "raf-logs": Given(("logs",)),
+    "raf-stacks": Given(("stacks", "logs")),
+    "raf-src": Given(source=True),
+    "raf-stacks-src": Given(("stacks", "logs"), source=True),
 }
 
 
@@ -192,7 +195,7 @@ ANALYSERS: dict[str, Analyser] = {
 def sees_only_dumps(name: str) -> bool:
     """Whether it is given no more than the dumps, and so cannot be asked for what only logs and stacks tell."""
     if name in OURS:
-        return OURS[name].folder == "dumps"
+        return OURS[name].folders == ("dumps",)
     return "{evidence}" not in name.replace("{evidence}/dumps", "") and "{src}" not in name
 
 
