@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rankandfile.lab.score.analysers import OURS
 from rankandfile.lab.score.answers import compared, differences, write_answers
 from rankandfile.lab.sim.run import simulate
 
@@ -16,17 +17,17 @@ pytestmark = pytest.mark.slow
 def test_each_incident_has_its_answers_and_the_same_program_gives_the_same(tmp_path: Path) -> None:
     incident = simulate("peers-other-op", tmp_path / "set" / "peers-other-op")
     before, after = tmp_path / "before", tmp_path / "after"
-    assert write_answers([incident], before) == write_answers([incident], after) == 4
+    assert write_answers([incident], before) == write_answers([incident], after) == 6
     names = {file.name for file in (before / "peers-other-op").iterdir()}
-    assert names == {"raf.json", "raf-dumps.json", "raf-logs.json", "raf-src.json"}
-    assert compared(before, after) == (4, {})
+    assert names == {f"{name}.json" for name in OURS}
+    assert compared(before, after) == (6, {})
     changed = after / "peers-other-op" / "raf-src.json"
     document = json.loads(changed.read_bytes())
     document["verdicts"][0]["cause"] = "raised"
     changed.write_text(json.dumps(document))
     (after / "peers-other-op" / "raf-logs.json").unlink()
     count, differing = compared(before, after)
-    assert count == 4
+    assert count == 6
     assert differing["peers-other-op/raf-src.json"] == ["verdicts[0].cause: rank_conditional -> raised"]
     assert "there is no" in differing["peers-other-op/raf-logs.json"][0]
 

@@ -86,7 +86,7 @@ def ablate(
 
 def _asked(analyser: str, names: frozenset[str], incident: Path) -> Asked:
     given = OURS[analyser]
-    if not any(path.exists() and any(path.iterdir()) for path in given.paths(incident)):
+    if not given.paths(incident):
         return Asked(heard=[], changes=[])
     documents: list[bytes] = []
 

@@ -73,8 +73,10 @@ class Given(NamedTuple):
     source: bool = False
 
     def paths(self, incident: Path) -> list[Path]:
+        """What of it the incident left; nobody takes stacks of a job that ends."""
         evidence = incident / "evidence"
-        return [evidence / folder for folder in self.folders] or [evidence]
+        found = [evidence / folder for folder in self.folders or ("",)]
+        return [folder for folder in found if folder.is_dir() and any(folder.iterdir())]
 
     def src(self, incident: Path) -> list[Path]:
         return [incident / "src"] if self.source else []
@@ -88,6 +90,9 @@ OURS = {
     "raf-src": Given(source=True),
     "raf-stacks-src": Given(("stacks", "logs"), source=True),
 }
+
+
+SEES_SOURCE = frozenset(name for name, given in OURS.items() if given.source)
 
 
 def our_command(given: Given) -> Analyser:

@@ -40,9 +40,9 @@ def _write(into: Path, names: dict[Path, str], incident: Path) -> int:
     for name, given in OURS.items():
         file = folder / f"{name}.json"
         file.unlink(missing_ok=True)
-        paths = [*given.paths(incident), *given.src(incident)]
-        if all(path.is_dir() and any(path.iterdir()) for path in paths):
-            file.write_bytes(_answer(given.paths(incident), given.src(incident)) + b"\n")
+        paths, src = given.paths(incident), given.src(incident)
+        if paths and all(path.is_dir() and any(path.iterdir()) for path in src):
+            file.write_bytes(_answer(paths, src) + b"\n")
             written += 1
     return written
 

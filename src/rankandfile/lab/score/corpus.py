@@ -13,7 +13,7 @@ import msgspec
 
 from rankandfile.lab import truth as truths
 
-from .analysers import Analyser, analyser, sees_only_dumps
+from .analysers import OURS, Analyser, analyser, sees_only_dumps
 from .answer import Answer
 from .judge import Marks, judge
 from .tally import ScoreRow, tally
@@ -112,8 +112,9 @@ _analyser = cache(analyser)
 
 def _is_asked(name: str, incident: Path) -> bool:
     """Whether the incident left anything of what the analyser looks at."""
-    needs = "dumps" if sees_only_dumps(name) else "logs" if name == "raf-logs" else None
-    return needs is None or any((incident / "evidence" / needs).glob("*"))
+    if name in OURS:
+        return bool(OURS[name].paths(incident))
+    return not sees_only_dumps(name) or any((incident / "evidence" / "dumps").glob("*"))
 
 
 def was_looked_at(incident: Path) -> bool:

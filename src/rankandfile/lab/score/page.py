@@ -10,6 +10,7 @@ from rich.table import Table
 
 from rankandfile.model.document import pretty
 
+from .analysers import SEES_SOURCE
 from .corpus import Score
 from .judge import Marks
 from .tally import ScoreRow, of_variants
@@ -56,17 +57,28 @@ _LOGS = (
 
 _VARIANTS = (("taken away", lambda row: row.of), *_COLUMNS[1:])
 
+_OWN_BLOCK = {
+    "raf": "everything",
+    "raf-logs": "logs",
+    "raf-stacks": "stacks",
+    "raf-stacks-src": "places of stacks",
+}
 _Columns = tuple[tuple[str, Callable[[ScoreRow], str]], ...]
-_OF_BLOCK: dict[str, _Columns] = {"places": _PLACES, "logs": _LOGS, "variants": _VARIANTS}
+_OF_BLOCK: dict[str, _Columns] = {
+    "places": _PLACES,
+    "logs": _LOGS,
+    "places of stacks": _PLACES,
+    "variants": _VARIANTS,
+}
 
 
 def block_of(one: Score) -> str:
     """The block of a page that the table belongs to."""
     if of_variants(one.marks):
         return "variants"
-    if sees_source(one.analyser):
-        return "places"
-    return {"raf": "everything", "raf-logs": "logs"}.get(one.analyser, "scores")
+    if one.analyser in _OWN_BLOCK:
+        return _OWN_BLOCK[one.analyser]
+    return "places" if sees_source(one.analyser) else "scores"
 
 
 def score_table(one: Score) -> Table:
@@ -122,7 +134,7 @@ def _by_block(scores: Sequence[Score]) -> dict[str, list[Score]]:
 
 
 def sees_source(analyser: str) -> bool:
-    return analyser == "raf-src" or "{src}" in analyser
+    return analyser in SEES_SOURCE or "{src}" in analyser
 
 
 def replaced(text: str, begin: str, end: str, lines: Iterator[str]) -> str:

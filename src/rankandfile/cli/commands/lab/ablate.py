@@ -24,7 +24,12 @@ EXAMPLES = (
 def ablate(
     sets: Annotated[list[Path], Argument(metavar="SET...", help="Folders of incidents (raf lab export).")],
     analyser: Annotated[
-        str, Option("--analyser", "-a", help="What is looked at: raf, raf-dumps, raf-logs, raf-src.")
+        str,
+        Option(
+            "--analyser",
+            "-a",
+            help="What is looked at: raf, raf-dumps, raf-logs, raf-stacks, raf-src, raf-stacks-src.",
+        ),
     ] = "raf-src",
     only: Annotated[list[str] | None, Option("--only", help="Only this heuristic; repeat for more.")] = None,
     format: TextOrJsonOption = TextOrJson.text,

@@ -32,8 +32,9 @@ def score(
         Option(
             "--analyser",
             "-a",
-            help="raf, raf-dumps, raf-logs, raf-src, fr_trace, fr_trace-repaired, or a command that prints a "
-            "diagnosis document, with {evidence} (or {evidence}/dumps) and {src} in it.",
+            help="raf, raf-dumps, raf-logs, raf-stacks (stacks and logs), raf-src, raf-stacks-src, fr_trace, "
+            "fr_trace-repaired, or a command that prints a diagnosis document, with {evidence} (or {evidence}/dumps) "
+            "and {src} in it.",
         ),
     ] = ["raf-dumps"],  # noqa: B006 - typer copies it
     investigators: Annotated[
