@@ -98,7 +98,9 @@ class _Watch:
         self._response = Response(self._case, self._roster, self._stall, self._job, options.on_hang, say)
         self._duty: Duty | None = None
         if options.watch != "off":
-            wishes = DutyWishes(options.watch == "enforce", options.on_desync == "abort", options.told)
+            wishes = DutyWishes(
+                options.watch == "enforce", options.on_desync == "abort", options.told, options.tower
+            )
             self._duty = Duty(wishes, self._response, self._stall, say)
 
     def until_end(self) -> int:
@@ -112,6 +114,9 @@ class _Watch:
         with contextlib.suppress(Exception):
             self._roster.look()
         self._response.end(code)
+        if self._duty is not None:
+            with contextlib.suppress(Exception):
+                self._duty.end(code)
         self._write_metrics(ended=True)
         if (shown := self._case.shown) is not None and (shown / "report.html").is_file():
             self._say(page(shown))

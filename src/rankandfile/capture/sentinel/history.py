@@ -48,6 +48,10 @@ class History:
     def last(self) -> int:
         return self.first + len(self.calls) - 1
 
+    @property
+    def newest_ns(self) -> int:
+        return self.calls[-1].wall_ns if self.calls else 0
+
     def end(self, number: int) -> None:
         self.done = max(self.done, number)
 

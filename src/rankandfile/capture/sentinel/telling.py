@@ -56,7 +56,8 @@ def missing(found: Missing, ranks: Mapping[int, Rank], now: float) -> Finding:
     gone = Side(ranks=format_ranks(found.gone))
     words = (
         f"{_ranks(gone.ranks)} {'have' if len(found.gone) > 1 else 'has'} ended and will never come to call "
-        f"{found.number} of {_name(found.group, ranks)}, in which {_side(waiting, 'waits', 'wait')}"
+        f"{found.number} of {_name(found.group, ranks)}, in which {_ranks(waiting.ranks)} "
+        f"{'wait' if len(found.waiting) > 1 else 'waits'}: {waiting.call} at {place(waiting.path)}"
     )
     return Finding(
         id=_id("missing", found.group, found.number, found.since), kind="missing", certainty="certain", words=words,

@@ -59,6 +59,7 @@ class Reading:
         self._table = table
         self._asked: dict[tuple[int, int, int, int], Asked] = {}
         self._came: dict[int, Came] = {}
+        self._paths: dict[int, tuple[Frame, ...]] = {}
 
     def asked(self, record: Record) -> Asked:
         key = (record.op, record.shape, record.peer, record.reduce_op)
@@ -87,7 +88,12 @@ class Reading:
     def came(self, stack: int) -> Came:
         if (known := self._came.get(stack)) is None:
             known = self._came[stack] = self._come(stack)
+            self._paths[known.number] = known.frames
         return known
+
+    def path(self, number: int) -> tuple[Frame, ...]:
+        """The program's frames of a path that was worked out before."""
+        return self._paths.get(number, ())
 
     def _come(self, stack: int) -> Came:
         numbers = self._table.get(layout.STACK, {}).get(stack, [])[1:]
