@@ -12,14 +12,17 @@ from pathlib import Path
 import msgspec
 
 from rankandfile.capture.response import Response
+from rankandfile.capture.sentinel.across import Across, Found, word_of
 from rankandfile.capture.sentinel.digests import Reports
+from rankandfile.capture.sentinel.history import Call
 from rankandfile.capture.sentinel.posting import Posting
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.sentinel import Sentinel
+from rankandfile.capture.sentinel.telling import parting
 from rankandfile.capture.watch.processes import environment
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
-from rankandfile.model.digest import Finding, Job
+from rankandfile.model.digest import Finding, Frame, Job
 
 #: Between two looks; how long a job must have stood still to be looked at as one that hangs; how long it must go on
 #: to be one that does not.
@@ -47,7 +50,8 @@ class Duty:
     def __init__(self, wishes: DutyWishes, response: Response, stall: Stall, say: Say) -> None:
         self._wishes, self._response, self._stall, self._say = wishes, response, stall, say
         self.sentinel = Sentinel()
-        self._looked = self._reported = 0.0
+        self._looked = self._reported = self._shared = 0.0
+        self._across: Across | None = None
         self._posting = Posting(wishes.tower, say) if wishes.tower else None
         self._reports: dict[str, Reports] = {}
         self._new: list[Finding] = []
@@ -61,11 +65,33 @@ class Duty:
             self._looked = now
             for finding in self.sentinel.look(seen):
                 self._tell(finding, now)
+        self._beyond(now)
         if self._posting is not None and now - self._reported >= REPORT_S:
             self._reported = now
             self._report(self._posting)
         if self._waiting and not self._response.busy:
             self._look_into(now)
+
+    def _beyond(self, now: float) -> None:
+        """The other nodes, once there are any."""
+        nodes = self._response.nodes
+        if nodes is None or nodes.lost:
+            return
+        if self._across is None:
+            self._across = Across(nodes)
+        if now - self._shared >= REPORT_S:
+            self._shared = now
+            programs = self.sentinel.ranks.programs().values()
+            ranks = max(programs, key=len, default={})
+            told = [one.group for one in self._response.findings]
+            self._across.own = word_of(ranks, self._across.asks, told)
+        while self._across.found:
+            found = self._across.found.popleft()
+
+            def path(rank: int, call: Call, found: Found = found) -> tuple[Frame, ...]:
+                return found.excerpts[rank].paths[call.stack]
+
+            self._tell(parting(found.parted, found.group, found.name, path, time.time()), now)
 
     def end(self, code: int) -> None:
         """The job has ended."""
@@ -85,6 +111,9 @@ class Duty:
             posting.finish()
 
     def _tell(self, finding: Finding, now: float) -> None:
+        known = {(one.kind, one.group) for one in self._response.findings if one.group}
+        if (finding.kind, finding.group) in known:
+            return  # another node's word of it, or what follows from it
         action = ""
         if self._wishes.abort and finding.kind == "desync":
             action = "ended the job" if self._wishes.enforce else "would have ended the job"

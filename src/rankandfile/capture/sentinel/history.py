@@ -10,7 +10,7 @@ from rankandfile.model.digest import MODULUS, Prefix
 #: Calls that are kept, and how many more before the oldest are let go.
 KEPT, SLACK = 4096, 2048
 #: Prefixes are told at multiples of these, two of each: close together near the newest call.
-_STEPS = (1, 4, 16, 64, 256, 1024)
+KEPT_STEPS = (1, 4, 16, 64, 256, 1024)
 
 
 class Call(NamedTuple):
@@ -76,7 +76,7 @@ class History:
 
     def prefixes(self, sums: list[int]) -> tuple[Prefix, ...]:
         """The sums at the numbers that watchers tell each other, ascending, without the newest."""
-        numbers = {self.last - self.last % step - back * step for step in _STEPS for back in (0, 1)} - {
+        numbers = {self.last - self.last % step - back * step for step in KEPT_STEPS for back in (0, 1)} - {
             self.last
         }
         return tuple(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from rankandfile.capture.sentinel.history import Call
 from rankandfile.capture.sentinel.parting import Parted
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.waits import Missing, Waits
 from rankandfile.capture.sentinel.words import place
-from rankandfile.model.digest import Finding, Frame, Side
+from rankandfile.model.digest import Finding, Frame, Group, Side
 from rankandfile.model.ranks import format_ranks
 
 #: Of the sides of a finding, so many are told in its line.
@@ -17,12 +18,20 @@ _TOLD = 3
 
 
 def desync(parted: Parted, group: str, ranks: Mapping[int, Rank], now: float) -> Finding:
+    """Of ranks of this node."""
+    return parting(parted, group, _name(group, ranks), lambda rank, call: _path(ranks[rank], call.stack), now)
+
+
+def parting(
+    parted: Parted, group: str, name: str, path: Callable[[int, Call], tuple[Frame, ...]], now: float
+) -> Finding:
+    """`path`: the frames of a rank's call."""
     sides = [
-        Side(ranks=format_ranks(side), call=call.words, path=_path(ranks[side[0]], call.stack))
+        Side(ranks=format_ranks(side), call=call.words, path=path(side[0], call))
         for side, call in parted.sides
     ]
     since = min(call.wall_ns for _, call in parted.sides) / 1e9
-    where = f"call {parted.number} of {_name(group, ranks)}"
+    where = f"call {parted.number} of {name}"
     told = "; ".join(_side(one) for one in sides[:_TOLD])
     more = f"; and {len(sides) - _TOLD} more ways" if len(sides) > _TOLD else ""
     if parted.shows == parted.number:
@@ -38,7 +47,7 @@ def desync(parted: Parted, group: str, ranks: Mapping[int, Rank], now: float) ->
             "call meets another one than it is meant for, and what they compute is wrong"
         )
     return Finding(
-        id=_id("desync", group, parted.number, since),
+        id=_id("desync", group, parted.number),
         kind="desync",
         certainty="certain" if parted.shows else "likely",
         words=words,
@@ -96,7 +105,10 @@ def _path(rank: Rank, stack: int) -> tuple[Frame, ...]:
 
 
 def _name(group: str, ranks: Mapping[int, Rank]) -> str:
-    told = next(one.told[group] for one in ranks.values() if group in one.told)
+    return group_name(next(one.told[group] for one in ranks.values() if group in one.told))
+
+
+def group_name(told: Group) -> str:
     plain = told.description if told.description not in ("", "undefined") else told.name
     return f"group {plain} [{told.members}]"
 
@@ -112,7 +124,3 @@ def _ranks(told: str) -> str:
 
 def _id(*told: object) -> str:
     return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
-
-
-def lines(findings: Iterable[Finding]) -> list[str]:
-    return [f"{one.words} ({one.certainty})" for one in findings]
