@@ -1,157 +1,125 @@
-"""What ranks may legally do differently, over and over for so many seconds: `legal.py all SECONDS`, or one by its name."""
+"""What ranks may legally do differently, over and over: `legal.py all SECONDS`, or one of the functions by its name."""
 
-import torch, torch.distributed as dist, time, sys, os, threading
+import os
+import sys
+import threading
+import time
 
-mode = sys.argv[1]
+import torch
+import torch.distributed as dist
+
+what, seconds = sys.argv[1], float(sys.argv[2])
 dist.init_process_group("gloo")
-r = dist.get_rank()
-w = dist.get_world_size()
+rank, size = dist.get_rank(), dist.get_world_size()
+halves = [dist.new_group([one for one in range(size) if one % 2 == side]) for side in range(2)]
+alone = [dist.new_group([one]) for one in range(size)]
 
 
-def reduce_mean(t):
-    dist.all_reduce(t)
-    return t / w
+def reduce_mean(value):
+    dist.all_reduce(value)
+    return value / size
 
 
-def log_main(t):
-    return reduce_mean(t)
-
-
-def turn(i):
-    for o in range(w):
-        if o == r:
-            dist.all_reduce(torch.ones(3))
+def in_turn(step):
+    """Each rank has its turn, on a line of its own."""
+    for owner in range(size):
+        if owner == rank:
+            dist.all_reduce(torch.full((3,), float(step)))
         else:
             dist.all_reduce(torch.zeros(3))
 
 
-def asym(i):
-    t = torch.ones(1)
-    reduce_mean(t)
-    if r == 0:
-        log_main(t)
+def log_on_main(value):
+    return reduce_mean(value)
+
+
+def main_logs(step):
+    value = torch.full((1,), float(step))
+    reduce_mean(value)
+    if rank == 0:
+        log_on_main(value)
     else:
-        reduce_mean(t)
-    reduce_mean(t)
+        reduce_mean(value)
+    reduce_mean(value)
 
 
-def roots(i):
-    for src in range(w):
-        if r == src:
-            dist.broadcast(torch.ones(5) * i, src)
+def roots(step):
+    for root in range(size):
+        if rank == root:
+            dist.broadcast(torch.full((5,), float(step)), root)
         else:
-            b = torch.empty(5)
-            dist.broadcast(b, src)
+            dist.broadcast(torch.empty(5), root)
 
 
-def uneven(i):
-    t = torch.ones(i % 3 + r + 1)
-    n = [torch.zeros(1, dtype=torch.long) for _ in range(w)]
-    dist.all_gather(n, torch.tensor([t.numel()]))
-    m = max(int(x) for x in n)
-    p = torch.zeros(m)
-    p[: t.numel()] = t
-    o = [torch.zeros(m) for _ in range(w)]
-    dist.all_gather(o, p)
-    objs = [None] * w
-    dist.all_gather_object(objs, {"r": "x" * (r * 10 + 1)})
-    if r == 0:
-        dist.gather(torch.ones(2), [torch.zeros(2) for _ in range(w)], dst=0)
-    else:
-        dist.gather(torch.ones(2), dst=0)
-    dist.scatter(torch.zeros(2), [torch.ones(2)] * w if r == 0 else None, src=0)
+def uneven(step):
+    own = torch.ones(step % 3 + rank + 1)
+    counts = [torch.zeros(1, dtype=torch.long) for _ in range(size)]
+    dist.all_gather(counts, torch.tensor([own.numel()]))
+    most = max(int(count) for count in counts)
+    padded = torch.zeros(most)
+    padded[: own.numel()] = own
+    dist.all_gather([torch.zeros(most) for _ in range(size)], padded)
+    dist.all_gather_object([None] * size, {"words": "x" * (10 * rank + 1)})
+    dist.gather(torch.ones(2), [torch.zeros(2) for _ in range(size)] if rank == 0 else None, dst=0)
+    dist.scatter(torch.zeros(2), [torch.ones(2)] * size if rank == 0 else None, src=0)
 
 
-def pipe(i):
-    t = torch.ones(4)
-    if r > 0:
-        dist.recv(t, r - 1)
-    if r < w - 1:
-        dist.send(t, r + 1)
-    dist.all_reduce(t)
+def pipeline(step):
+    value = torch.full((4,), float(step))
+    if rank > 0:
+        dist.recv(value, rank - 1)
+    if rank < size - 1:
+        dist.send(value, rank + 1)
+    dist.all_reduce(value)
 
 
-groups = [dist.new_group([a for a in range(w) if a % 2 == k]) for k in range(2)]
-solo = [dist.new_group([k]) for k in range(w)]
-
-
-def sub(i):
-    for _ in range(3 + 4 * (r % 2)):
-        dist.all_reduce(torch.ones(2 + r % 2), group=groups[r % 2])
-    if r == 1:
-        for _ in range(5):
-            dist.all_reduce(torch.ones(9), group=solo[1])
+def subgroups(step):
+    for _ in range(3 + 4 * (rank % 2)):
+        dist.all_reduce(torch.ones(2 + rank % 2), group=halves[rank % 2])
+    for _ in range(5 * (rank == 1) + step % 2):
+        dist.all_reduce(torch.ones(9), group=alone[rank])
     dist.all_reduce(torch.ones(1))
 
 
-def evalone(i):
+def main_evaluates(step):
     dist.barrier()
-    if r == 0 and i % 20 == 10:
-        time.sleep(4)
-    if r == 0:
-        time.sleep(0.01)
+    if rank == 0:
+        time.sleep(6 if step % 40 == 20 else 0.01)
     dist.barrier()
     reduce_mean(torch.ones(2))
 
 
-def threads(i):
-    g = groups[0] if r % 2 == 0 else groups[1]
-    th = threading.Thread(target=lambda: dist.all_reduce(torch.ones(7), group=g))
-    th.start()
+def two_threads(step):
+    """One group each: what the threads call comes in any order."""
+    group, value = halves[rank % 2], torch.full((7,), float(step))
+    thread = threading.Thread(target=lambda: dist.all_reduce(value, group=group))
+    thread.start()
     dist.all_reduce(torch.ones(1))
-    th.join()
+    thread.join()
 
 
-def asyncs(i):
-    # async on two groups in other order, waited later: legal
-    a, b = (groups[r % 2], None)
-    if r % 2:
-        w1 = dist.all_reduce(torch.ones(2), group=a, async_op=True)
-        w2 = dist.all_reduce(torch.ones(3), async_op=True)
-    else:
-        w2 = dist.all_reduce(torch.ones(3), async_op=True)
-        w1 = dist.all_reduce(torch.ones(2), group=a, async_op=True)
-    if i % 30 == 15:
-        time.sleep(2.5 * (r + 1) / w)
-    w1.wait()
-    w2.wait()
+def asynchronous(step):
+    """Two groups in another order on each half, and waited for much later."""
+    small, large = torch.ones(2), torch.ones(3)
+    calls = [(small, halves[rank % 2]), (large, None)]
+    works = [
+        dist.all_reduce(value, group=group, async_op=True) for value, group in calls[:: 1 if rank % 2 else -1]
+    ]
+    if step % 30 == 15:
+        time.sleep(2.5 * (rank + 1) / size)
+    for work in works:
+        work.wait()
 
 
-def a2a(i):
-    ins = [(r + j + i) % 3 + 1 for j in range(w)]
-    outs = [(j + r + i) % 3 + 1 for j in range(w)]
-    try:
-        dist.all_to_all_single(torch.empty(sum(outs)), torch.ones(sum(ins)), outs, ins)
-    except RuntimeError:
-        dist.barrier()
+def exchanged(step):
+    own = [(rank + other + step) % 3 + 1 for other in range(size)]
+    theirs = [(other + rank + step) % 3 + 1 for other in range(size)]
+    dist.all_to_all_single(torch.empty(sum(theirs)), torch.ones(sum(own)), theirs, own)
 
 
-def reinit(i):
-    dist.all_reduce(torch.ones(1))
-    if i % 20 == 19:
-        dist.destroy_process_group()
-        dist.init_process_group(
-            "gloo",
-            init_method=f"tcp://127.0.0.1:{int(os.environ['MASTER_PORT']) + 1 + i}",
-            rank=r,
-            world_size=w,
-        )
-
-
-def swap(i):
-    # two equal calls from other lines, in another order on rank 0
-    t = torch.ones(2)
-    if r == 0:
-        dist.all_reduce(t)
-        reduce_mean(t)
-    else:
-        reduce_mean(t)
-        dist.all_reduce(t)
-
-
-def mainfirst(i):
-    if i % 10 == 0:
-        if r != 0:
+def main_first(step):
+    if step % 10 == 0:
+        if rank != 0:
             dist.barrier()
         else:
             time.sleep(0.2)
@@ -159,47 +127,43 @@ def mainfirst(i):
     reduce_mean(torch.ones(2))
 
 
-def bcastlist(i):
-    o = [{"a": i}] if r == 0 else [None]
-    dist.broadcast_object_list(o, 0)
+def objects(step):
+    dist.broadcast_object_list([{"step": step}] if rank == 0 else [None], 0)
     reduce_mean(torch.ones(2))
 
 
-fs = {
-    f.__name__: f
-    for f in (
-        turn,
-        asym,
-        roots,
-        uneven,
-        pipe,
-        sub,
-        evalone,
-        threads,
-        asyncs,
-        a2a,
-        reinit,
-        swap,
-        mainfirst,
-        bcastlist,
-    )
-}
+def lines_swapped(_step):
+    """The same two calls, on two lines that the main rank has the other way round."""
+    value = torch.ones(2)
+    if rank == 0:
+        dist.all_reduce(value)
+        reduce_mean(value)
+    else:
+        reduce_mean(value)
+        dist.all_reduce(value)
 
-end = time.time() + float(sys.argv[2])
-i = 0
-stop = torch.zeros(1)
-names = list(fs) if mode == "all" else [mode]
-if mode == "all":
-    names = [n for n in names if n != "reinit"]
+
+def made_anew(step):
+    """Alone only: the job's groups do not outlive it."""
+    dist.all_reduce(torch.ones(1))
+    if step % 20 == 19:
+        dist.destroy_process_group()
+        port = int(os.environ["MASTER_PORT"]) + 1 + step
+        dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=size)
+
+
+ALL = (
+    in_turn, main_logs, roots, uneven, pipeline, subgroups, main_evaluates, two_threads, asynchronous, exchanged,
+    main_first, objects, lines_swapped,
+)  # fmt: skip
+end, step = time.time() + seconds, 0
 while True:
-    for n in names:
-        if n != "threads" or w > 1:
-            fs[n](i)
+    for part in ALL if what == "all" else (globals()[what],):
+        part(step)
     time.sleep(0.02)
-    i += 1
-    s = torch.tensor([1.0 if time.time() > end else 0.0])
-    dist.all_reduce(s, op=dist.ReduceOp.MAX)
-    if s.item():
+    step += 1
+    over = torch.tensor([float(time.time() > end)])
+    dist.all_reduce(over, dist.ReduceOp.MAX)
+    if over.item():
         break
-print("end", r, i, flush=True)
 dist.destroy_process_group()

@@ -1,5 +1,5 @@
-"""A loop of a training job that goes wrong on rank 1 in step 20, in the way that the first argument names, and says when.
-
+"""A loop of a training job that goes wrong on rank 1 in step 20, in the way that the first argument names.
+It says when.
 With `healthy`, it does not, and ends after the seconds of the second argument.
 """
 

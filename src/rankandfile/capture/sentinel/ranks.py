@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rankandfile.capture.sentinel.history import Call, History
 from rankandfile.capture.sentinel.tail import Tail
 from rankandfile.capture.sentinel.words import Reading, number_of
 from rankandfile.capture.watch.processes import environment
-from rankandfile.capture.watch.rings import Seen
+from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.model.digest import Group
 from rankandfile.model.ranks import format_ranks
 from rankandfile.wire import layout
@@ -107,20 +108,18 @@ class Rank:
 class Ranks:
     """All that record on this node."""
 
-    known: dict[tuple[int, int], Rank] = field(default_factory=dict)
-    """By process."""
+    known: dict[Path, Rank] = field(default_factory=dict)
+    """By ring."""
 
     def look(self, seen: Iterable[Seen], now: float) -> None:
-        there = {
-            (one.pid, one.started): one for one in seen if one.rank >= 0 and one.path.name.endswith(".ring")
-        }
-        for key in self.known.keys() - there.keys():
-            del self.known[key]
-        for key, one in there.items():
-            rank = self.known.get(key)
-            if rank is None or rank.seen.path != one.path or rank.rank != one.rank:
-                tail = Tail(one.path)
-                rank = self.known[key] = Rank(one.rank, tail, Reading(tail.table), one, _program(one.pid))
+        there = {one.path: one for one in seen if one.rank >= 0 and one.path != NO_RING}
+        for path in self.known.keys() - there.keys():
+            del self.known[path]
+        for path, one in there.items():
+            rank = self.known.get(path)
+            if rank is None or rank.rank != one.rank:
+                tail = Tail(path)
+                rank = self.known[path] = Rank(one.rank, tail, Reading(tail.table), one, _program(one.pid))
             rank.seen = one
             with contextlib.suppress(OSError):
                 rank.look(now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rankandfile.capture.sentinel import telling
 from rankandfile.capture.sentinel.history import History
@@ -35,7 +36,7 @@ class _Group:
 class _Program:
     """What is remembered of one program."""
 
-    processes: dict[int, int] = field(default_factory=dict)
+    processes: dict[int, Path] = field(default_factory=dict)
     groups: dict[str, _Group] = field(default_factory=dict)
     cycle: tuple[tuple[int, str, int], ...] = ()
     told: set[str] = field(default_factory=set)
@@ -54,8 +55,8 @@ class Sentinel:
         found: list[Finding] = []
         for name, ranks in self.ranks.programs().items():
             program = self._programs.setdefault(name, _Program())
-            processes = {rank: one.seen.pid for rank, one in ranks.items()}
-            if any(processes.get(rank, pid) != pid for rank, pid in program.processes.items()):
+            processes = {rank: one.seen.path for rank, one in ranks.items()}
+            if any(processes.get(rank, path) != path for rank, path in program.processes.items()):
                 program = self._programs[name] = _Program()  # ranks were started anew
             program.processes.update(processes)
             found += self._partings(program, ranks, now)

@@ -74,10 +74,11 @@ class Reading:
         row = self._table.get(layout.SHAPE, {}).get(record.shape)
         shape = dict(zip(("in_sizes", "in_dtypes", "out_sizes", "out_dtypes"), row or (), strict=False))
         reduction = layout.REDUCTIONS[record.reduce_op] if record.reduce_op < len(layout.REDUCTIONS) else "?"
-        words = " ".join(filter(None, [op, reduction, *_sizes(shape)]))
+        free = contract_of(op).agree == "nothing"
+        words = " ".join(filter(None, [op, reduction, *([] if free else _sizes(shape))]))
         if record.peer >= 0:
             words += f" (root: member {record.peer})"
-        if contract_of(op).agree != "nothing" and len(shape) < 4:
+        if not free and len(shape) < 4:
             return Asked(0, words)
         try:
             agreed = terms(op, shape or None)
