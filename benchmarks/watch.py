@@ -1,7 +1,7 @@
 """How soon and how cheaply the sentinel of `raf run` tells that ranks have parted. Two parts:
 
-`--jobs`: real programs of two to four ranks over gloo with timeouts of ten minutes, each of which goes wrong on one rank,
-and its healthy twin. The wrong call is stamped by the program itself; what is measured is the time until the line of
+`--jobs`: real programs of two to four ranks over gloo with timeouts of ten minutes, each of which goes wrong on one
+rank, and its healthy twin. The wrong call is stamped by the program itself; what is measured is the time until the line of
 `raf run`, and whether it names the right rank and both places. Healthy programs, many of legal asymmetries among them,
 must get no line at all.
 
@@ -54,9 +54,10 @@ def jobs(names: list[str], seconds: float) -> list[str]:
     quick = sorted(found)
     at_95 = quick[min(int(0.95 * len(quick)), len(quick) - 1)] if quick else 0.0
     return [
-        f"`python benchmarks/watch.py --jobs`: {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.0f}. "
-        f"{len(found)} of {len(table)} told: median {statistics.median(quick or [0]):.1f} s, 95 % within {at_95:.1f} s. "
-        f"Lines about the healthy twins: {sum(line is not None for line in noise)}.",
+        f"`python benchmarks/watch.py --jobs`: {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.0f}; "
+        f"timeouts of ten minutes. {len(found)} of {len(table)} told: median {statistics.median(quick or [0]):.1f} s, "
+        f"95 % within {at_95:.1f} s. Lines about the healthy twin and about legal differences, {seconds:.0f} s each on "
+        f"four ranks: {sum(line is not None for line in noise)}.",
         "",
         "| program | ranks | after the wrong call | right rank and both places |",
         "| --- | ---: | ---: | --- |",
@@ -161,7 +162,7 @@ def fleet(rounds: int) -> list[str]:
     cost: dict[str, list[float]] = {"node": [], "rack": [], "job": []}
     size: dict[str, list[int]] = {"node": [], "rack": []}
     found_after = None
-    for second in range(rounds):
+    for _ in range(rounds):
         last += 100
         fleet.grow(last)
         racks: list[bytes] = []
@@ -190,18 +191,17 @@ def fleet(rounds: int) -> list[str]:
     per = {tier: statistics.median(times) * 1000 for tier, times in cost.items()}
     way = statistics.median(cost["node"]) + max(cost["rack"]) + max(cost["job"])
     once = found_after / 100 if found_after is not None else None
-    top_in = sum(size["rack"]) / rounds
+    top_in, rack_in = sum(size["rack"]) / rounds, sum(size["node"]) / len(size["node"]) * RACK
     return [
-        f"`python benchmarks/watch.py --fleet`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, a hundred calls a "
-        f"second in each group, one process. A rank that parted was known at the top with the first round after it "
-        f"({once:.1f} s after the call, of which {way:.1f} s are the tree's own; rounds are a second apart), with the right "
-        f"rank and the interval of the call. {memory:.0f} MB for all tiers together.",
+        f"`python benchmarks/watch.py --fleet`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, a hundred calls "
+        f"a second in each group; rounds are a second apart. A rank that parted was known at the top, by its number and "
+        f"with the interval of the call, with the first round {once:.1f} s after it; from ring to top a round takes "
+        f"{way:.1f} s of computing. {memory:.0f} MB for all tiers together.",
         "",
         "| tier | how many | reads, each second | time of a processor, each second |",
         "| --- | ---: | ---: | ---: |",
         f"| node | {RANKS // NODE:,} | {NODE} digests | {per['node']:.1f} ms |",
-        f"| rack | {-(-RANKS // NODE // RACK)} | {RACK} messages, {sum(size['node']) / len(size['node']) * RACK / 1e6:.1f} MB "
-        f"| {per['rack']:.0f} ms |",
+        f"| rack | {-(-RANKS // NODE // RACK)} | {RACK} messages, {rack_in / 1e6:.1f} MB | {per['rack']:.0f} ms |",
         f"| job | 1 | {len(racks)} messages, {top_in / 1e6:.1f} MB | {per['job']:.0f} ms |",
     ]
 

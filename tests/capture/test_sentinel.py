@@ -74,8 +74,8 @@ def test_a_call_too_many_is_told_where_it_was_made(tmp_path: Path, other: dict[s
     (found,) = watched(tmp_path)
     assert (found.sequence, found.certainty) == (18, "certain")
     assert [(side.ranks, side.path[0].line, side.path[-1].line) for side in found.sides] == [
-        ("0", 1, 11),
         ("1", 30, 30),
+        ("0", 1, 11),
     ]
     assert found.ranks == "1"
 

@@ -28,7 +28,7 @@ class Parted:
 
     number: int
     sides: tuple[tuple[tuple[int, ...], Call], ...]
-    """Ranks and what they called, the fewest first."""
+    """Ranks and what they called; who is odd first, else the fewest."""
     shows: int
     """The first number at which they ask for different things; 0 where they only come from different places, and go on
     shifted."""
@@ -170,6 +170,7 @@ def _parted(histories: Mapping[int, History], number: int, shows: int) -> Parted
         odd = tuple(sorted(rank for ranks in ranked[:-1] for rank in ranks))
     elif len(ranked) == 2:
         odd = _unlike_before(histories, sides, number)
+        sides = tuple(sorted(sides, key=lambda side: side[0] != odd))
     return Parted(number, sides, shows, odd)
 
 
