@@ -1,9 +1,9 @@
 """How soon and how cheaply the sentinel of `raf run` tells that ranks have parted. Two parts:
 
 `--jobs`: real programs of two to four ranks over gloo with timeouts of ten minutes, each of which goes wrong on one
-rank, and its healthy twin. The wrong call is stamped by the program itself; what is measured is the time until the line of
-`raf run`, and whether it names the right rank and both places. Healthy programs, many of legal asymmetries among them,
-must get no line at all.
+rank, and its healthy twin. The wrong call is stamped by the program itself; what is measured is the time until the
+line of `raf run`, and whether it names the right rank and both places. Healthy programs, many of legal asymmetries
+among them, must get no line at all.
 
 `--fleet`: digests of 100,000 simulated ranks in four families of 512 groups, once a second through the tree of ranks,
 nodes, racks and the job. One rank parts; how long until the top knows, and what each tier costs.
@@ -54,10 +54,11 @@ def jobs(names: list[str], seconds: float) -> list[str]:
     quick = sorted(found)
     at_95 = quick[min(int(0.95 * len(quick)), len(quick) - 1)] if quick else 0.0
     return [
-        f"`python benchmarks/watch.py --jobs`: {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.0f}; "
-        f"timeouts of ten minutes. {len(found)} of {len(table)} told: median {statistics.median(quick or [0]):.1f} s, "
-        f"95 % within {at_95:.1f} s. Lines about the healthy twin and about legal differences, {seconds:.0f} s each on "
-        f"four ranks: {sum(line is not None for line in noise)}.",
+        f"`python benchmarks/watch.py --jobs`: {len(os.sched_getaffinity(0))} processors, load "
+        f"{os.getloadavg()[0]:.0f}; timeouts of ten minutes. {len(found)} of {len(table)} told: median "
+        f"{statistics.median(quick or [0]):.1f} s, 95 % "
+        f"within {at_95:.1f} s. Lines about the healthy twin and about legal differences, {seconds:.0f} s each on four "
+        f"ranks: {sum(line is not None for line in noise)}.",
         "",
         "| program | ranks | after the wrong call | right rank and both places |",
         "| --- | ---: | ---: | --- |",
@@ -193,10 +194,11 @@ def fleet(rounds: int) -> list[str]:
     once = found_after / 100 if found_after is not None else None
     top_in, rack_in = sum(size["rack"]) / rounds, sum(size["node"]) / len(size["node"]) * RACK
     return [
-        f"`python benchmarks/watch.py --fleet`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, a hundred calls "
-        f"a second in each group; rounds are a second apart. A rank that parted was known at the top, by its number and "
-        f"with the interval of the call, with the first round {once:.1f} s after it; from ring to top a round takes "
-        f"{way:.1f} s of computing. {memory:.0f} MB for all tiers together.",
+        f"`python benchmarks/watch.py --fleet`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, a hundred "
+        f"calls a second in each group; rounds are a second apart. A rank that parted was known at the top, by its "
+        f"number and with the interval of the call, with the first round {once:.1f} s after it; from ring to "
+        f"top a round "
+        f"takes {way:.1f} s of computing. {memory:.0f} MB for all tiers together.",
         "",
         "| tier | how many | reads, each second | time of a processor, each second |",
         "| --- | ---: | ---: | ---: |",
