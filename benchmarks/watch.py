@@ -41,7 +41,9 @@ def jobs(names: list[str], seconds: float) -> list[str]:
         wrong, told, line = _run("wrong.py", name, ranks, PATIENCE_S)
         late = told - wrong if wrong and told else None
         right = line is not None and ODD in line and line.count(".py:") >= 2
-        table.append(f"| {name} | {ranks} | {f'{late:.1f} s' if late is not None else 'no line'} | {right} |")
+        table.append(
+            f"| {name} | {ranks} | {f'{late:.1f} s' if late is not None else 'no line'} | {'yes' if right else 'no'} |"
+        )
         print(table[-1], line or "", flush=True)
         if late is not None:
             found.append(late)
@@ -109,6 +111,8 @@ def _run(
                 process.terminate()
         process.wait()
         timer.cancel()
+        if seconds and process.returncode and line is None:
+            raise SystemExit(f"the healthy {program} {mode} ended with {process.returncode}")
     return wrong, told, line
 
 
