@@ -63,5 +63,5 @@ class JobStore:
 
     @_or_os_error()
     def remove(self, member: str) -> None:
-        for word in ("word", "evidence"):
+        for word in ("word", "evidence", "watch"):
             self._store.delete_key(f"{member}/{word}")

@@ -1,0 +1,230 @@
+"""How soon and how cheaply the sentinel of `raf run` tells that ranks have parted. Two parts:
+
+`--jobs`: real programs of two to four ranks over gloo with timeouts of ten minutes, each of which goes wrong on one
+rank, and its healthy twin. The wrong call is stamped by the program itself; what is measured is the time until the
+line of `raf run`, and whether it names the right rank and both places. Healthy programs, many of legal asymmetries
+among them, must get no line at all.
+
+`--fleet`: digests of 100,000 simulated ranks in four families of 512 groups, once a second through the tree of ranks,
+nodes, racks and the job. One rank parts; how long until the top knows, and what each tier costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+
+from rankandfile.capture.sentinel.history import KEPT_STEPS, rolled
+from rankandfile.capture.sentinel.tree import Row, apart, merged, rows_of
+from rankandfile.model.digest import Digest, Prefix, Standing
+
+RANKS, NODE, RACK, GROUPS, FAMILIES = 100_000, 8, 128, 512, 4
+PROGRAMS = Path(__file__).parent / "watching"
+LAUNCH = PROGRAMS / "launch.py"
+PATIENCE_S = 90.0
+
+
+def jobs(names: list[str], seconds: float) -> list[str]:
+    found, table = [], []
+    for name in names or WRONG:
+        ranks = RANKS_OF.get(name, 3)
+        wrong, told, line = _run("wrong.py", name, ranks, PATIENCE_S)
+        late = told - wrong if wrong and told else None
+        right = line is not None and ODD in line and line.count(".py:") >= 2
+        table.append(
+            f"| {name} | {ranks} | {f'{late:.1f} s' if late is not None else 'no line'} | {'yes' if right else 'no'} |"
+        )
+        print(table[-1], line or "", flush=True)
+        if late is not None:
+            found.append(late)
+    noise = []
+    for mode in ("wrong.py", "legal.py"):
+        _, told, line = _run(
+            mode, "healthy" if mode == "wrong.py" else "all", 4, PATIENCE_S + seconds, seconds
+        )
+        noise.append(line)
+    quick = sorted(found)
+    at_95 = quick[min(int(0.95 * len(quick)), len(quick) - 1)] if quick else 0.0
+    return [
+        f"`python benchmarks/watch.py --jobs`: {len(os.sched_getaffinity(0))} processors, load "
+        f"{os.getloadavg()[0]:.0f}; timeouts of ten minutes. {len(found)} of {len(table)} told: median "
+        f"{statistics.median(quick or [0]):.1f} s, 95 % "
+        f"within {at_95:.1f} s. Lines about the healthy twin and about legal differences, {seconds:.0f} s each on four "
+        f"ranks: {sum(line is not None for line in noise)}.",
+        "",
+        "| program | ranks | after the wrong call | right rank and both places |",
+        "| --- | ---: | ---: | --- |",
+        *table,
+    ]
+
+
+#: What goes wrong at step 20, on rank 1.
+WRONG = [
+    "extra", "skip", "barrier", "broadcast", "root", "reduction", "dtype", "size", "silent", "silent_skip", "subgroup",
+    "order", "leaves", "helper",
+]  # fmt: skip
+RANKS_OF = {"order": 2, "extra": 2, "skip": 4}
+ODD = "rank 1 "
+
+
+def _run(
+    program: str, mode: str, ranks: int, patience: float, seconds: float = 0.0
+) -> tuple[float, float, str | None]:
+    """When the program says that it went wrong, when `raf run` says it, and its line."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            sys.executable,
+            "-m",
+            "rankandfile",
+            "run",
+            "--no-unicode",
+            "--out",
+            f"{folder}/case",
+            "--",
+        ]
+        command += [sys.executable, str(LAUNCH), str(ranks), str(PROGRAMS / program), mode, str(seconds)]
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        timer = threading.Timer(patience, process.terminate)
+        timer.start()
+        wrong = told = 0.0
+        line = None
+        assert process.stdout is not None
+        for text in process.stdout:
+            if text.startswith("WRONG "):
+                wrong = wrong or float(text.split()[1])
+            if text.startswith(("raf: rank 1 has ended", "raf: ranks")) and line is None:
+                told, line = time.time(), text.strip()
+                process.terminate()
+                time.sleep(0.3)
+                process.terminate()
+        process.wait()
+        timer.cancel()
+        if seconds and process.returncode and line is None:
+            raise SystemExit(f"the healthy {program} {mode} ended with {process.returncode}")
+    return wrong, told, line
+
+
+class Fleet:
+    """Ranks that make a hundred calls a second in each of their groups, some of them a little behind."""
+
+    def __init__(self) -> None:
+        self._sums = [0]
+        self._bad = [0]
+        self.parted_at = 1 << 60
+
+    def grow(self, last: int) -> None:
+        for number in range(len(self._sums), last + 1):
+            call = number % 7 + 1
+            self._sums.append(rolled(self._sums[-1], number, call))
+            other = call + 100 if number == self.parted_at else call
+            self._bad.append(rolled(self._bad[-1], number, other))
+
+    def digest(self, rank: int, last: int) -> Digest:
+        own = last - rank % 5
+        sums = self._bad if rank == BAD else self._sums
+        numbers = sorted({own - own % step - back * step for step in KEPT_STEPS for back in (0, 1)} - {own})
+        prefixes = tuple(Prefix(number, sums[number]) for number in numbers if number > 0)
+        groups = tuple(
+            Standing(
+                f"{family}-{group:03x}",
+                own,
+                own - 1,
+                sums[own],
+                0,
+                prefixes,
+                0.01,
+                "all_reduce SUM Float [1]",
+                7,
+            )
+            for family, group in enumerate(groups_of(rank))
+        )
+        return Digest(rank=rank, host="node", time=1.8e9, calls=4 * own, groups=groups)
+
+
+BAD = 77_777
+
+
+def groups_of(rank: int) -> tuple[int, ...]:
+    """One of each family: neighbours together, far ones together, and two between."""
+    return (rank * GROUPS // RANKS, rank % GROUPS, rank // NODE % GROUPS, rank // 64 % GROUPS)
+
+
+def fleet(rounds: int) -> list[str]:
+    fleet, encode, last = Fleet(), msgspec.msgpack.encode, 5000
+    fleet.parted_at = last + 150
+    cost: dict[str, list[float]] = {"node": [], "rack": [], "job": []}
+    size: dict[str, list[int]] = {"node": [], "rack": []}
+    found_after = None
+    for _ in range(rounds):
+        last += 100
+        fleet.grow(last)
+        racks: list[bytes] = []
+        for rack in range(0, RANKS, NODE * RACK):
+            nodes: list[bytes] = []
+            for node in range(rack, min(rack + NODE * RACK, RANKS), NODE):
+                digests = [fleet.digest(rank, last) for rank in range(node, min(node + NODE, RANKS))]
+                began = time.process_time()
+                nodes.append(encode(merged(rows_of(digests))))
+                cost["node"].append(time.process_time() - began)
+            size["node"] += map(len, nodes)
+            began = time.process_time()
+            rows = [row for data in nodes for row in msgspec.msgpack.decode(data, type=list[Row])]
+            racks.append(encode(merged(rows)))
+            cost["rack"].append(time.process_time() - began)
+        size["rack"] += map(len, racks)
+        began = time.process_time()
+        top = [row for data in racks for row in msgspec.msgpack.decode(data, type=list[Row])]
+        told = apart(top)
+        cost["job"].append(time.process_time() - began)
+        if told and found_after is None:
+            found_after = last - fleet.parted_at
+            assert all(one.rows[0].ranks == (BAD,) for one in told), told
+            assert all(one.after < fleet.parted_at <= one.by for one in told)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    per = {tier: statistics.median(times) * 1000 for tier, times in cost.items()}
+    way = statistics.median(cost["node"]) + max(cost["rack"]) + max(cost["job"])
+    once = found_after / 100 if found_after is not None else None
+    top_in, rack_in = sum(size["rack"]) / rounds, sum(size["node"]) / len(size["node"]) * RACK
+    return [
+        f"`python benchmarks/watch.py --fleet`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, a hundred "
+        f"calls a second in each group; rounds are a second apart. A rank that parted was known at the top, by its "
+        f"number and with the interval of the call, with the first round {once:.1f} s after it; from ring to "
+        f"top a round "
+        f"takes {way:.1f} s of computing. {memory:.0f} MB for all tiers together.",
+        "",
+        "| tier | how many | reads, each second | time of a processor, each second |",
+        "| --- | ---: | ---: | ---: |",
+        f"| node | {RANKS // NODE:,} | {NODE} digests | {per['node']:.1f} ms |",
+        f"| rack | {-(-RANKS // NODE // RACK)} | {RACK} messages, {rack_in / 1e6:.1f} MB | {per['rack']:.0f} ms |",
+        f"| job | 1 | {len(racks)} messages, {top_in / 1e6:.1f} MB | {per['job']:.0f} ms |",
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--jobs", nargs="*", metavar="NAME", help="real programs; all without a name")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long the healthy ones run")
+    parser.add_argument("--fleet", type=int, metavar="ROUNDS", nargs="?", const=4, help="simulated ranks")
+    arguments = parser.parse_args()
+    if arguments.jobs is not None:
+        print("\n".join(jobs(arguments.jobs, arguments.seconds)))
+    if arguments.fleet:
+        print("\n".join(fleet(arguments.fleet)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""Ranks that part while they run: what is told of their rings, and what is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.capture.recorded import Recorded, job
+
+from rankandfile.capture.sentinel.digests import digest
+from rankandfile.capture.sentinel.sentinel import Sentinel
+from rankandfile.capture.sentinel.tree import apart, merged, rows_of
+from rankandfile.capture.watch.rings import look
+from rankandfile.model.digest import Finding, Job, Report, as_json, packed, read
+
+
+def steps(ranks: list[Recorded], count: int, first: int = 0) -> None:
+    """The same three lines, through one helper, on all ranks."""
+    for _ in range(count):
+        for rank in ranks:
+            for line in (10, 11, 12)[first:]:
+                rank.call(1, line)
+
+
+def told(sentinel: Sentinel, folder: Path, seconds: float = 0.0) -> list[Finding]:
+    return sentinel.look(look(folder), time.time() + seconds)
+
+
+def watched(folder: Path) -> list[Finding]:
+    """What is told while every rank has time to come."""
+    sentinel = Sentinel()
+    found = [one for seconds in (0.0, 2.0, 2.5) for one in told(sentinel, folder, seconds)]
+    assert not told(sentinel, folder, 4.0)  # each incident once
+    return found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "call"),
+    [
+        ({"op": "barrier"}, "barrier"),
+        ({"size": (5,)}, "all_reduce SUM Float [5]"),
+        ({"reduction": "MAX"}, "all_reduce MAX Float [4]"),
+        ({"op": "broadcast_", "root": 1}, "broadcast Float [4] (root: member 1)"),
+    ],
+)
+def test_another_call_under_the_same_number(tmp_path: Path, wrong: dict[str, object], call: str) -> None:
+    """By what it asks for; it is certain, whatever line it comes from, and though nothing hangs."""
+    ranks = job(tmp_path, 3)
+    steps(ranks, 5)
+    for number, rank in enumerate(ranks):
+        rank.call(1, 20, **(wrong if number == 1 else {}))  # type: ignore[arg-type]
+    (found,) = watched(tmp_path)
+    assert (found.kind, found.certainty, found.sequence, found.ranks) == ("desync", "certain", 16, "1")
+    assert [(side.ranks, side.call) for side in found.sides] == [
+        ("1", call),
+        ("0,2", "all_reduce SUM Float [4]"),
+    ]
+    assert f"rank 1 calls {call} at train.py:1 in f1() < train.py:20 in f20()" in found.words
+
+
+@pytest.mark.parametrize("other", [{"size": (9,)}, {"op": "barrier"}])
+def test_a_call_too_many_is_told_where_it_was_made(tmp_path: Path, other: dict[str, object]) -> None:
+    """And not where the calls stop fitting, some numbers later."""
+    ranks = job(tmp_path, 2)
+    for number, rank in enumerate(ranks):
+        for step in range(5):
+            for line in (10, 11, 12):
+                if number == 1 and (step, line) == (4, 11):
+                    rank.call(30)
+                rank.call(1, line)
+            rank.call(13, **other)  # type: ignore[arg-type]
+    (found,) = watched(tmp_path)
+    assert (found.sequence, found.certainty) == (18, "certain")
+    assert [(side.ranks, side.path[0].line, side.path[-1].line) for side in found.sides] == [
+        ("1", 30, 30),
+        ("0", 1, 11),
+    ]
+    assert found.ranks == "1"
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_wrong_numbers_though_every_call_fits(tmp_path: Path, ahead: int) -> None:
+    """One rank is a call ahead: nothing hangs, and nothing adds up."""
+    ranks = job(tmp_path, 3)
+    steps(ranks, 5)
+    ranks[ahead].call(30)
+    steps(ranks, 2)
+    (found,) = watched(tmp_path)
+    assert (found.kind, found.certainty, found.sequence, found.ranks) == ("desync", "likely", 16, str(ahead))
+    assert "what they compute is wrong" in found.words and "train.py:30" in found.words
+
+
+def main_logs(ranks: list[Recorded]) -> None:
+    """The main rank has a line of its own, in each step; the second call meets the helper of the others."""
+    for _ in range(40):
+        for number, rank in enumerate(ranks):
+            rank.call(1, 10)
+            rank.call(1, 50 if number == 0 else 60)
+            rank.call(1, 11)
+
+
+def in_turn(ranks: list[Recorded]) -> None:
+    """Shifted by design: each rank has its turn on another line than those whose turn it is not."""
+    for _ in range(20):
+        for owner in range(len(ranks)):
+            for number, rank in enumerate(ranks):
+                rank.call(1, 70 if number == owner else 71)
+
+
+def roots(ranks: list[Recorded]) -> None:
+    for root in range(len(ranks)):
+        for number, rank in enumerate(ranks):
+            rank.call(80 if number == root else 81, op="broadcast_", root=root)
+
+
+def one_is_late(ranks: list[Recorded]) -> None:
+    steps(ranks, 5)
+    for rank in ranks[1:]:
+        rank.call(1, 90, op="barrier", done=False, ago=300.0)
+
+
+def uneven_parts(ranks: list[Recorded]) -> None:
+    for number, rank in enumerate(ranks):
+        rank.call(95, op="alltoall_base_", size=(number + 1,))
+        rank.call(96, op="gather_", root=0)
+
+
+def subgroups(ranks: list[Recorded]) -> None:
+    """Under one name, for different members: they have nothing to do with each other."""
+    for number, rank in enumerate(ranks):
+        rank.group(2, "7", "half", [one for one in range(len(ranks)) if one % 2 == number % 2])
+        rank.call(40 + number % 2, size=(number % 2 + 1,), group=2)
+
+
+def a_graph_is_captured(ranks: list[Recorded]) -> None:
+    steps(ranks, 3)
+    steps(ranks[:1], 1)
+
+
+@pytest.mark.parametrize(
+    "program", [main_logs, in_turn, roots, one_is_late, uneven_parts, subgroups, a_graph_is_captured]
+)
+@pytest.mark.parametrize("size", [2, 4])
+def test_what_ranks_may_do_differently_is_not_told(
+    tmp_path: Path, program: Callable[[list[Recorded]], None], size: int
+) -> None:
+    ranks = job(tmp_path, size)
+    program(ranks)
+    assert not watched(tmp_path)
+
+
+def test_two_groups_in_another_order(tmp_path: Path) -> None:
+    """Each waits in the one that the other comes to later."""
+    ranks = job(tmp_path, 2)
+    for number, rank in enumerate(ranks):
+        rank.group(2, "1", "pairs", [0, 1])
+        rank.call(10)
+        rank.call(20, group=2)
+        rank.call(30 + number, group=1 + number, done=False, ago=1.5)
+    (found,) = watched(tmp_path)
+    assert (found.kind, found.certainty, found.ranks) == ("order", "likely", "0,1")
+    assert [(side.ranks, side.path[0].line) for side in found.sides] == [("0", 30), ("1", 31)]
+
+
+def test_who_is_gone_will_not_come(tmp_path: Path) -> None:
+    ranks = job(tmp_path, 3)
+    steps(ranks, 2)
+    for rank in ranks[:2]:
+        rank.call(40, done=False, ago=2.0)
+    sentinel = Sentinel()
+    seen = [one._replace(lives=one.rank != 2) for one in look(tmp_path)]
+    sentinel.look(seen)
+    (found,) = sentinel.look(seen, time.time() + 2.0)
+    assert (found.kind, found.certainty, found.ranks, found.sequence) == ("missing", "certain", "2", 7)
+    assert found.words.startswith("rank 2 has ended and will never come to call 7 of group default_pg [0-2]")
+
+
+def test_a_tree_of_digests_tells_who_is_apart(tmp_path: Path) -> None:
+    """What has made the same calls is one row, though some are further than others."""
+    ranks = job(tmp_path, 8)
+    steps(ranks, 20)
+    steps(ranks[:4], 3)
+    sentinel = Sentinel()
+    told(sentinel, tmp_path)
+    (program,) = sentinel.ranks.programs().values()
+    digests = {rank: digest(one, time.time()) for rank, one in program.items()}
+    node = [merged(rows_of(digests[rank] for rank in half)) for half in (range(4), range(4, 8))]
+    (row,) = merged(row for rows in node for row in rows)
+    assert (row.count, row.low, row.last, row.ranks) == (8, 60, 69, tuple(range(8)))
+    assert not apart(row for rows in node for row in rows)
+    ranks[5].call(40, size=(9,))
+    for rank in (*ranks[4:5], *ranks[6:]):
+        rank.call(1, 10)
+    told(sentinel, tmp_path)
+    all_of_them = rows_of(digest(one, time.time()) for one in program.values())
+    (found,) = apart(merged(all_of_them))
+    assert found.rows[0].ranks == (5,) and found.after < 61 <= found.by
+
+
+def test_reports_are_read_in_both_forms(tmp_path: Path) -> None:
+    ranks = job(tmp_path, 2)
+    steps(ranks, 2)
+    sentinel = Sentinel()
+    told(sentinel, tmp_path)
+    (program,) = sentinel.ranks.programs().values()
+    digests = tuple(digest(one, time.time()) for one in program.values())
+    report = Report(job=Job(id="1"), node="here", time=time.time(), digests=digests)
+    assert read(packed(report)) == report == read(as_json(report))
+    assert digests[0].groups[0].last == 6 and digests[0].groups[0].op == "all_reduce SUM Float [4]"
+    for bad in (
+        b"",
+        b"{}",
+        b"\xff\xfe",
+        packed(report)[:-2],
+        b'{"schema":"other/1","job":{"id":"1"},"node":"","time":1}',
+    ):
+        with pytest.raises(ValueError, match=r"no report|a report of"):
+            read(bad)

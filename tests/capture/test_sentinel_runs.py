@@ -1,0 +1,38 @@
+"""The sentinel over real jobs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.torch, pytest.mark.lab]
+
+PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "watching"
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    raf = [sys.executable, "-m", "rankandfile", "run", "--no-unicode", "--out", str(folder / "case")]
+    options, program = words[: words.index("--")], words[words.index("--") + 1 :]
+    launch = [sys.executable, str(PROGRAMS / "launch.py"), "3", str(PROGRAMS / program[0]), *program[1:]]
+    command = [*raf, *options, "--", *launch]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
+
+
+def test_wrong_numbers_end_the_job_where_that_is_wanted(tmp_path: Path) -> None:
+    """Nothing of it hangs: one rank makes a call more, through the same helper as all others."""
+    pytest.importorskip("torch")
+    done = run(tmp_path, "--watch", "enforce", "--on-desync", "abort", "--", "wrong.py", "silent", "0")
+    assert done.returncode != 0 and "raf: ending the job" in done.stderr, done.stderr
+    assert done.stderr.count("raf: ranks parted, and nothing stops them: call 59") == 1, done.stderr
+    (found,) = json.loads((tmp_path / "case" / "watch.json").read_text())["findings"]
+    assert (found["ranks"], found["certainty"], found["action"]) == ("1", "likely", "ended the job")
+
+
+def test_what_is_legal_is_not_told(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = run(tmp_path, "--", "legal.py", "all", "8")
+    assert done.returncode == 0 and "raf:" not in done.stderr, done.stderr
