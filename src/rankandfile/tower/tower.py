@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from rankandfile.tower.door import Door
 from rankandfile.tower.errors import Refused
+from rankandfile.tower.memory import Memory
 from rankandfile.tower.metrics import Numbers
 from rankandfile.tower.pulse import Pulse
 from rankandfile.tower.reader import CaseReader
@@ -19,8 +20,11 @@ from rankandfile.tower.store import retention, writes
 from rankandfile.tower.store.engine import Engine, Session
 from rankandfile.tower.store.sqlite import Sqlite
 from rankandfile.tower.store.store import Store
+from rankandfile.tower.view.arrivals import Late
 
 _FORGET_EVERY_S = 60.0
+#: Who was late at moments of the past.
+_MOST_LOOKS = 20_000
 
 
 class Tower:
@@ -32,6 +36,7 @@ class Tower:
         self.numbers = Numbers()
         self.pulse = Pulse(store, settings)
         self.reader = CaseReader(store, self.pulse)
+        self.looks: Memory[list[Late]] = Memory(_MOST_LOOKS)
 
     async def forget(self) -> None:
         """For as long as the tower runs: what is too old, or too much, goes."""

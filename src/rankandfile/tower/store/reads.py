@@ -4,44 +4,39 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rankandfile.tower.store.engine import Row, Session, Value
-from rankandfile.tower.store.rows import CaseRow, FindingRow, JobRow, Post, Told
+from rankandfile.tower.store.rows import CaseRow, FindingRow, HistoryRow, JobRow, Post, Told, Word
 
 _LARGEST_BODY = 64 << 20
 
+#: Steps a second are told by what was said this long before.
+_BEFORE_S = 20.0
+
 _JOBS = """
-select j.job, j.first_at, j.last_at, count(s.sender), sum(s.ranks), max(s.world), min(s.low_step),
- max(s.high_step), max(s.open_s), max(s.behind), sum(s.gone),
+select j.job, j.title, j.first_at, j.last_at, count(s.sender), count(s.ended), sum(s.ranks), max(s.world),
+ min(s.low_step), max(s.high_step), max(s.open_s), max(s.behind), sum(s.gone), max(s.moved_at), max(s.ended),
  (select count(*) from findings f where f.job = j.job), (select count(*) from cases c where c.job = j.job)
-from jobs j left join senders s on s.job = j.job"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Moment:
-    """What a stretch of the history comes to."""
-
-    at: float
-    step: int | None
-    behind: int | None
-    open_s: float | None
+from (select * from jobs {of}) j left join senders s on s.job = j.job
+group by j.job, j.title, j.first_at, j.last_at order by j.last_at desc, j.job"""
 
 
 def jobs(session: Session, like: str, limit: int, offset: int) -> list[JobRow]:
     """Those heard of last first. `like` is a part of their name."""
     pattern = "%" + like.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%"
-    rows = session.run(
-        f"{_JOBS} where j.job like ? escape '!' group by j.job, j.first_at, j.last_at"
-        " order by j.last_at desc, j.job limit ? offset ?",
-        (pattern, limit, offset),
-    )
-    return [_job(row) for row in rows]
+    # First the jobs, then what is counted for each.
+    of = "where job like ? escape '!' or title like ? escape '!' order by last_at desc, job limit ? offset ?"
+    rows = session.run(_JOBS.replace("{of}", of), (pattern, pattern, limit, offset))
+    return [_job(session, row) for row in rows]
 
 
 def job(session: Session, name: str) -> JobRow | None:
-    rows = session.run(f"{_JOBS} where j.job = ? group by j.job, j.first_at, j.last_at", (name,))
-    return _job(rows[0]) if rows else None
+    rows = session.run(_JOBS.replace("{of}", "where job = ?"), (name,))
+    return _job(session, rows[0]) if rows else None
+
+
+def job_count(session: Session) -> int:
+    return int(session.run("select count(*) from jobs")[0][0] or 0)
 
 
 def newest(session: Session, name: str, until: float, since: float) -> list[Post]:
@@ -58,7 +53,7 @@ def newest(session: Session, name: str, until: float, since: float) -> list[Post
     return found
 
 
-def history(session: Session, name: str, since: float, until: float, points: int) -> list[Moment]:
+def history(session: Session, name: str, since: float, until: float, points: int) -> list[HistoryRow]:
     """At most so many stretches of this time in which anybody said something."""
     width = max((until - since) / points, 0.001)
     rows = session.run(
@@ -67,7 +62,7 @@ def history(session: Session, name: str, since: float, until: float, points: int
         (name, since, until, since, width),
     )
     return [
-        Moment(at=_number(at), step=_int(step), behind=_int(behind), open_s=_float(open_s))
+        HistoryRow(at=_number(at), step=_int(step), behind=_int(behind), open_s=_float(open_s))
         for at, step, behind, open_s in rows
     ]
 
@@ -76,6 +71,11 @@ def span(session: Session, name: str) -> tuple[float, float] | None:
     """From when until when the job has a history."""
     first, last = session.run("select min(at), max(at) from posts where job = ?", (name,))[0]
     return None if first is None else (_number(first), _number(last))
+
+
+def words(session: Session, name: str) -> list[Word]:
+    rows = session.run("select kind, id, body from words where job = ?", (name,))
+    return [Word(kind=str(kind), id=str(one), body=_bytes(body)) for kind, one, body in rows]
 
 
 def findings(session: Session, name: str, limit: int) -> list[FindingRow]:
@@ -135,16 +135,26 @@ def unpacked(body: Value) -> bytes:
     return zlib.decompressobj().decompress(_bytes(body), _LARGEST_BODY)
 
 
-def _job(row: Sequence[Value]) -> JobRow:
-    name, first, last, senders, ranks, world, low, high, open_s, behind, gone, found, kept = row
+def _job(session: Session, row: Sequence[Value]) -> JobRow:
+    name, title, first, last, senders, ended, ranks, world, low, high, open_s, behind, gone, moved, code = row[:15]
     told = Told(
         ranks=int(ranks or 0), world=_int(world), low_step=_int(low), high_step=_int(high),
-        open_s=_float(open_s), behind=_int(behind), gone=int(gone or 0),
+        open_s=_float(open_s), behind=_int(behind), gone=int(gone or 0), moved_at=_float(moved), ended=_int(code),
     )  # fmt: skip
     return JobRow(
-        job=str(name), first_at=_number(first), last_at=_number(last), senders=int(senders or 0), told=told,
-        findings=int(found or 0), cases=int(kept or 0),
+        job=str(name), title=str(title), first_at=_number(first), last_at=_number(last),
+        senders=int(senders or 0), told=told, ended=int(ended or 0),
+        before=_before(session, str(name), _number(last)) if high is not None else None,
+        findings=int(row[15] or 0), cases=int(row[16] or 0),
     )  # fmt: skip
+
+
+def _before(session: Session, name: str, last: float) -> tuple[float, int] | None:
+    rows = session.run(
+        "select at, step from posts where job = ? and at >= ? and step is not null order by at limit 1",
+        (name, last - _BEFORE_S),
+    )
+    return (_number(rows[0][0]), int(rows[0][1] or 0)) if rows else None
 
 
 def _case(row: Row) -> CaseRow:

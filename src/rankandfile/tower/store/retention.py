@@ -42,5 +42,5 @@ def make_room(session: Session, engine: Engine, settings: Settings) -> bool:
 
 def forget_job(session: Session, job: str) -> None:
     session.run("delete from files where owner in (select id from cases where job = ?)", (job,))
-    for table in ("cases", "findings", "posts", "senders", "jobs"):
+    for table in ("cases", "findings", "posts", "senders", "words", "jobs"):
         session.run(f"delete from {table} where job = ?", (job,))

@@ -18,11 +18,24 @@ class Told:
     behind: int | None
     """Collectives that its last rank is behind its first, in the worst of its groups."""
     gone: int
+    moved_at: float | None
+    """When one of its ranks was last seen to move."""
+    ended: int | None
+    """The job is over there, with this exit code."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """What a job's reports refer to by an id: a group, or a path."""
+
+    kind: str
+    id: str
+    body: bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Post:
-    """What one sender said at one moment. `at` is the tower's clock, `body` as it was sent."""
+    """What one sender said at one moment, by the tower's clock."""
 
     job: str
     sender: str
@@ -33,10 +46,15 @@ class Post:
 @dataclass(frozen=True, kw_only=True)
 class JobRow:
     job: str
+    title: str
     first_at: float
     last_at: float
     senders: int
     told: Told
+    ended: int
+    """How many of its senders have said that it is over."""
+    before: tuple[float, int] | None
+    """A time a little earlier, and the step by then."""
     findings: int
     cases: int
 
@@ -59,3 +77,13 @@ class CaseRow:
     """`waiting`, `reading`, `read`, `unreadable`."""
     told: str
     """Its verdict in a sentence, or why it could not be read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryRow:
+    """What a stretch of the history comes to."""
+
+    at: float
+    step: int | None
+    behind: int | None
+    open_s: float | None

@@ -18,15 +18,19 @@ WORDS = {
 
 TABLES = (
     "create table if not exists meta (name text primary key, value text not null)",
-    "create table if not exists jobs (job text primary key, first_at NUMBER not null, last_at NUMBER not null)",
+    "create table if not exists jobs (job text primary key, title text not null, first_at NUMBER not null,"
+    " last_at NUMBER not null)",
     "create index if not exists jobs_by_last on jobs (last_at)",
     "create table if not exists posts (id SERIAL, job text not null, sender text not null, at NUMBER not null,"
     " step bigint, behind bigint, open_s NUMBER, body BYTES not null)",
     "create index if not exists posts_by_sender on posts (job, sender, at)",
+    "create index if not exists posts_by_job on posts (job, at)",
     "create index if not exists posts_by_time on posts (at)",
     "create table if not exists senders (job text not null, sender text not null, at NUMBER not null,"
     " ranks integer not null, world integer, low_step bigint, high_step bigint, open_s NUMBER,"
-    " behind bigint, gone integer not null, primary key (job, sender))",
+    " behind bigint, gone integer not null, moved_at NUMBER, ended integer, primary key (job, sender))",
+    "create table if not exists words (job text not null, kind text not null, id text not null,"
+    " body BYTES not null, primary key (job, kind, id))",
     "create table if not exists findings (id SERIAL, job text not null, name text not null, at NUMBER not null,"
     " kind text not null, body BYTES not null, unique (job, name))",
     "create table if not exists cases (id text primary key, job text not null, at NUMBER not null,"

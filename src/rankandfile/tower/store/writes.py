@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
+from dataclasses import fields
 
 from rankandfile.tower.errors import Refused
 from rankandfile.tower.store.engine import Session
-from rankandfile.tower.store.rows import CaseRow, FindingRow, Post, Told
+from rankandfile.tower.store.rows import CaseRow, FindingRow, Post, Told, Word
 
+_TOLD = tuple(one.name for one in fields(Told))
+
+#: Nodes that tell of one job.
+MOST_SENDERS = 4_096
 #: After so long whoever was reading a case is believed dead.
 CLAIM_S = 600.0
 
 
-def add_post(session: Session, post: Post, told: Told, most_jobs: int) -> None:
-    _heard_of(session, post.job, post.at, most_jobs)
+def heard_of(session: Session, job: str, title: str, at: float, most: int) -> None:
+    """Before anything else of a job. Raises Refused."""
+    known = session.run("select title from jobs where job = ?", (job,))
+    if known:
+        session.run(
+            "update jobs set last_at = ?, title = ? where job = ?", (at, title or known[0][0], job)
+        )
+        return
+    if int(session.run("select count(*) from jobs")[0][0] or 0) >= most:
+        raise Refused(409, "jobs", f"the tower keeps {most:,} jobs already: no more are taken")
+    session.run(
+        "insert into jobs (job, title, first_at, last_at) values (?, ?, ?, ?)", (job, title, at, at)
+    )
+
+
+def add_post(session: Session, post: Post, told: Told) -> None:
+    """Raises Refused."""
+    known = session.run("select 1 from senders where job = ? and sender = ?", (post.job, post.sender))
+    if not known and _count(session, "senders", post.job) >= MOST_SENDERS:
+        raise Refused(409, "nodes", f"the job has {MOST_SENDERS:,} nodes already: no more are taken")
     session.run(
         "insert into posts (job, sender, at, step, behind, open_s, body) values (?, ?, ?, ?, ?, ?, ?)",
         (
@@ -22,34 +46,46 @@ def add_post(session: Session, post: Post, told: Told, most_jobs: int) -> None:
         ),
     )  # fmt: skip
     session.run(
-        "insert into senders (job, sender, at, ranks, world, low_step, high_step, open_s, behind, gone)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (job, sender) do update set at = excluded.at,"
-        " ranks = excluded.ranks, world = excluded.world, low_step = excluded.low_step,"
-        " high_step = excluded.high_step, open_s = excluded.open_s, behind = excluded.behind,"
-        " gone = excluded.gone",
-        (
-            post.job, post.sender, post.at, told.ranks, told.world, told.low_step, told.high_step,
-            told.open_s, told.behind, told.gone,
-        ),
-    )  # fmt: skip
+        f"insert into senders (job, sender, at, {', '.join(_TOLD)}) values (?, ?, ?{', ?' * len(_TOLD)})"
+        " on conflict (job, sender) do update set at = excluded.at, "
+        + ", ".join(f"{name} = excluded.{name}" for name in _TOLD),
+        (post.job, post.sender, post.at, *(getattr(told, name) for name in _TOLD)),
+    )
 
 
-def add_finding(session: Session, job: str, found: FindingRow, most: int, most_jobs: int) -> bool:
-    """Whether it is new: a sender that did not hear the answer sends it again."""
-    _heard_of(session, job, found.at, most_jobs)
-    if session.run("select 1 from findings where job = ? and name = ?", (job, found.name)):
+def add_words(session: Session, job: str, words: Sequence[Word], most: int) -> None:
+    """Those beyond the bound are left out: what refers to them is told by its id."""
+    if not words:
+        return
+    room = most - _count(session, "words", job)
+    for word in words:
+        if room <= 0 and not session.run(
+            "select 1 from words where job = ? and kind = ? and id = ?", (job, word.kind, word.id)
+        ):
+            continue
+        session.run(
+            "insert into words (job, kind, id, body) values (?, ?, ?, ?)"
+            " on conflict (job, kind, id) do update set body = excluded.body",
+            (job, word.kind, word.id, word.body),
+        )
+        room -= 1
+
+
+def add_finding(session: Session, job: str, found: FindingRow, most: int) -> bool:
+    """One of a known name replaces what was told before. False: there are as many as may be."""
+    known = session.run("select 1 from findings where job = ? and name = ?", (job, found.name))
+    if not known and _count(session, "findings", job) >= most:
         return False
-    if _count(session, "findings", job) >= most:
-        raise Refused(409, "findings", f"the job has {most:,} findings already: no more are kept")
     session.run(
-        "insert into findings (job, name, at, kind, body) values (?, ?, ?, ?, ?) on conflict do nothing",
+        "insert into findings (job, name, at, kind, body) values (?, ?, ?, ?, ?)"
+        " on conflict (job, name) do update set kind = excluded.kind, body = excluded.body",
         (job, found.name, found.at, found.kind, found.body),
     )
     return True
 
 
-def add_case(session: Session, case: CaseRow, archive: bytes, most: int, most_jobs: int) -> None:
-    _heard_of(session, case.job, case.at, most_jobs)
+def add_case(session: Session, case: CaseRow, archive: bytes, most: int) -> None:
+    """Raises Refused."""
     if _count(session, "cases", case.job) >= most:
         raise Refused(409, "cases", f"the job has {most} cases already: no more are kept")
     session.run(
@@ -104,19 +140,6 @@ def secret(session: Session, fresh: str) -> str:
         "insert into meta (name, value) values ('secret', ?) on conflict (name) do nothing", (fresh,)
     )
     return str(session.run("select value from meta where name = 'secret'")[0][0])
-
-
-def _heard_of(session: Session, job: str, at: float, most: int) -> None:
-    if session.run("select 1 from jobs where job = ?", (job,)):
-        session.run("update jobs set last_at = ? where job = ? and last_at < ?", (at, job, at))
-        return
-    count = session.run("select count(*) from jobs")[0][0]
-    if isinstance(count, int) and count >= most:
-        raise Refused(409, "jobs", f"the tower keeps {most:,} jobs already: no more are taken")
-    session.run(
-        "insert into jobs (job, first_at, last_at) values (?, ?, ?) on conflict (job) do nothing",
-        (job, at, at),
-    )
 
 
 def _count(session: Session, table: str, job: str) -> int:
