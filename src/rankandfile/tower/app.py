@@ -63,15 +63,17 @@ def _guarded(route: Route) -> Callable[[Request], object]:
     return answer
 
 
-async def _unknown(request: Request, error: Exception) -> Response:
+async def _unknown(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
-    word, told = ("method", "that cannot be done here") if status == 405 else ("missing", "there is no such page")
+    word, told = (
+        ("method", "that cannot be done here") if status == 405 else ("missing", "there is no such page")
+    )
     answer = problem(Refused(status, word, told))
     if isinstance(error, HTTPException) and error.headers:
         answer.headers.update(error.headers)
     return answer
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _failed(_: Request, __: Exception) -> Response:
     """Starlette logs it; who asked learns nothing of the inside."""
     return problem(Refused(500, "failed", "the tower itself failed"))

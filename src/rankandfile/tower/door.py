@@ -45,7 +45,7 @@ class Door:
     def enter(self, request: HTTPConnection, job: str | None = None) -> Visitor:
         """Who it is. `job`: what is asked for, where it is of one job. Raises Refused."""
         self._rightly_named(request)
-        visitor = self._known(request) or self._guest(request, job)
+        visitor = self._known(request) or self._guest(request)
         if visitor is None:
             raise Refused(401, "token", "a token is needed")
         if visitor.job is not None and visitor.job != job:
@@ -84,7 +84,7 @@ class Door:
         cookie = request.cookies.get(SIGNED_IN, "")
         return Visitor(name="signed in") if self._opened("in", cookie) is not None else None
 
-    def _guest(self, request: HTTPConnection, job: str | None) -> Visitor | None:
+    def _guest(self, request: HTTPConnection) -> Visitor | None:
         if str(request.scope.get("method", "GET")) not in _READING:
             return None
         shared = self.shared_job(request.cookies.get(SHARED, ""))

@@ -16,6 +16,9 @@ class Memory(Generic[_T]):
         self._most = most
         self._held: OrderedDict[Hashable, _T] = OrderedDict()
 
+    def known(self, key: Hashable) -> _T | None:
+        return self._held.get(key)
+
     def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
         found = self._held.pop(key, None)
         if found is None:

@@ -6,7 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
@@ -15,6 +22,8 @@ from rankandfile.tower.store.rows import JobRow
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 OTHER = "other"
+# When a series began is a series more for each.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _JOB = {
     "raf_job_silent_seconds": "Time since the job was last heard of",

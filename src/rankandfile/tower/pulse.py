@@ -1,5 +1,5 @@
-"""Tells who listens which jobs have moved. It looks into the store, so that what another tower on the same store took in
-is told as well."""
+"""Tells who listens which jobs have moved. It looks into the store, so that what another tower on the same store took
+in is told as well."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,7 +31,7 @@ def _count(name: str, meaning: str, low: int, high: int) -> Query:
     return Query(name=name, told=meaning, schema={"type": "integer", "minimum": low, "maximum": high})
 
 
-async def metrics(tower: Tower, request: Request) -> Response:
+async def metrics(tower: Tower, _: Request) -> Response:
     engine, most = tower.store.engine, tower.settings.most_labels
 
     def look(session: Session) -> Known:
@@ -42,10 +42,10 @@ async def metrics(tower: Tower, request: Request) -> Response:
 
     known = await tower.store.read(look)
     tower.numbers.listeners.set(len(tower.pulse))
-    return Response(tower.numbers.told(known, Kind.__args__), 200, HEADERS, MEDIA)
+    return Response(tower.numbers.told(known, get_args(Kind)), 200, HEADERS, MEDIA)
 
 
-async def description(tower: Tower, request: Request) -> Response:
+async def description(_: Tower, __: Request) -> Response:
     return json(document())
 
 
@@ -140,7 +140,10 @@ ROUTES = (
         told="Server-sent events: `digests`, `finding` and `case`, with the job that they are of.",
         query=(Query(name="job", told="Of one job alone.", schema={"type": "string"}),),
     ),
-    Route(path="/healthz", call=asks.health, gives=told.Health, told="Whether the tower and its store answer.", open=True),
+    Route(
+        path="/healthz", call=asks.health, gives=told.Health, open=True,
+        told="Whether the tower and its store answer.",
+    ),
     Route(path="/metrics", call=metrics, media="text/plain", told="Numbers for Prometheus."),
     Route(path="/openapi.json", call=description, gives=dict[str, object], told="This document.", open=True),
     Route(path="/", call=pages.jobs, told="The list of jobs.", is_api=False),

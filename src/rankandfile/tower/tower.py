@@ -21,10 +21,13 @@ from rankandfile.tower.store.engine import Engine, Session
 from rankandfile.tower.store.sqlite import Sqlite
 from rankandfile.tower.store.store import Store
 from rankandfile.tower.view.arrivals import Late
+from rankandfile.tower.view.documents import JobNow
 
 _FORGET_EVERY_S = 60.0
 #: Who was late at moments of the past.
 _MOST_LOOKS = 20_000
+#: Jobs as somebody has just seen them.
+_MOST_VIEWS = 64
 
 
 class Tower:
@@ -37,6 +40,7 @@ class Tower:
         self.pulse = Pulse(store, settings)
         self.reader = CaseReader(store, self.pulse)
         self.looks: Memory[list[Late]] = Memory(_MOST_LOOKS)
+        self.views: Memory[JobNow] = Memory(_MOST_VIEWS)
 
     async def forget(self) -> None:
         """For as long as the tower runs: what is too old, or too much, goes."""

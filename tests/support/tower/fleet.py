@@ -26,13 +26,15 @@ STEP = Path(
         Frame("train.py", 19, "main"),
     ),
 )
-SAVE = Path(id=12, frames=(Frame("train/checkpoint.py", 57, "save"), Frame("train/loop.py", 63, "maybe_save")))
+SAVE = Path(
+    id=12, frames=(Frame("train/checkpoint.py", 57, "save"), Frame("train/loop.py", 63, "maybe_save"))
+)
 
 
 @dataclass
 class Ranks:
-    """A job of `nodes` of `per_node` ranks, in one group of all and in one of each node, that makes `pace` collectives a
-    second in either."""
+    """A job of `nodes` of `per_node` ranks, in a group of all and in one of each node, which makes `pace` collectives
+    a second in either."""
 
     job: str
     nodes: int = 1
@@ -61,12 +63,20 @@ class Ranks:
 
     def _all(self) -> Group:
         members = f"0-{self.world - 1}"
-        return Group(id="world", name="default_pg", description="data_parallel", size=self.world, members=members)
+        return Group(
+            id="world", name="default_pg", description="data_parallel", size=self.world, members=members
+        )
 
     def _node(self, node: int) -> Group:
         first = node * self.per_node
         members = f"{first}-{first + self.per_node - 1}"
-        return Group(id=f"tp{node}", name=f"tp{node}", description="tensor_parallel", size=self.per_node, members=members)
+        return Group(
+            id=f"tp{node}",
+            name=f"tp{node}",
+            description="tensor_parallel",
+            size=self.per_node,
+            members=members,
+        )
 
     def _digest(self, rank: int, now: float) -> Digest:
         node = rank // self.per_node
@@ -85,7 +95,8 @@ class Ranks:
 
     def _standing(self, group: str, rank: int, members: range, now: float) -> Standing:
         ran = max(0.0, now - self.began)
-        ends = min((at for one, at in self.stops.items() if one in members), default=None)
+        # Where one stops, all stop: who is in no group with it waits in one with somebody who is.
+        ends = min(self.stops.values(), default=None)
         # The n-th collective begins at n / pace, on late ranks by so much later, and ends when the last has come.
         end = int(min(ran, ends) * self.pace) if ends is not None else None
         begun = int(max(0.0, ran - self.late.get(rank, 0.0)) * self.pace)
@@ -93,7 +104,7 @@ class Ranks:
         done = int(max(0.0, ran - slowest) * self.pace)
         if end is not None:
             done = min(done, end)
-            begun = min(begun, end + (rank not in self.stops))
+            begun = min(begun, end + (rank not in self.stops and any(one in self.stops for one in members)))
         # Nobody begins the next before the last one is over.
         last = min(begun, done + 1)
         open_s = None

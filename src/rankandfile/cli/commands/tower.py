@@ -112,7 +112,9 @@ def tower(
     except ModuleNotFoundError as error:
         if error.name != "psycopg":
             raise
-        raise UserError("a store in Postgres needs psycopg: pip install 'rankandfile[tower-postgres]'") from error
+        raise UserError(
+            "a store in Postgres needs psycopg: pip install 'rankandfile[tower-postgres]'"
+        ) from error
     except (StoreFull, StoreUnreachable) as error:
         raise UserError(f"--store {_without_password(store)}: {error}") from error
     err.print(f"tower    {place.url}", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from starlette.responses import Response
 from rankandfile import __version__
 from rankandfile.model.digest import Finding
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.tower.api.looking import arrivals_at, look_at
+from rankandfile.tower.api.looking import arrivals_at, job_at, look_at
 from rankandfile.tower.errors import Refused, missing
 from rankandfile.tower.reader import DOCUMENT, PAGE
 from rankandfile.tower.store import reads
@@ -20,7 +21,7 @@ from rankandfile.tower.store.engine import Session
 from rankandfile.tower.store.rows import CaseRow, JobRow
 from rankandfile.tower.tower import Tower
 from rankandfile.tower.view import documents as told
-from rankandfile.tower.view.job import job_now, line, ranks_now
+from rankandfile.tower.view.job import line, ranks_now
 from rankandfile.tower.web.answers import HEADERS, json
 from rankandfile.tower.web.events import Events
 
@@ -29,7 +30,7 @@ _LATEST = 1.7e10
 _D = TypeVar("_D", float, None)
 
 
-async def health(tower: Tower, request: Request) -> Response:
+async def health(tower: Tower, _: Request) -> Response:
     """Whether the tower and its store answer. Raises Refused."""
     await tower.store.read(lambda session: session.run("select 1"))
     return json(told.Health(ok=True, version=__version__))
@@ -48,7 +49,7 @@ async def listed(tower: Tower, like: str, limit: int, offset: int) -> told.Jobs:
 
 
 async def job(tower: Tower, request: Request) -> Response:
-    return json(job_now(await look_at(tower, request.path_params["job"], _at(request))))
+    return json(await job_at(tower, request.path_params["job"], _at(request)))
 
 
 async def ranks(tower: Tower, request: Request) -> Response:
@@ -58,11 +59,11 @@ async def ranks(tower: Tower, request: Request) -> Response:
     except ValueError as error:
         raise Refused(422, "ranks", str(error)) from None
     look = await look_at(tower, request.path_params["job"], _at(request))
-    return json(ranks_now(look, wanted, MOST_RANKS))
+    return json(await asyncio.to_thread(ranks_now, look, wanted, MOST_RANKS))
 
 
 async def groups(tower: Tower, request: Request) -> Response:
-    return json(job_now(await look_at(tower, request.path_params["job"], _at(request))).groups)
+    return json((await job_at(tower, request.path_params["job"], _at(request))).groups)
 
 
 async def arrivals(tower: Tower, request: Request) -> Response:
@@ -75,9 +76,7 @@ async def findings(tower: Tower, request: Request) -> Response:
     name = request.path_params["job"]
     await known(tower, name)
     rows = await tower.store.read(lambda session: reads.findings(session, name, MOST_FINDINGS))
-    lines = [
-        told.FindingLine(at=row.at, finding=msgspec.json.decode(row.body, type=Finding)) for row in rows
-    ]
+    lines = [told.FindingLine(at=row.at, finding=msgspec.json.decode(row.body, type=Finding)) for row in rows]
     return json(told.Findings(findings=lines))
 
 
@@ -92,9 +91,7 @@ async def history(tower: Tower, request: Request) -> Response:
     rows = await tower.store.read(
         lambda session: reads.history(session, name, since, max(since, until), points)
     )
-    moments = [
-        told.Moment(at=row.at, step=row.step, behind=row.behind, open_s=row.open_s) for row in rows
-    ]
+    moments = [told.Moment(at=row.at, step=row.step, behind=row.behind, open_s=row.open_s) for row in rows]
     return json(told.History(first_at=span[0], last_at=span[1], moments=moments))
 
 

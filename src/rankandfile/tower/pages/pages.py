@@ -18,13 +18,12 @@ from rankandfile.model.digest import Finding
 from rankandfile.render.report import static as of_report
 from rankandfile.render.report.words import visible
 from rankandfile.tower.api.asks import MOST_FINDINGS, case_line, listed
-from rankandfile.tower.api.looking import look_at
+from rankandfile.tower.api.looking import job_at
 from rankandfile.tower.door import SHARED, SIGNED_IN, SIGNED_IN_S
 from rankandfile.tower.errors import Refused
 from rankandfile.tower.store import reads
 from rankandfile.tower.tower import Tower
 from rankandfile.tower.view import documents as told
-from rankandfile.tower.view.job import job_now
 from rankandfile.tower.web.answers import HEADERS, html
 from rankandfile.tower.web.body import body_of
 
@@ -54,23 +53,23 @@ async def jobs(tower: Tower, request: Request) -> Response:
 
 async def job(tower: Tower, request: Request) -> Response:
     name = request.path_params["job"]
-    look = await look_at(tower, name, None)
+    now = await job_at(tower, name, None)
     rows = await tower.store.read(lambda session: reads.findings(session, name, MOST_FINDINGS))
     cases = await tower.store.read(lambda session: reads.cases(session, name))
-    lines = [
-        told.FindingLine(at=row.at, finding=msgspec.json.decode(row.body, type=Finding)) for row in rows
-    ]
+    lines = [told.FindingLine(at=row.at, finding=msgspec.json.decode(row.body, type=Finding)) for row in rows]
     page = JobPage(
-        now=job_now(look),
+        now=now,
         findings=told.Findings(findings=lines),
         cases=told.Cases(cases=[case_line(row) for row in cases]),
         may_share=request.state.visitor.job is None,
     )
-    return _page("job.html.j2", "job", page, title=look.job.title or name, shared=not page.may_share)
+    return _page("job.html.j2", "job", page, title=now.title or name, shared=not page.may_share)
 
 
-async def login(tower: Tower, request: Request) -> Response:
-    return _page("login.html.j2", "door", None, title="Sign in", to=_own(request.query_params.get("to")), wrong=False)
+async def login(_: Tower, request: Request) -> Response:
+    return _page(
+        "login.html.j2", "door", None, title="Sign in", to=_own(request.query_params.get("to")), wrong=False
+    )
 
 
 async def sign_in(tower: Tower, request: Request) -> Response:
@@ -86,7 +85,7 @@ async def sign_in(tower: Tower, request: Request) -> Response:
     return answer
 
 
-async def sign_out(tower: Tower, request: Request) -> Response:
+async def sign_out(_: Tower, __: Request) -> Response:
     answer = RedirectResponse("/login", 303, HEADERS)
     for name in (SIGNED_IN, SHARED):
         answer.delete_cookie(name)
@@ -159,4 +158,4 @@ def _script(name: str) -> str:
 
 
 def _static(name: str) -> str:
-    return resources.files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath("static").joinpath(name).read_text(encoding="utf-8")

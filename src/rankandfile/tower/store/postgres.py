@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 import psycopg
@@ -35,11 +36,9 @@ class PostgresSession:
         self.run("commit")
 
     def rollback(self) -> None:
-        try:
+        # Where the connection is gone, what was begun is gone with it.
+        with contextlib.suppress(psycopg.Error):
             self._connection.execute("rollback")
-        except psycopg.Error:
-            # The connection is gone, and with it what was begun.
-            pass
 
     def close(self) -> None:
         self._connection.close()
@@ -61,9 +60,7 @@ class Postgres:
 
     def open(self) -> Session:
         try:
-            return PostgresSession(
-                psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_S)
-            )
+            return PostgresSession(psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_S))
         except psycopg.Error as error:
             raise _said(error) from error
 

@@ -136,7 +136,9 @@ def unpacked(body: Value) -> bytes:
 
 
 def _job(session: Session, row: Sequence[Value]) -> JobRow:
-    name, title, first, last, senders, ended, ranks, world, low, high, open_s, behind, gone, moved, code = row[:15]
+    name, title, first, last, senders, ended, ranks, world, low, high, open_s, behind, gone, moved, code = (
+        row[:15]
+    )
     told = Told(
         ranks=int(ranks or 0), world=_int(world), low_step=_int(low), high_step=_int(high),
         open_s=_float(open_s), behind=_int(behind), gone=int(gone or 0), moved_at=_float(moved), ended=_int(code),

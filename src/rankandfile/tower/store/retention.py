@@ -1,4 +1,4 @@
-"""What is forgotten, and when: history first gets coarser, then goes; a job goes as a whole, long after its last sign."""
+"""What is forgotten, and when: history first gets coarser, then goes; a job goes whole, long after its last sign."""
 
 from __future__ import annotations
 

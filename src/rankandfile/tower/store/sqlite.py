@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,11 +32,9 @@ class SqliteSession:
 
     def rollback(self) -> None:
         if self._connection.in_transaction:
-            try:
+            # A full disk has rolled it back already.
+            with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("rollback")
-            except sqlite3.Error:
-                # A full disk has rolled it back already.
-                pass
 
     def close(self) -> None:
         self._connection.close()

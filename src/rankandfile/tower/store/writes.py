@@ -22,15 +22,11 @@ def heard_of(session: Session, job: str, title: str, at: float, most: int) -> No
     """Before anything else of a job. Raises Refused."""
     known = session.run("select title from jobs where job = ?", (job,))
     if known:
-        session.run(
-            "update jobs set last_at = ?, title = ? where job = ?", (at, title or known[0][0], job)
-        )
+        session.run("update jobs set last_at = ?, title = ? where job = ?", (at, title or known[0][0], job))
         return
     if int(session.run("select count(*) from jobs")[0][0] or 0) >= most:
         raise Refused(409, "jobs", f"the tower keeps {most:,} jobs already: no more are taken")
-    session.run(
-        "insert into jobs (job, title, first_at, last_at) values (?, ?, ?, ?)", (job, title, at, at)
-    )
+    session.run("insert into jobs (job, title, first_at, last_at) values (?, ?, ?, ?)", (job, title, at, at))
 
 
 def add_post(session: Session, post: Post, told: Told) -> None:
@@ -136,9 +132,7 @@ def release_cases(session: Session) -> None:
 
 def secret(session: Session, fresh: str) -> str:
     """What seals cookies and links: made once, so that they outlive a restart."""
-    session.run(
-        "insert into meta (name, value) values ('secret', ?) on conflict (name) do nothing", (fresh,)
-    )
+    session.run("insert into meta (name, value) values ('secret', ?) on conflict (name) do nothing", (fresh,))
     return str(session.run("select value from meta where name = 'secret'")[0][0])
 
 

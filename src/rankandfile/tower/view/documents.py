@@ -22,6 +22,8 @@ class JobLine(Struct, frozen=True, kw_only=True):
     first_at: float
     last_at: float
     stands: Stands
+    still_s: float | None
+    """For how long nothing of it had moved when it was heard of last."""
     nodes: int
     ranks: int
     world: int | None

@@ -47,6 +47,7 @@ def line(job: JobRow, now: float) -> JobLine:
     return JobLine(
         job=job.job, title=job.title, first_at=job.first_at, last_at=job.last_at,
         stands=_stands(now, job.last_at, told.moved_at, job.senders > 0 and job.ended == job.senders),
+        still_s=None if told.moved_at is None else _age(job.last_at, told.moved_at),
         nodes=job.senders, ranks=told.ranks, world=told.world, step=told.high_step,
         steps_per_s=_rate(told.high_step, job.last_at, job.before), behind=told.behind, open_s=told.open_s,
         gone=told.gone, findings=job.findings, cases=job.cases,

@@ -10,13 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rankandfile.model.digest import Digest, Standing
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """One rank in one group."""
+class Place(NamedTuple):
+    """One rank in one group. There are several of each rank, in every look at a job: hence no dataclass."""
 
     digest: Digest
     standing: Standing
@@ -64,11 +64,8 @@ def _placed(members: list[tuple[Digest, Standing]]) -> list[Place]:
         number, began_at = _wait_beyond(waits, begun, standing.last)
         late = digest.time - began_at if began_at is not None else 0.0
         found.append(
-            Place(
-                digest=digest, standing=standing, behind=max(0, front - standing.last),
-                late_s=max(0.0, late), late_for=number if late > 0 else 0,
-            )
-        )  # fmt: skip
+            Place(digest, standing, max(0, front - standing.last), max(0.0, late), number if late > 0 else 0)
+        )
     return found
 
 
@@ -92,8 +89,6 @@ def _earliest_wait(waits: list[tuple[int, float]]) -> tuple[list[int], list[tupl
     return numbers[::-1], begun[::-1]
 
 
-def _wait_beyond(
-    numbers: list[int], begun: list[tuple[float, int]], last: int
-) -> tuple[int, float | None]:
+def _wait_beyond(numbers: list[int], begun: list[tuple[float, int]], last: int) -> tuple[int, float | None]:
     at = bisect_right(numbers, last)
     return (begun[at][1], begun[at][0]) if at < len(numbers) else (0, None)

@@ -30,7 +30,7 @@ class Events(Response):
         # Of a stream the length is not known.
         self.raw_headers = [one for one in self.raw_headers if one[0] != b"content-length"]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         telling = asyncio.ensure_future(self._tell(send))
         leaving = asyncio.ensure_future(_gone(receive))
         try:
@@ -47,9 +47,9 @@ class Events(Response):
         await _put(send, "retry: 3000\n\n: begins\n\n")
         while True:
             news = await self._listener.news(_SILENT_S)
-            lines = [
-                f"event: {kind}\ndata: {json.dumps({'job': job})}\n\n" for job, kind in news
-            ] or [": still here\n\n"]
+            lines = [f"event: {kind}\ndata: {json.dumps({'job': job})}\n\n" for job, kind in news] or [
+                ": still here\n\n"
+            ]
             await _put(send, "".join(lines))
             await asyncio.sleep(_APART_S)
 

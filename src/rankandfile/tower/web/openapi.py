@@ -34,9 +34,7 @@ def openapi(routes: Sequence[Route], version: str) -> dict[str, Any]:
     told = [route for route in routes if route.is_api]
     types = [Problem, *(route.gives for route in told if route.gives is not None)]
     types += [route.takes[1] for route in told if route.takes is not None and route.takes[1] is not None]
-    schemas, components = msgspec.json.schema_components(
-        types, ref_template="#/components/schemas/{name}"
-    )
+    schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     schema_of = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in told:

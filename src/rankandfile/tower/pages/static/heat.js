@@ -4,21 +4,19 @@ const canvas = byId("heat"), brush = canvas.getContext("2d");
 // Beyond each of these a cell has the next colour.
 const SCALES = {
   behind: { steps: [1, 2, 10, 100], say: (value) => (value ? `${counted(value, "collective")} behind` : "with the first") },
-  late_s: { steps: [0.02, 1, 10, 60], say: (value) => (value >= 0.02 ? `others wait for it since ${age(value)} at least` : "nobody waits for it") },
+  late_s: { steps: [0.02, 1, 10, 60], say: (value) => (value >= 0.02 ? `others have waited ${age(value)} for it, at least` : "nobody waits for it") },
   open_s: { steps: [1, 10, 60, 600], say: (value) => (value === null ? "no open call" : `a call open for ${age(value)}`) },
   quiet_s: { steps: [5, 30, 120, 600], say: (value) => (value === null ? "never seen to move" : `moved ${age(value)} ago`) },
 };
-const heat = { by: "behind", columns: 1, size: 8, ratio: 1, at: -1, colours: {} };
+const heat = { by: "late_s", columns: 1, size: 8, ratio: 1, at: -1, colours: {} };
 let field = null;
 
 function recolour() {
-  const style = getComputedStyle(document.documentElement);
   const probe = make("span", {});
   document.body.append(probe);
   const resolved = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
   for (const name of ["--heat-0", "--heat-1", "--heat-2", "--heat-3", "--heat-4", "--heat-gone", "--heat-ended", "--text", "--page", "--course", "--culprit-line", "--culprit", "--quiet", "--line", "--focus", "--inset"]) heat.colours[name] = resolved(name);
   probe.remove();
-  void style;
   if (field) { paintHeat(); paintCourse(); }
 }
 
@@ -30,7 +28,7 @@ const binOf = (index) => {
 function layOut() {
   const width = canvas.clientWidth, n = Math.max(1, field.rank.length);
   const most = Math.max(160, Math.min(460, innerHeight * 0.5));
-  let size = 30;
+  let size = n > 64 ? 30 : Math.max(8, Math.min(44, Math.floor(width / 8)));
   while (size > 3 && Math.ceil(n / columnsFor(width, size, n)) * size > most) size -= 1;
   heat.size = size;
   heat.columns = columnsFor(width, size, n);
@@ -72,10 +70,19 @@ function paintHeat() {
     } else if (bin >= 3 && size > 5) {
       brush.fillStyle = colours["--page"];
       brush.beginPath();
-      brush.arc(x + (size - gap) / 2, y + (size - gap) / 2, Math.max(1.2, size / 7), 0, 7);
+      brush.arc(x + (size - gap) / 2, y + (size - gap) * 0.62, Math.max(1.2, size / 7), 0, 7);
       brush.fill();
     }
   });
+  if (size >= 26) {
+    brush.font = `${Math.round(size / 3)}px system-ui, sans-serif`;
+    brush.textAlign = "left";
+    field.rank.forEach((rank, index) => {
+      if (rank < 0) return;
+      brush.fillStyle = binOf(index) >= 3 ? colours["--page"] : colours["--quiet"];
+      brush.fillText(String(rank), (index % columns) * size + 3, Math.floor(index / columns) * size + size / 3 + 2);
+    });
+  }
   if (heat.at >= 0 && heat.at < field.rank.length) {
     brush.strokeStyle = colours["--text"];
     brush.lineWidth = 2;
@@ -137,7 +144,7 @@ function heatKeys(event) {
 function worst() {
   let best = -1;
   field.rank.forEach((_, index) => {
-    if (field.behind[index] > 0 && (best < 0 || field.behind[index] > field.behind[best] || (field.behind[index] === field.behind[best] && field.late_s[index] > field.late_s[best]))) best = index;
+    if (field.behind[index] > 0 && (best < 0 || field.late_s[index] > field.late_s[best] || (field.late_s[index] === field.late_s[best] && field.behind[index] > field.behind[best]))) best = index;
   });
   return best;
 }

@@ -62,6 +62,7 @@ function begin() {
   draw();
   drawFindings(findings);
   drawCases(cases);
+  byId("more-groups").addEventListener("click", () => { allGroups = !allGroups; drawGroups(now.groups); });
   byId("share")?.addEventListener("click", shareIt);
   refreshHistory();
   look();

@@ -4,6 +4,8 @@ const MOST_SHOWN = 100;
 let shown = data, wanted = MOST_SHOWN;
 const recolour = () => {};
 
+const heardOf = (seconds) => (seconds < 3 ? "now" : `${age(seconds)} ago`);
+
 function row(job) {
   const cell = (name, text, className = "") => make("td", { textContent: text, className: `${className} ${text === "" ? "nothing" : ""}` });
   const named = (name, text, className) => { const one = cell(name, text, className); one.dataset.name = name; return one; };
@@ -14,14 +16,14 @@ function row(job) {
   const ranks = job.world && job.world !== job.ranks ? `${count(job.ranks)} of ${count(job.world)}` : count(job.ranks);
   return make("tr", {},
     first,
-    make("td", {}, make("span", { className: `stands-word ${job.stands}`, textContent: STANDS[job.stands] })),
+    make("td", {}, standsWord(make("span", {}), job, Math.max(0, Date.now() / 1000 - job.last_at))),
     named("ranks", job.gone ? `${ranks}, ${count(job.gone)} gone` : ranks, `number ${job.gone ? "found" : ""}`),
     named("step", count(job.step), "number"),
     named("steps/s", rate(job.steps_per_s), "number"),
     named("oldest call", job.open_s === null ? "" : age(job.open_s), "number"),
     named("findings", job.findings ? count(job.findings) : "", "number found"),
     named("cases", job.cases ? count(job.cases) : "", "number"),
-    named("heard of", `${age(Math.max(0, Date.now() / 1000 - job.last_at))} ago`, "number"),
+    named("heard of", heardOf(Date.now() / 1000 - job.last_at), "number"),
   );
 }
 

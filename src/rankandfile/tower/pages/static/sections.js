@@ -1,14 +1,12 @@
 // The parts of the page beside the field of ranks.
 
 function drawHead(now) {
-  const stands = byId("stands");
-  stands.className = `stands-word ${now.stands}`;
-  stands.textContent = now.stands === "still" ? `nothing has moved for ${age(now.still_s)}` : now.stands === "silent" ? `not heard of for ${age(now.at - Math.max(...now.nodes.map((one) => one.at), now.first_at))}` : STANDS[now.stands];
+  standsWord(byId("stands"), now, now.at - Math.max(now.first_at, ...now.nodes.map((one) => one.at)));
   const steps = now.low_step !== null && now.low_step !== now.step ? `${count(now.low_step)} to ${count(now.step)}` : count(now.step);
   const facts = [
     ["step", steps], ["steps/s", rate(now.steps_per_s)], ["collectives/s", rate(now.calls_per_s)],
     ["ranks", now.world && now.world !== now.ranks.rank.length ? `${count(now.ranks.rank.length)} of ${count(now.world)}` : count(now.ranks.rank.length)],
-    ["nodes", count(now.nodes.length)], ["running", age(Math.max(0, now.at - now.first_at))],
+    ["nodes", count(now.nodes.length)], ["watched for", age(Math.max(0, now.at - now.first_at))],
   ].filter(([, said]) => said !== "");
   fill(byId("numbers"), facts.map(([name, said]) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: said }))));
   const remarks = [], skewed = now.nodes.filter((one) => one.skew_s), codes = now.nodes.filter((one) => one.ended);
@@ -24,21 +22,32 @@ const named = (nodes) => `${nodes.slice(0, 5).map((one) => plain(one.name)).join
 
 function drawWorst() {
   const index = worst();
-  const button = make("button", { type: "button", textContent: index < 0 ? "" : `furthest behind: ${rankName(index)}, ${counted(field.behind[index], "collective")}` });
+  const late = index >= 0 && field.late_s[index] >= 0.02 ? `, others wait for ${age(field.late_s[index])}` : "";
+  const button = make("button", { type: "button", textContent: index < 0 ? "" : `furthest behind: ${rankName(index)}, ${counted(field.behind[index], "collective")}${late}` });
   button.addEventListener("click", goToWorst);
   fill(byId("worst"), index < 0 ? make("span", { className: "detail", textContent: "no rank is behind" }) : button);
 }
 
+// Groups in which somebody waits come first; a job of a thousand ranks has hundreds in which nobody does.
+
+const FEW_GROUPS = 12;
+let allGroups = false;
+
 function drawGroups(groups) {
-  fill(byId("group-rows"), groups.map((group) => make("tr", {},
+  const worstFirst = [...groups].sort((one, other) => other.late_s - one.late_s || other.behind - one.behind || (other.size ?? 0) - (one.size ?? 0));
+  const cell = (name, ...children) => { const one = make("td", {}, ...children); one.dataset.name = name; if (!children.join("")) one.className = "nothing"; return one; };
+  fill(byId("group-rows"), worstFirst.slice(0, allGroups ? undefined : FEW_GROUPS).map((group) => make("tr", {},
     make("td", {}, make("b", { textContent: plain(group.description || group.name) }), group.description && group.description !== group.name ? ` ${plain(group.name)}` : ""),
-    make("td", { className: "number", textContent: group.size && group.size !== group.seen ? `${count(group.seen)} of ${count(group.size)}` : count(group.seen) }),
-    make("td", { className: "number", textContent: group.last === group.first ? count(group.first) : `${count(group.last)} to ${count(group.first)}` }),
-    make("td", { className: "number", textContent: group.behind ? count(group.behind) : "" }),
-    make("td", { className: "number", textContent: group.waiting ? `${count(group.waiting)} for ${age(group.open_s)}` : "" }),
-    make("td", {}, ...(group.op ? [make("span", { textContent: plain(group.op) }), make("br"), ...frames(group.path)] : [])),
-    make("td", {}, ...(group.late ? [ranksButton(group.late), ` ${age(group.late_s)} late`] : [])),
+    cell("ranks", group.size && group.size !== group.seen ? `${count(group.seen)} of ${count(group.size)}` : count(group.seen)),
+    cell("collective", group.last === group.first ? count(group.first) : `${count(group.last)} to ${count(group.first)}`),
+    cell("behind", group.behind ? count(group.behind) : ""),
+    cell("waiting", group.waiting ? `${count(group.waiting)} for ${age(group.open_s)}` : ""),
+    cell("in", ...(group.op ? [make("span", { textContent: plain(group.op) }), " ", ...frames(group.path)] : [])),
+    cell("not come", ...(group.late ? [ranksButton(group.late), ` others wait for ${age(group.late_s)} at least`] : [])),
   )));
+  const more = byId("more-groups");
+  more.hidden = groups.length <= FEW_GROUPS;
+  more.textContent = allGroups ? "Fewer groups" : `All ${count(groups.length)} groups`;
 }
 
 function ranksButton(text) {
@@ -54,7 +63,7 @@ function ranksButton(text) {
 function drawFindings(found) {
   const lines = found.findings;
   byId("findings-count").textContent = lines.length ? count(lines.length) : "";
-  if (!lines.length) { fill(byId("findings-list"), make("p", { className: "note", textContent: "Nothing was found in this job." })); return; }
+  if (!lines.length) { fill(byId("findings-list"), make("p", { className: "note", textContent: "Its watchers have told of no finding." })); return; }
   fill(byId("findings-list"), lines.map(({ at, finding }) => make("article", { className: `finding ${finding.certainty} ${finding.over ? "over" : ""}` },
     make("header", {},
       make("h3", { textContent: plain(finding.words) }),

@@ -22,7 +22,14 @@ const ranksSaid = (text) => (/^\d+$/.test(text) ? `rank ${text}` : `ranks ${text
 const frameSaid = (frame) => `${plain(frame[0])}:${frame[1]} in ${plain(frame[2])}()`;
 const shortFrame = (frame) => `${plain(frame[0]).split("/").pop()}:${frame[1]}`;
 
-const STANDS = { moves: "moves", still: "stands still", silent: "silent", ended: "ended" };
+// How a job stands, in a word. One that moved a while ago is neither said to move nor to stand still.
+
+function standsWord(element, job, silentFor) {
+  const lately = job.stands === "moves" && job.still_s > 5;
+  element.className = `stands-word ${lately ? "" : job.stands}`;
+  element.textContent = lately ? `moved ${age(job.still_s)} ago` : { moves: "moves", still: `nothing has moved for ${age(job.still_s)}`, silent: `not heard of for ${age(silentFor)}`, ended: "ended" }[job.stands];
+  return element;
+}
 
 function fill(element, ...children) {
   element.replaceChildren(...children.flat().filter((one) => one !== null && one !== undefined && one !== ""));
