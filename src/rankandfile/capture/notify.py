@@ -30,6 +30,10 @@ class Notices:
     def hang(self, case: Path) -> None:
         self._send(_words(case), case)
 
+    def parted(self, words: str, case: Path) -> None:
+        """Ranks of a job that goes on have parted."""
+        self._send(words, case)
+
     def taken_back(self, case: Path) -> None:
         self._send("taken back: the job moves again, it was no hang", case)
 

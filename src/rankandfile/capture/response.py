@@ -17,9 +17,11 @@ from rankandfile.capture.launch.job import Job
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.together import Speaks, Told, confer
 from rankandfile.capture.revisions import Revisions, Stands, headline, publish
+from rankandfile.capture.sentinel import findings
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
+from rankandfile.model.digest import Finding
 from rankandfile.model.ranks import format_ranks
 
 Say = Callable[[str], None]
@@ -40,6 +42,10 @@ class Response:
         self._revisions = Revisions(case, stall, say)
         self._told_unreached = False
         self._stalled_calls: int | None = None
+        self.findings: list[Finding] = []
+        """Of the sentinel, so far: they go into every case."""
+        self.stops_after = False
+        """The job is to be ended as soon as it has been looked at."""
         self._ending = False
         """The job is ended by us: what its ranks call on their way out changes nothing."""
 
@@ -57,6 +63,23 @@ class Response:
         """Look why the job stands still. `noticed`: it was seen here, and not on another node only."""
         self._stall.tell(time.monotonic())
         self._start(lambda: self._to_stall(noticed))
+
+    def keep(self, told: Callable[[Path], None]) -> None:
+        """Ranks have parted, and the job goes on: keep the evidence of now."""
+        self._start(lambda: self._keep(told))
+
+    def _keep(self, told: Callable[[Path], None]) -> None:
+        self._case.knows(self._roster.told)
+        folder = self._case.of_stall(self._roster.now, stacks=False)
+        findings.write(folder, self.findings)
+        self._case.judge(folder, lambda: self._stall.told)
+        self._say(f"evidence of it: {folder}")
+        told(folder)
+
+    def _stop(self) -> None:
+        self._say("ending the job")
+        self._ending = True
+        self._job.end()
 
     def go_on(self) -> None:
         """To be called while the job runs: what has been said holds until there are more calls, or more evidence."""
@@ -94,6 +117,8 @@ class Response:
                 work()
             except Exception as error:
                 self._say(f"the diagnosis failed: {type(error).__name__}: {error}")
+            if self.stops_after and not self._ending:
+                self._stop()
 
         self._thread = threading.Thread(target=run)
         self._thread.start()
@@ -114,9 +139,7 @@ class Response:
         # Before the first call it may download or compile for a long time: nobody has said how long is too long.
         known = calls > 0 or self._stall.by_hand
         if wanted and known and self._stall.told:
-            self._say("ending the job")
-            self._ending = True
-            self._job.end()
+            self._stop()
 
     def _look_why(self, idle: bool, calls: int) -> bool | None:
         """Whether it is a hang; None where that is undetermined, False also where the job goes on."""
@@ -129,6 +152,7 @@ class Response:
             shutil.rmtree(self._slow, ignore_errors=True)
             self._slow = None
         folder = self._case.of_stall(self._roster.now, self._on_hang != "kill")
+        findings.write(folder, self.findings)
         moves = not self._stall.told
         said = (
             confer(nodes, folder / "evidence", alarm, self._say) if nodes is not None and alarm else Speaks()
@@ -213,6 +237,7 @@ class Response:
     def _tell_the_end(self, code: int) -> None:
         self._case.knows(self._roster.told)
         folder = self._case.of_end(self._roster.now, self._roster.calls == self._stalled_calls)
+        findings.write(folder, self.findings)
         nodes = self.nodes
         if nodes is not None and nodes.others():
             said = confer(nodes, folder / "evidence", nodes.alarm, self._say, ended=code)

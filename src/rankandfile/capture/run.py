@@ -24,6 +24,7 @@ from rankandfile.capture.live.rows import rows
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.where_to_meet import Meeting, place
 from rankandfile.capture.response import Response
+from rankandfile.capture.sentinel.duty import Duty, DutyWishes
 from rankandfile.capture.watch import processes
 from rankandfile.capture.watch.kernel import Kernel
 from rankandfile.capture.watch.rings import look
@@ -44,6 +45,14 @@ class Options:
     """`report`, `dump-and-kill` or `kill`."""
     meet: Meeting = "store"
     """Where the watchers of the job's nodes meet: a folder, the job's own `store`, or None for nowhere."""
+    watch: str = "observe"
+    """`off`, `observe` or `enforce`: whether ranks are compared while the job runs, and whether that may end it."""
+    on_desync: str = "report"
+    """`report` or `abort`."""
+    told: Callable[[str, Path], None] | None = None
+    """Gets the words and the case where ranks parted and the job goes on."""
+    tower: str | None = None
+    """Where reports are posted to."""
     metrics: Path | None = None
     """A textfile of how the job stands, kept while it runs."""
 
@@ -87,6 +96,12 @@ class _Watch:
         self._metrics, self._written = options.metrics, 0.0
         self._case = Case(options.wishes, say, logs, work / "dumps", env, kernel)
         self._response = Response(self._case, self._roster, self._stall, self._job, options.on_hang, say)
+        self._duty: Duty | None = None
+        if options.watch != "off":
+            wishes = DutyWishes(
+                options.watch == "enforce", options.on_desync == "abort", options.told, options.tower
+            )
+            self._duty = Duty(wishes, self._response, self._stall, say)
 
     def until_end(self) -> int:
         while (code := self._job.wait(POLL_S)) is None:
@@ -99,6 +114,9 @@ class _Watch:
         with contextlib.suppress(Exception):
             self._roster.look()
         self._response.end(code)
+        if self._duty is not None:
+            with contextlib.suppress(Exception):
+                self._duty.end(code)
         self._write_metrics(ended=True)
         if (shown := self._case.shown) is not None and (shown / "report.html").is_file():
             self._say(page(shown))
@@ -113,6 +131,8 @@ class _Watch:
         if (noticed or called) and not self._response.busy:
             self._response.begin(noticed)
         self._response.go_on()
+        if self._duty is not None:
+            self._duty.look(self._roster.seen)
         if time.monotonic() - self._written > METRICS_S:
             self._write_metrics()
 

@@ -39,9 +39,9 @@ class Stall:
         return self._fixed is not None
 
     def undecided(self) -> None:
-        """What was told led to no verdict: tell once more when it has lasted twice as long."""
+        """What was told led to no verdict: tell once more when it has lasted twice as long, if that is long."""
         if self._due is not None:
-            self._due = 2 * self._told_at
+            self._due = max(2 * self._told_at, self.patience)
 
     @property
     def patience(self) -> float:

@@ -38,6 +38,17 @@ class OnHang(str, Enum):
     kill = "kill"
 
 
+class Watch(str, Enum):
+    off = "off"
+    observe = "observe"
+    enforce = "enforce"
+
+
+class OnDesync(str, Enum):
+    report = "report"
+    abort = "abort"
+
+
 def run(
     command: Annotated[
         list[str], Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
@@ -84,6 +95,27 @@ def run(
             help="Tell of a hang: a web hook as Slack's, or a command that gets the same JSON on its standard input.",
         ),
     ] = None,
+    watch: Annotated[
+        Watch,
+        Option(
+            "--watch",
+            help="Compare the calls of all ranks while the job runs, outside of their processes. observe: tell, and "
+            "only say what would be done. enforce: do it.",
+        ),
+    ] = Watch.observe,
+    no_watch: Annotated[bool, Option("--no-watch", help="The same as --watch off.")] = False,
+    on_desync: Annotated[
+        OnDesync,
+        Option(
+            "--on-desync",
+            help="Where ranks make different calls under the same number. report: tell. abort: with --watch enforce, "
+            "end the job once its evidence is taken.",
+        ),
+    ] = OnDesync.report,
+    tower: Annotated[
+        str | None,
+        Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
+    ] = None,
     metrics: Annotated[
         Path | None,
         Option(
@@ -122,7 +154,11 @@ def run(
     )  # fmt: skip
     try:
         with told_as(f"cannot run {command[0]}"):
-            code = run(Options(command, wishes, stall, on_hang.value, _place(meet), metrics), _say)
+            options = Options(
+                command, wishes, stall, on_hang.value, _place(meet), "off" if no_watch else watch.value,
+                on_desync.value, notices.parted if notices else None, tower, metrics,
+            )  # fmt: skip
+            code = run(options, _say)
     finally:
         investigations.finish()
         if notices is not None:

@@ -1,0 +1,146 @@
+"""What `raf run` does with the sentinel: looks twice a second, tells each incident once, and acts where it may."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from rankandfile.capture.response import Response
+from rankandfile.capture.sentinel.digests import Reports
+from rankandfile.capture.sentinel.posting import Posting
+from rankandfile.capture.sentinel.ranks import Rank
+from rankandfile.capture.sentinel.sentinel import Sentinel
+from rankandfile.capture.watch.processes import environment
+from rankandfile.capture.watch.rings import Seen
+from rankandfile.capture.watch.stall import Stall
+from rankandfile.model.digest import Finding, Job
+
+#: Between two looks; how long a job must have stood still to be looked at as one that hangs; how long it must go on
+#: to be one that does not.
+LOOK_S, STILL_S, MOVES_S = 0.5, 1.5, 6.0
+#: Between two reports.
+REPORT_S = 1.0
+#: Lines about findings in so many seconds, and no more of one attempt: whatever is wrong, the first ones say it.
+RATE_S, MOST = 60.0, 5
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class DutyWishes:
+    enforce: bool = False
+    abort: bool = False
+    """End the job when ranks have parted; without `enforce`, only say that it would be ended."""
+    told: Callable[[str, Path], None] | None = None
+    tower: str | None = None
+
+
+class Duty:
+    """Called by the thread that watches; raises nothing that the watching does not expect."""
+
+    def __init__(self, wishes: DutyWishes, response: Response, stall: Stall, say: Say) -> None:
+        self._wishes, self._response, self._stall, self._say = wishes, response, stall, say
+        self.sentinel = Sentinel()
+        self._looked = self._reported = 0.0
+        self._posting = Posting(wishes.tower, say) if wishes.tower else None
+        self._reports: dict[str, Reports] = {}
+        self._new: list[Finding] = []
+        self._said: list[float] = []
+        self._waiting: list[tuple[float, Finding]] = []
+        """Told, and not looked into yet, with when."""
+
+    def look(self, seen: Sequence[Seen]) -> None:
+        now = time.monotonic()
+        if now - self._looked >= LOOK_S:
+            self._looked = now
+            for finding in self.sentinel.look(seen):
+                self._tell(finding, now)
+        if self._posting is not None and now - self._reported >= REPORT_S:
+            self._reported = now
+            self._report(self._posting)
+        if self._waiting and not self._response.busy:
+            self._look_into(now)
+
+    def end(self, code: int) -> None:
+        """The job has ended."""
+        if self._posting is not None:
+            self._report(self._posting, code)
+
+    def _report(self, posting: Posting, ended: int | None = None) -> None:
+        """One for each program; findings go with the first."""
+        for name, ranks in self.sentinel.ranks.programs().items():
+            first = min(ranks.values(), key=lambda one: one.rank)
+            reports = self._reports.get(name)
+            if reports is None or reports.job.attempt != first.seen.attempt:
+                reports = self._reports[name] = Reports(_job(name, first), os.uname().nodename)
+            posting.post(reports.of(ranks, self._new, ended))
+            self._new = []
+        if ended is not None:
+            posting.finish()
+
+    def _tell(self, finding: Finding, now: float) -> None:
+        action = ""
+        if self._wishes.abort and finding.kind == "desync":
+            action = "ended the job" if self._wishes.enforce else "would have ended the job"
+        finding = msgspec.structs.replace(finding, action=action)
+        self._response.findings.append(finding)
+        self._new.append(finding)
+        self._said = [at for at in self._said if now - at < RATE_S]
+        if len(self._said) >= MOST:
+            return
+        self._said.append(now)
+        self._say(f"{finding.words} ({finding.certainty})")
+        if action and not self._wishes.enforce:
+            self._say("with --watch enforce the job would be ended now")
+        self._waiting.append((now, finding))
+
+    def _look_into(self, now: float) -> None:
+        """At once where the job stands still, as at any that hangs; or when it is clear that it goes on."""
+        if self._stall.told:
+            self._waiting.clear()  # it is being looked at, or was
+        elif self._stall.still(now) >= STILL_S:
+            self._response.begin(noticed=True)
+        elif now - self._waiting[0][0] >= MOVES_S:
+            words = self._waiting[0][1].words
+            told = self._wishes.told
+            self._response.keep(lambda folder: told(words, folder) if told is not None else None)
+        else:
+            return
+        self._response.stops_after |= any(one.action == "ended the job" for _, one in self._waiting)
+        self._waiting.clear()
+
+
+def _job(program: str, first: Rank) -> Job:
+    """The same on all nodes where these were told where to meet; else it is this node's own."""
+    head = first.tail.header
+    own = (
+        ""
+        if program.strip("\0") and "parent" not in program
+        else f"{os.uname().nodename} {first.seen.started}"
+    )
+    told = environment(first.seen.pid)
+    name = told.get("SLURM_JOB_NAME") or told.get("TORCHELASTIC_RUN_ID", "")
+    return Job(
+        id=hashlib.sha256(f"{program}\0{own}".encode()).hexdigest()[:16],
+        name=name if name and name != "none" else _program_of(first.seen.pid),
+        attempt=first.seen.attempt,
+        world=max(head.world, 0) if head is not None else 0,
+        started=head.wall_ns / 1e9 if head is not None else 0.0,
+    )
+
+
+def _program_of(pid: int) -> str:
+    """The script that a process runs."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+    except OSError:
+        return ""
+    return next((word.rpartition("/")[2] for word in words[1:] if word and not word.startswith("-")), "")[
+        :400
+    ]

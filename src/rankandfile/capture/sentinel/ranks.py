@@ -1,0 +1,157 @@
+"""The ranks of this node, by their rings: read again and again, each keeps what it called in each group."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rankandfile.capture.sentinel.history import Call, History
+from rankandfile.capture.sentinel.tail import Tail
+from rankandfile.capture.sentinel.words import Reading, number_of
+from rankandfile.capture.watch.processes import environment
+from rankandfile.capture.watch.rings import Seen
+from rankandfile.model.digest import Group
+from rankandfile.model.ranks import format_ranks
+from rankandfile.wire import layout
+from rankandfile.wire.layout import Record
+
+#: What all ranks of a program were told alike, and those of another one beside it were not.
+_TOLD = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "WORLD_SIZE")
+
+
+@dataclass
+class Rank:
+    """One process."""
+
+    rank: int
+    tail: Tail
+    reading: Reading
+    seen: Seen
+    program: str
+    groups: dict[str, History] = field(default_factory=dict)
+    """By the id of the group."""
+    told: dict[str, Group] = field(default_factory=dict)
+    members: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    newest: Record | None = None
+    """Its newest call."""
+    pulse: Record | None = None
+    moved: float = 0.0
+    calls: int = 0
+    step: int = 0
+    _ids: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """By number in the ring: the group, and how many calls were made on those of its name before."""
+
+    def look(self, now: float) -> None:
+        """Raises OSError where the ring is gone."""
+        new = self.tail.read()
+        if self.tail.over:
+            self.moved = now
+        for record in new:
+            if record.kind == layout.PULSE:
+                self.pulse = record
+                continue
+            self.moved, self.step = now, record.step
+            if record.kind == layout.CALL:
+                self.calls += 1
+                self.newest = record
+                self._add(record)
+        for record, _ in self.tail.over:
+            if record.group in self._ids and not record.flags & layout.P2P:
+                group, before = self._ids[record.group]
+                self.groups[group].end(before + record.seq)
+
+    def _add(self, record: Record) -> None:
+        if record.flags & layout.P2P or not self._known(record.group):
+            return
+        group, before = self._ids[record.group]
+        asked, came = self.reading.asked(record), self.reading.came(record.stack)
+        self.groups[group].add(
+            before + record.seq,
+            Call(
+                asked.number, came.number, record.stack, record.wall_ns, record.thread, asked.words,
+                bool(record.flags & layout.CAPTURED),
+            ),
+        )  # fmt: skip
+
+    def _known(self, number: int) -> bool:
+        """Not a group whose members are not told: it could be any of its name."""
+        if number not in self._ids:
+            row = self.tail.table.get(layout.GROUP, {}).get(number)
+            if row is None or len(row) < 6 or not isinstance(row[2], list) or not row[2]:
+                return False
+            name, description, members = str(row[0]), str(row[1]), tuple(map(int, row[2]))
+            group = f"{number_of((name, members)):014x}"
+            # A group that is destroyed and made anew can get the same name, and is counted from the start.
+            before = self.groups.setdefault(group, History()).last
+            self._ids[number] = group, before
+            self.members[group] = members
+            self.told[group] = Group(
+                id=group, name=name, description=description, size=len(members), members=format_ranks(members)
+            )
+        return True
+
+    def place(self, record: Record) -> tuple[str, int] | None:
+        """The group of a call, and its number there."""
+        if record.group not in self._ids:
+            return None
+        group, before = self._ids[record.group]
+        return group, before + record.seq
+
+    def step_words(self) -> str:
+        row = self.tail.table.get(layout.TEXT, {}).get(self.step) if self.step else None
+        return str(row[0]) if row else ""
+
+
+@dataclass
+class Ranks:
+    """All that record on this node."""
+
+    known: dict[tuple[int, int], Rank] = field(default_factory=dict)
+    """By process."""
+
+    def look(self, seen: Iterable[Seen], now: float) -> None:
+        there = {
+            (one.pid, one.started): one for one in seen if one.rank >= 0 and one.path.name.endswith(".ring")
+        }
+        for key in self.known.keys() - there.keys():
+            del self.known[key]
+        for key, one in there.items():
+            rank = self.known.get(key)
+            if rank is None or rank.seen.path != one.path or rank.rank != one.rank:
+                tail = Tail(one.path)
+                rank = self.known[key] = Rank(one.rank, tail, Reading(tail.table), one, _program(one.pid))
+            rank.seen = one
+            with contextlib.suppress(OSError):
+                rank.look(now)
+
+    def programs(self) -> dict[str, dict[int, Rank]]:
+        """Ranks that belong together, by rank. A node can run several programs, beside or after each other."""
+        found: dict[str, list[Rank]] = {}
+        for rank in self.known.values():
+            if rank.tail.header is not None:
+                found.setdefault(rank.program or f"parent {rank.tail.header.parent}", []).append(rank)
+        return {name: one for name, those in found.items() if (one := _at_once(those))}
+
+
+def _program(pid: int) -> str:
+    """Empty where nothing tells."""
+    told = environment(pid)
+    return "\0".join(told.get(name, "") for name in _TOLD) if told.get("MASTER_PORT") else ""
+
+
+def _at_once(ranks: Sequence[Rank]) -> dict[int, Rank]:
+    """Without those that had ended before others began: they are of a run before this one."""
+    heads = {id(rank): rank.tail.header for rank in ranks}
+    begun = max((head.wall_ns for head in heads.values() if head is not None), default=0)
+    there = [
+        rank
+        for rank in ranks
+        if (head := heads[id(rank)]) is not None and (rank.seen.lives or head.beat_ns >= begun)
+    ]
+    by_rank: dict[int, Rank] = {}
+    for rank in there:
+        if rank.rank in by_rank:
+            return {}  # two processes say that they are the same rank: who is compared with whom?
+        by_rank[rank.rank] = rank
+    return by_rank

@@ -1,0 +1,129 @@
+"""Compares the ranks of this node again and again: what their rings hold now goes in, new findings come out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rankandfile.capture.sentinel import telling
+from rankandfile.capture.sentinel.history import History
+from rankandfile.capture.sentinel.parting import Pair, Parted, differing
+from rankandfile.capture.sentinel.ranks import Rank, Ranks
+from rankandfile.capture.sentinel.waits import Lasts, Waits, cycle, missing
+from rankandfile.capture.watch.rings import Seen
+from rankandfile.model.digest import Finding
+from rankandfile.wire import layout
+
+#: How long a rank must have stood in a call before anything follows from it; how long the other members of a group have
+#: for coming to a call of which two are known to differ.
+STANDS_S, OTHERS_S = 1.0, 1.0
+
+
+@dataclass
+class _Group:
+    """What is remembered of one group from look to look."""
+
+    agreed: dict[int, int] = field(default_factory=dict)
+    pairs: dict[int, Pair] = field(default_factory=dict)
+    looked: tuple[tuple[int, int], ...] = ()
+    parted_at: float = 0.0
+    told: bool = False
+
+
+@dataclass
+class _Program:
+    """What is remembered of one program."""
+
+    processes: dict[int, int] = field(default_factory=dict)
+    groups: dict[str, _Group] = field(default_factory=dict)
+    cycle: tuple[tuple[int, str, int], ...] = ()
+    told: set[str] = field(default_factory=set)
+
+
+class Sentinel:
+    """Fed with what the rings show; tells each incident once."""
+
+    def __init__(self) -> None:
+        self.ranks = Ranks()
+        self._programs: dict[str, _Program] = {}
+
+    def look(self, seen: Iterable[Seen], now: float | None = None) -> list[Finding]:
+        now = time.time() if now is None else now
+        self.ranks.look(seen, now)
+        found: list[Finding] = []
+        for name, ranks in self.ranks.programs().items():
+            program = self._programs.setdefault(name, _Program())
+            processes = {rank: one.seen.pid for rank, one in ranks.items()}
+            if any(processes.get(rank, pid) != pid for rank, pid in program.processes.items()):
+                program = self._programs[name] = _Program()  # ranks were started anew
+            program.processes.update(processes)
+            found += self._partings(program, ranks, now)
+            found += self._stuck(program, ranks, now)
+        return found
+
+    def _partings(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
+        found = []
+        for group, histories in _by_group(ranks).items():
+            state = program.groups.setdefault(group, _Group())
+            looked = tuple((rank, one.last) for rank, one in histories.items())
+            if state.told or (looked == state.looked and not state.parted_at):
+                continue
+            state.looked = looked
+            parted = differing(histories, state.agreed, state.pairs)
+            if parted is None:
+                continue
+            state.parted_at = state.parted_at or now
+            if not _all_there(parted, group, ranks) and now - state.parted_at < OTHERS_S:
+                continue
+            state.told = True
+            found.append(telling.desync(parted, group, ranks, now))
+        return found
+
+    def _stuck(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
+        waits = [wait for one in ranks.values() if (wait := _waits(one, now)) is not None]
+        members = {group: told for one in ranks.values() for group, told in one.members.items()}
+        lasts: Lasts = {group: {rank: one.last for rank, one in by_rank.items()}
+                        for group, by_rank in _by_group(ranks).items()}  # fmt: skip
+        gone = {rank for rank, one in ranks.items() if not one.seen.lives}
+        here = [wait for wait in waits if not program.groups.get(wait.group, _Group()).told]
+        found = [telling.missing(one, ranks, now) for one in missing(here, members, lasts, gone)]
+        # Who is not on this node may have come: only calls whose members are all here can be judged here.
+        local = [wait for wait in here if set(members.get(wait.group, ())) <= ranks.keys()]
+        ring = cycle(local, members, lasts)
+        told = tuple((wait.rank, wait.group, wait.number) for wait in ring)
+        if ring and told == program.cycle:
+            found.append(telling.order(ring, ranks, now))
+        program.cycle = told
+        new = [one for one in found if one.id not in program.told]
+        program.told |= {one.id for one in new}
+        return new
+
+
+def _by_group(ranks: Mapping[int, Rank]) -> dict[str, dict[int, History]]:
+    found: dict[str, dict[int, History]] = {}
+    for rank, one in sorted(ranks.items()):
+        for group, history in one.groups.items():
+            found.setdefault(group, {})[rank] = history
+    return found
+
+
+def _all_there(parted: Parted, group: str, ranks: Mapping[int, Rank]) -> bool:
+    """All members that can still come have come to the call."""
+    members = next(one.members[group] for one in ranks.values() if group in one.members)
+    there = {rank for side, _ in parted.sides for rank in side}
+    return all(rank in there for rank in members if rank not in ranks or ranks[rank].seen.lives)
+
+
+def _waits(one: Rank, now: float) -> Waits | None:
+    """The call that a rank's newest record says it stands in, on the host."""
+    newest = one.newest
+    if newest is None or newest.number not in one.tail.open or newest.flags & layout.P2P:
+        return None
+    place = one.place(newest)
+    since = newest.wall_ns / 1e9
+    if place is None or not one.seen.lives or now - max(since, one.moved) < STANDS_S:
+        return None
+    alone = all(history.calls[-1].thread == newest.thread for history in one.groups.values() if history.calls)
+    waits_there = newest.flags & (layout.SYNC | layout.ON_DEVICE) == layout.SYNC
+    return Waits(one.rank, *place, since, waits_there and alone)
