@@ -44,7 +44,9 @@ class Running:
     url: str
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Any:
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=dict(headers or {}))) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(self.url + path, headers=dict(headers or {}))
+        ) as answer:
             return json.loads(answer.read())
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str] = MSGPACK) -> int:
