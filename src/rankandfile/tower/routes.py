@@ -128,7 +128,7 @@ ROUTES = (
     ),
     Route(path=f"{_JOB}/cases", call=asks.cases, gives=told.Cases, told="Cases of the job, the newest first."),
     Route(
-        path=f"{_JOB}/cases/{{case}}/diagnosis", call=asks.case_diagnosis, gives=dict[str, object],
+        path=f"{_JOB}/cases/{{case}}/diagnosis", call=asks.case_diagnosis, gives=dict[str, Any],
         told="The diagnosis of a case, as `raf diagnose --format json` prints it.",
     ),
     Route(
@@ -145,7 +145,7 @@ ROUTES = (
         told="Whether the tower and its store answer.",
     ),
     Route(path="/metrics", call=metrics, media="text/plain", told="Numbers for Prometheus."),
-    Route(path="/openapi.json", call=description, gives=dict[str, object], told="This document.", open=True),
+    Route(path="/openapi.json", call=description, gives=dict[str, Any], told="This document.", open=True),
     Route(path="/", call=pages.jobs, told="The list of jobs.", is_api=False),
     Route(path="/jobs/{job}", call=pages.job, told="A job.", is_api=False),
     Route(path="/jobs/{job}/cases/{case}", call=asks.case_page, told="The page of a case.", is_api=False),
