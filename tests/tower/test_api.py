@@ -137,8 +137,8 @@ def test_events_tell_what_has_come(tmp_path: Path) -> None:
         other = Store(engine_at(str(tmp_path / "one.db"), Settings()))
         pulse = Pulse(store, Settings())
         mine, all_of_them = pulse.join("j"), pulse.join(None)
+        await pulse.begin()
         beat = asyncio.ensure_future(pulse.beat())
-        await asyncio.sleep(0.8)
         for job in ("j", "k"):
             row = FindingRow(name="f", at=1.0, kind="desync", body=b"{}")
             await other.write(lambda session, job=job, row=row: writes.add_finding(session, job, row, 9))  # type: ignore[misc]

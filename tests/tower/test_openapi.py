@@ -64,7 +64,7 @@ def test_answers_are_what_their_schemas_say(client: TestClient, path: str) -> No
     assert json.dumps(answer.json())
 
 
-@pytest.mark.slow
+@pytest.mark.lab
 @pytest.mark.filterwarnings("ignore")
 def test_any_request_gets_an_answer_that_is_described(client: TestClient) -> None:
     schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)

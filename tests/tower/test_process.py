@@ -90,9 +90,12 @@ def test_slow_and_vanished_readers_hold_nobody_up(tmp_path: Path) -> None:
         until(lambda: listeners() == 1)
         job = Ranks("j", began=time.time() - 9)
         assert tower.post("/v1/reports", packed(job.report(0, time.time()))) == 200
+        streams[39].settimeout(60)
         heard = b""
         while b"event: digests" not in heard:
-            heard += streams[39].recv(4096)
+            came = streams[39].recv(4096)
+            assert came, heard
+            heard += came
         for stream in (streams[39], slow):
             stream.close()
 

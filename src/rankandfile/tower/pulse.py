@@ -41,7 +41,7 @@ class Pulse:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store, self._most = store, settings.most_listeners
         self._listeners: set[Listener] = set()
-        self._seen: tuple[int, int] | None = None
+        self._seen = (0, 0)
 
     def __len__(self) -> int:
         return len(self._listeners)
@@ -61,23 +61,23 @@ class Pulse:
         for listener in self._listeners:
             listener.tell(job, kind)
 
+    async def begin(self) -> None:
+        """Before anybody can send anything: what is there by now is no news. Raises Refused."""
+        self._seen = await self._store.read(reads.newest_numbers)
+
     async def beat(self) -> None:
         """For as long as the tower runs."""
         while True:
-            await asyncio.sleep(_LOOK_S)
-            if not self._listeners:
-                self._seen = None
-                continue
+            # Also while nobody listens: who joins is told of everything that comes from then on.
             with contextlib.suppress(Refused):
                 await self._look()
+            await asyncio.sleep(_LOOK_S)
 
     async def _look(self) -> None:
-        if self._seen is None:
-            self._seen = await self._store.read(reads.newest_numbers)
-            return
         seen = self._seen
         newest = await self._store.read(reads.newest_numbers)
         if newest != seen:
-            for job, kind in await self._store.read(lambda session: reads.heard_of_since(session, *seen)):
-                self.tell(job, kind)
+            if self._listeners:
+                for job, kind in await self._store.read(lambda session: reads.heard_of_since(session, *seen)):
+                    self.tell(job, kind)
             self._seen = newest

@@ -71,6 +71,7 @@ async def opened(settings: Settings, engine: Engine) -> AsyncIterator[Tower]:
             # Nobody else reads what a tower on this file was reading when it ended.
             await store.write(writes.release_cases)
         tower = Tower(settings, store, secret)
+        await tower.pulse.begin()
         beside = [
             asyncio.ensure_future(one)
             for one in (tower.pulse.beat(), tower.reader.read_all(), tower.forget())
