@@ -54,7 +54,9 @@ def test_who_holds_up_a_job_is_seen_in_its_ranks_and_groups(client: TestClient) 
         tell(client, job.report(node, NOW))
     now = client.get("/api/v1/jobs/stuck").json()
     assert now["stands"] == "still" and now["still_s"] == pytest.approx(40, abs=1)
-    assert [rank for rank, late in zip(now["ranks"]["rank"], now["ranks"]["late_s"]) if late > 30] == [11]
+    assert [
+        rank for rank, late in zip(now["ranks"]["rank"], now["ranks"]["late_s"], strict=True) if late > 30
+    ] == [11]
     assert now["ranks"]["state"][11] == "gone"
     worst = max(now["groups"], key=lambda group: group["late_s"])
     assert (worst["late"], worst["description"], worst["waiting"]) == ("11", "data_parallel", 15)
@@ -173,7 +175,7 @@ def test_old_history_gets_coarser_then_goes_and_jobs_go_whole(tmp_path: Path) ->
     report = Ranks("j").report(0, NOW)
     for job, began in (("j", 200), ("old", 9000)):
         writes.heard_of(session, job, "", NOW - began, 99)
-        for ago in range(0, 200):
+        for ago in range(200):
             at = NOW - began + ago
             writes.add_post(
                 session, Post(job=job, sender="n", at=at, body=kept.kept(report)), kept.told(report)

@@ -97,7 +97,8 @@ def test_a_link_ends_and_a_new_token_ends_all(monkeypatch: pytest.MonkeyPatch) -
     assert Door(Settings(token=TOKEN + "2"), "secret").shared_job(link) is None
     assert Door(Settings(token=TOKEN), "other").shared_job(link) is None
     assert door.shared_job(door.sign_in(TOKEN) or "") is None
-    monkeypatch.setattr(time, "time", lambda now=time.time() + 200: now)
+    later = time.time() + 200
+    monkeypatch.setattr(time, "time", lambda: later)
     assert door.shared_job(link) is None
 
 

@@ -144,6 +144,7 @@ def test_the_first_paint_of_a_thousand_ranks_needs_no_second_answer(tmp_path: Pa
             cells = seen.page.evaluate(
                 "(() => { const c = document.getElementById('heat'); const d = c.getContext('2d')"
                 ".getImageData(0, 0, c.width, c.height).data; const s = new Set();"
-                " for (let i = 0; i < d.length; i += 4) s.add(d[i] * 65536 + d[i + 1] * 256 + d[i + 2]); return s.size; })()"
+                " for (let i = 0; i < d.length; i += 4) s.add(d[i] * 65536 + d[i + 1] * 256 + d[i + 2]);"
+                " return s.size; })()"
             )
             assert cells > 2, "late ranks have a colour of their own"

@@ -14,20 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
-from support.capture.waiting import until
 
 from rankandfile.model.digest import Report, packed
 from rankandfile.own_python import own_python
 from rankandfile.tower.app import application
 from rankandfile.tower.settings import Settings
 from rankandfile.tower.store.store import engine_at
+from support.capture.waiting import until
 
+PLAIN = Settings()
 MSGPACK = {"Content-Type": "application/msgpack"}
 HERE = "http://127.0.0.1"
 
 
 @contextmanager
-def tower(store: str | Path, settings: Settings = Settings(), **client: Any) -> Iterator[TestClient]:
+def tower(store: str | Path, settings: Settings = PLAIN, **client: Any) -> Iterator[TestClient]:
     app = application(settings, lambda: engine_at(str(store), settings))
     with TestClient(app, base_url=HERE, follow_redirects=False, **client) as found:
         yield found
