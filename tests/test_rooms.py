@@ -15,7 +15,7 @@ import rankandfile
 PACKAGE = Path(rankandfile.__file__).parent
 
 ANALYSIS = {"model", "evidence", "reason", "source", "doctor", "render"}
-EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "cli"}
+EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "tower", "cli"}
 
 #: What has no room because every room may import it: the listing of a folder's files, the way to start a Python.
 EVERYBODYS = {"listing", "own_python"}
@@ -32,11 +32,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api": ANALYSIS | {"pipeline"},
     "agent": ANALYSIS | {"pipeline"},
     "capture": {"model", "evidence", "reason", "wire"},
+    "tower": {"model", "capture", "render"},
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
     "pytest_plugin": {"capture", "runtime"},
     "wire": set(),
-    "lab": EVERYTHING - {"cli"},
+    "lab": EVERYTHING - {"cli", "tower"},
     "cli": EVERYTHING - {"cli"} | {"lab"},
 }
 

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,12 +48,15 @@ class Answer(NamedTuple):
         )
 
 
-def diagnose(case: Path, source: Path | None, unicode: bool, width: int) -> Answer:
-    """Diagnose `case/evidence`, writing `diagnosis.json` and `report.html` beside it."""
+def diagnose(
+    case: Path, source: Path | None, unicode: bool, width: int, options: Sequence[str] = ()
+) -> Answer:
+    """Diagnose `case/evidence`, writing `diagnosis.json` and `report.html` beside it. `options` are more of the
+    command's own."""
     command = ["diagnose", str(case / "evidence"), "--jobs", "1"]
     command += ["--output", str(case / "diagnosis.json"), "--report", str(case / "report.html")]
     command += ["--src", str(source)] if source is not None else []
-    command += ["--unicode" if unicode else "--no-unicode"]
+    command += ["--unicode" if unicode else "--no-unicode", *options]
     env = {**os.environ, "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"}
     try:
         process = _start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)

@@ -40,13 +40,20 @@ class Watched:
 @contextmanager
 def watched(browser: Any, path: Path, **context: Any) -> Iterator[Watched]:
     """The page opened from the disk, with everything noted that it says or asks for."""
+    with watched_at(browser, path.as_uri(), **context) as found:
+        yield found
+
+
+@contextmanager
+def watched_at(browser: Any, url: str, **context: Any) -> Iterator[Watched]:
+    """The same of a page at an address."""
     opened = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
     page = opened.new_page()
     found = Watched(page)
     page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: found.complaints.append(f"exception: {error}"))
     page.on("request", lambda request: found.requests.append(request.url))
-    page.goto(path.as_uri())
+    page.goto(url)
     page.wait_for_selector("html[data-ready=yes]")
     try:
         yield found
