@@ -38,6 +38,11 @@ class OnHang(str, Enum):
     kill = "kill"
 
 
+class OnPlan(str, Enum):
+    off = "off"
+    enforce = "enforce"
+
+
 def run(
     command: Annotated[
         list[str], Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
@@ -92,6 +97,14 @@ def run(
             help="Keep a textfile for Prometheus' node exporter: hang, cause, and how far each rank is behind.",
         ),
     ] = None,
+    plan: Annotated[
+        OnPlan,
+        Option(
+            "--plan",
+            help="enforce: a collective that is new to a rank, or that was decided one way or the other before, is "
+            "compared with the other ranks' before it is issued; who goes another way ends the job.",
+        ),
+    ] = OnPlan.off,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
@@ -122,7 +135,9 @@ def run(
     )  # fmt: skip
     try:
         with told_as(f"cannot run {command[0]}"):
-            code = run(Options(command, wishes, stall, on_hang.value, _place(meet), metrics), _say)
+            code = run(
+                Options(command, wishes, stall, on_hang.value, _place(meet), metrics, plan.value), _say
+            )
     finally:
         investigations.finish()
         if notices is not None:

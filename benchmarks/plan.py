@@ -1,0 +1,180 @@
+"""What a plan costs, and how soon it ends a job whose ranks part.
+
+    python benchmarks/plan.py cost            # a step of 100 ms at 8 ranks, with and without
+    python benchmarks/plan.py lab [NAME...]   # the lab's programs of ranks on different paths, and their healthy twins
+
+Ranks are processes on this machine, over gloo. A step of the first waits for 100 ms in place of computing, so that it
+can be had for 8 ranks on two processors; what a plan costs takes processor time beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from rankandfile.lab import catalog
+from rankandfile.lab.ranks import Ranks, free_port
+from rankandfile.lab.scenario import Scenario
+from rankandfile.lab.source_tree import ScenarioError, build, locate
+from rankandfile.model.causes import CAUSES
+
+RANKS, STEP_S, CALLS, STEPS = 8, 0.1, 20, 60
+_LEFT = re.compile(r"ranks? ([\d,-]+) left the plan(?: at ([\d:.]+))?")
+
+
+def as_rank() -> None:
+    """On one of several ranks: seconds per step, its calls and decisions without the wait."""
+    import torch
+    import torch.distributed as dist
+
+    from rankandfile.control import Plan
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", timeout=timedelta(seconds=120))
+    ones = torch.ones(1)
+    took: dict[str, list[float]] = {"plain": [], "held": [], "held and decided": []}
+
+    def step() -> None:
+        time.sleep(STEP_S)
+        for _ in range(CALLS):
+            dist.all_reduce(ones)
+
+    def timed(kind: str) -> None:
+        begin = time.perf_counter()
+        if kind == "plain":
+            step()
+        elif kind == "held":
+            with held.step(0):
+                step()
+        else:
+            with decided.step(0, stop=False):
+                step()
+        took[kind].append(time.perf_counter() - begin)
+
+    for _ in range(STEPS):
+        timed("plain")
+    held = Plan()
+    for _ in range(STEPS):
+        timed("held")
+    decided = Plan(stop="any")
+    for _ in range(STEPS):
+        timed("held and decided")
+    if dist.get_rank() == 0:
+        print("|".join(f"{kind}:{statistics.median(times[5:])}" for kind, times in took.items()))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def cost() -> None:
+    environment = {**os.environ, "WORLD_SIZE": str(RANKS), "MASTER_ADDR": "127.0.0.1", "RAF_NATIVE": "0"}
+    environment |= {"MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, __file__, "rank"],
+            env={**environment, "RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(RANKS)
+    ]
+    told = [one.communicate()[0] for one in ranks][0]
+    times = {kind: float(value) for kind, _, value in (part.rpartition(":") for part in told.strip().split("|"))}
+    print(f"a step of {STEP_S * 1e3:.0f} ms and {CALLS} all_reduces, {RANKS} ranks, {os.cpu_count()} processors")
+    print("| step | median, ms | more than plain |\n| --- | ---: | ---: |")
+    for kind, value in times.items():
+        print(f"| {kind} | {value * 1e3:.2f} | {(value / times['plain'] - 1) * 100:+.2f} % |")
+
+
+def lab(names: list[str]) -> None:
+    chosen = [catalog.get(name) for name in names] or [
+        one
+        for one in catalog.scenarios()
+        if one.cause in CAUSES and CAUSES[one.cause].family == "paths" and one.hang and not one.needs
+    ]
+    print("| program | ended after | rank | line | healthy twin |\n| --- | ---: | --- | --- | --- |", flush=True)
+    for scenario in chosen:
+        print(f"| {scenario.name} | {_hanging(scenario)} | {_twin(scenario)} |", flush=True)
+
+
+def _hanging(scenario: Scenario) -> str:
+    with tempfile.TemporaryDirectory(prefix="plan-") as folder:
+        ended, log, src = _run(scenario, Path(folder), fixed=False)
+        found = _LEFT.search(log)
+        if not ended:
+            return "**hangs** | | "
+        if "out of plan" not in log and "OutOfPlan" not in log:
+            return "by itself | | "
+        if found is None:
+            return "told, nobody blamed | | "
+        culprits = {f"{rank}" for rank in scenario.culprits}
+        who = "right" if found[1] in {",".join(sorted(culprits)), *culprits} else f"**{found[1]}**"
+        return f"{_after(found[2], ended)} | {who} | {_line(scenario, log, src)}"
+
+
+def _after(clock: str | None, ended: float) -> str:
+    if clock is None:
+        return "?"
+    day = datetime.fromtimestamp(ended)
+    at = datetime.strptime(clock, "%H:%M:%S.%f").replace(year=day.year, month=day.month, day=day.day)
+    return f"{(day - at).total_seconds():.1f} s"
+
+
+def _line(scenario: Scenario, log: str, src: Path) -> str:
+    """Whether the call that the rank was about to make is the one in which the truth has it parted."""
+    told = re.search(r"ranks? [\d,-]+: .*", log)
+    words = told[0] if told else ""
+    wanted = [
+        place
+        for cohort in scenario.divergence.cohorts
+        if set(cohort.ranks) & set(scenario.culprits) and cohort.at is not None
+        for place in [locate(cohort.at, src, scenario.name)]
+    ]
+    if scenario.location is not None:
+        wanted.append(locate(scenario.location, src, scenario.name))
+    seen = any(f"{Path(place.file).name}:{place.line}" in log for place in wanted)
+    return "right" if seen else words.partition(": ")[2][:70]
+
+
+def _twin(scenario: Scenario) -> str:
+    with tempfile.TemporaryDirectory(prefix="plan-") as folder:
+        ended, log, _ = _run(scenario, Path(folder), fixed=True)
+    if not ended:
+        return "**hangs**"
+    return "**stopped**" if "out of plan" in log or "OutOfPlan" in log else "ran to its end"
+
+
+def _run(scenario: Scenario, job: Path, fixed: bool) -> tuple[float, str, Path]:
+    """When its last rank ended (0 where it did not), what it wrote, and its sources."""
+    control, src = job / "control", job / "src"
+    control.mkdir()
+    build(scenario, src, fixed=fixed)
+    command = [sys.executable, "-m", "rankandfile", "run", "--plan", "enforce", "--stall", "40"]
+    ended = 0.0
+    with Ranks(scenario, src, control, twin=fixed, under=[*command, "--out", str(job / "case"), "--"]) as ranks:
+        until = time.monotonic() + scenario.limit_s
+        while time.monotonic() < until and not ended:
+            time.sleep(0.02)
+            if len(ranks.exits()) == scenario.world_size or ranks.over:
+                ended = time.time()
+    texts = [path.read_text(errors="replace") for path in sorted(control.glob("*.log"))]
+    return ended, "\n".join(texts), src
+
+
+if __name__ == "__main__":
+    what = sys.argv[1] if sys.argv[1:] else "cost"
+    if what == "rank":
+        as_rank()
+    elif what == "lab":
+        try:
+            lab(sys.argv[2:])
+        except ScenarioError as error:
+            raise SystemExit(str(error)) from error
+    else:
+        cost()
