@@ -9,6 +9,7 @@ can be had for 8 ranks on two processors; what a plan costs takes processor time
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import statistics
@@ -26,48 +27,53 @@ from rankandfile.lab.source_tree import ScenarioError, build, locate
 from rankandfile.model.causes import CAUSES
 
 RANKS, STEP_S, CALLS, STEPS = 8, 0.1, 20, 60
-_LEFT = re.compile(r"ranks? ([\d,-]+) left the plan(?: at ([\d:.]+))?")
+_LEFT = re.compile(r"ranks? ([\d,-]+) left the plan(?: at ([\d:]+\.\d+))?")
 
 
 def as_rank() -> None:
-    """On one of several ranks: seconds per step, its calls and decisions without the wait."""
+    """On one of several ranks; the first prints the medians of each kind of step, of both clocks."""
     import torch
     import torch.distributed as dist
 
     from rankandfile.control import Plan
+    from rankandfile.runtime.recorder import current
 
     torch.set_num_threads(1)
     dist.init_process_group("gloo", timeout=timedelta(seconds=120))
     ones = torch.ones(1)
-    took: dict[str, list[float]] = {"plain": [], "held": [], "held and decided": []}
 
     def step() -> None:
         time.sleep(STEP_S)
         for _ in range(CALLS):
             dist.all_reduce(ones)
 
-    def timed(kind: str) -> None:
-        begin = time.perf_counter()
-        if kind == "plain":
-            step()
-        elif kind == "held":
-            with held.step(0):
-                step()
-        else:
-            with decided.step(0, stop=False):
-                step()
-        took[kind].append(time.perf_counter() - begin)
+    held, decided = Plan(), Plan(stop="any")
+    gate = current.now.gate
+    assert gate is not None
 
-    for _ in range(STEPS):
-        timed("plain")
-    held = Plan()
-    for _ in range(STEPS):
-        timed("held")
-    decided = Plan(stop="any")
-    for _ in range(STEPS):
-        timed("held and decided")
-    if dist.get_rank() == 0:
-        print("|".join(f"{kind}:{statistics.median(times[5:])}" for kind, times in took.items()))
+    def plain() -> None:
+        current.now.gate = None
+        step()
+        current.now.gate = gate
+
+    def under(plan: Plan, **wishes: bool) -> None:
+        gate.steps = plan._steps
+        with plan.step(0, **wishes):
+            step()
+
+    kinds = {"plain": plain, "held": lambda: under(held), "decided": lambda: under(decided, stop=False)}
+    took: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
+    for _ in range(STEPS):  # in turns: what else the machine does then falls on all of them
+        for kind, make in kinds.items():
+            begin = time.perf_counter(), time.process_time()
+            make()
+            took[kind].append((time.perf_counter() - begin[0], time.process_time() - begin[1]))
+    if dist.get_rank() == 1:
+        medians = {
+            kind: [statistics.median(column) for column in zip(*rows[5:], strict=True)]
+            for kind, rows in took.items()
+        }
+        print(json.dumps(medians))
     dist.barrier()
     dist.destroy_process_group()
 
@@ -84,12 +90,16 @@ def cost() -> None:
         )
         for rank in range(RANKS)
     ]
-    told = [one.communicate()[0] for one in ranks][0]
-    times = {kind: float(value) for kind, _, value in (part.rpartition(":") for part in told.strip().split("|"))}
-    print(f"a step of {STEP_S * 1e3:.0f} ms and {CALLS} all_reduces, {RANKS} ranks, {os.cpu_count()} processors")
-    print("| step | median, ms | more than plain |\n| --- | ---: | ---: |")
-    for kind, value in times.items():
-        print(f"| {kind} | {value * 1e3:.2f} | {(value / times['plain'] - 1) * 100:+.2f} % |")
+    times: dict[str, list[float]] = json.loads([one.communicate()[0] for one in ranks][1])
+    print(
+        f"{CALLS} all_reduces a step of {STEP_S * 1e3:.0f} ms, {RANKS} ranks, {os.cpu_count()} processors; medians"
+    )
+    print(
+        "| step | takes, ms | processor time of a rank, ms | more, of 100 ms |\n| --- | ---: | ---: | ---: |"
+    )
+    for kind, (wall, processor) in times.items():
+        more = (processor - times["plain"][1]) / STEP_S * 100
+        print(f"| {kind} | {wall * 1e3:.1f} | {processor * 1e3:.2f} | {more:+.2f} % |")
 
 
 def lab(names: list[str]) -> None:
@@ -98,7 +108,9 @@ def lab(names: list[str]) -> None:
         for one in catalog.scenarios()
         if one.cause in CAUSES and CAUSES[one.cause].family == "paths" and one.hang and not one.needs
     ]
-    print("| program | ended after | rank | line | healthy twin |\n| --- | ---: | --- | --- | --- |", flush=True)
+    print(
+        "| program | ended after | rank | line | healthy twin |\n| --- | ---: | --- | --- | --- |", flush=True
+    )
     for scenario in chosen:
         print(f"| {scenario.name} | {_hanging(scenario)} | {_twin(scenario)} |", flush=True)
 
@@ -157,7 +169,9 @@ def _run(scenario: Scenario, job: Path, fixed: bool) -> tuple[float, str, Path]:
     build(scenario, src, fixed=fixed)
     command = [sys.executable, "-m", "rankandfile", "run", "--plan", "enforce", "--stall", "40"]
     ended = 0.0
-    with Ranks(scenario, src, control, twin=fixed, under=[*command, "--out", str(job / "case"), "--"]) as ranks:
+    with Ranks(
+        scenario, src, control, twin=fixed, under=[*command, "--out", str(job / "case"), "--"]
+    ) as ranks:
         until = time.monotonic() + scenario.limit_s
         while time.monotonic() < until and not ended:
             time.sleep(0.02)

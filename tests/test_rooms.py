@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "capture": {"model", "evidence", "reason", "wire"},
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
+    "control": {"runtime"},  # and of its plans
     "pytest_plugin": {"capture", "runtime"},
     "wire": set(),
     "lab": EVERYTHING - {"cli"},

@@ -37,9 +37,9 @@ class Plan:
     Each decision says how it is made of what the ranks wish: `any` or `all` of them, the `min` or `max`, or what the
     lead says, the lowest rank. Every rank gets the same.
 
-    The calls of the first `learn` steps of a kind (same decisions, same variants) are compared between the ranks, and
-    are the plan; a call of a later one that is not in it raises `OutOfPlan` before it is issued, on this rank and on
-    the others. Calls outside of steps are compared with the other ranks' where they are new.
+    The calls of the first `learn` steps of a kind (same loop, same decisions, same variants) are compared between the
+    ranks, and are the plan; a call of a later one that is not in it raises `OutOfPlan` before it is issued, on this
+    rank and on the others. Calls outside of steps are compared with the other ranks' where they are new.
     """
 
     def __init__(self, *, learn: int = 2, timeout: float | None = None, **decisions: How) -> None:
@@ -68,7 +68,7 @@ class Plan:
                 f"decided are {', '.join(self._how) or 'no wishes'}, not {', '.join(wishes) or 'none'}"
             )
         made = self._decide(wishes)
-        self._steps.begin(f"step {place.current_step()}", tuple(sorted(made.items())))
+        self._steps.begin(f"step {place.current_step()}", (place.site(), *sorted(made.items())))
         try:
             yield SimpleNamespace(**made)
         except BaseException:

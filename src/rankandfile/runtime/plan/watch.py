@@ -24,7 +24,7 @@ WAITS_S = 0.3
 #: For members to say what they did at the number that an ended rank never came to.
 ANSWERS_S = 0.5
 #: For the main thread to come by and raise; then it waits for what will never be, and is ended.
-GRACE_S = 0.7
+GRACE_S = 0.4
 #: At the end of the process.
 JOIN_S = 2.0
 #: Exit code of a rank that was ended in the middle of a wait.
