@@ -27,7 +27,7 @@ from rankandfile.lab.source_tree import ScenarioError, build, locate
 from rankandfile.model.causes import CAUSES
 
 RANKS, STEP_S, CALLS, STEPS = 8, 0.1, 20, 60
-_LEFT = re.compile(r"ranks? ([\d,-]+) left the plan(?: at ([\d:]+\.\d+))?")
+_LEFT = re.compile(r"ranks? ([\d,-]+) left the plan(?: at ([\d:]+\.\d+))?|Parted (at) ([\d:]+\.\d+);")
 
 
 def as_rank() -> None:
@@ -124,10 +124,22 @@ def _hanging(scenario: Scenario) -> str:
         if "out of plan" not in log and "OutOfPlan" not in log:
             return "by itself | | "
         if found is None:
-            return "told, nobody blamed | | "
-        culprits = {f"{rank}" for rank in scenario.culprits}
-        who = "right" if found[1] in {",".join(sorted(culprits)), *culprits} else f"**{found[1]}**"
-        return f"{_after(found[2], ended)} | {who} | {_line(scenario, log, src)}"
+            return "told | ? | "
+        who = (
+            "among those named"
+            if found[1] is None
+            else "right"
+            if _is(scenario, found[1])
+            else f"**{found[1]}**"
+        )
+        return f"{_after(found[2] or found[4], ended)} | {who} | {_line(scenario, log, src)}"
+
+
+def _is(scenario: Scenario, named: str) -> bool:
+    """Whoever is named is a culprit."""
+    parts = [part.partition("-") for part in named.split(",")]
+    ranks = {rank for first, _, last in parts for rank in range(int(first), int(last or first) + 1)}
+    return ranks <= set(scenario.culprits)
 
 
 def _after(clock: str | None, ended: float) -> str:

@@ -19,7 +19,7 @@ needs_monarch = pytest.mark.skipif(
     importlib.util.find_spec("monarch") is None, reason="Monarch is not installed: pip install torchmonarch"
 )
 RAF = [sys.executable, "-m", "rankandfile"]
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "3", "--master-port", "0"]
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "3"]
 ENDS = "rank {} ends after epoch 5"
 
 
@@ -126,4 +126,3 @@ def test_without_monarch_it_says_what_is_missing(job: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=job, timeout=60)
     assert done.returncode == 2 and "rankandfile[monarch]" in done.stderr
-

@@ -85,9 +85,10 @@ class TestWithoutDeclaredSteps:
     @pytest.mark.parametrize(
         ("program", "text"),
         [
-            ("inverts", "about to wait for each other in different calls"),
+            ("inverts", "wait for each other in different calls"),
             ("other_reduction", "not about to make the same call"),
             ("skips", "not about to make the same call"),
+            ("sends_nothing", "wait for each other in different calls"),
         ],
     )
     def test_who_goes_another_way_is_told(self, ranks: Ranks, program: str, text: str) -> None:

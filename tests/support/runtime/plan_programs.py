@@ -109,6 +109,15 @@ def _healthy(rank: int) -> int:
             dist.broadcast(torch.ones(1), 0)
         else:
             dist.broadcast(torch.zeros(1), 0)
+        if rank == 0:
+            later = dist.irecv(torch.ones(2), 1)
+            dist.send(torch.ones(2), 1)
+            later.wait()
+        elif rank == 1:
+            later = dist.irecv(torch.ones(2), 0)
+            time.sleep(0.8 if n == 3 else 0)
+            dist.send(torch.ones(2), 0)
+            later.wait()
         found = [None] * dist.get_world_size() if rank == 0 else None
         dist.gather_object({"rank": rank, "words": "x" * rank}, found)
         if n == 4:
@@ -140,6 +149,16 @@ def _skips(rank: int) -> None:
         if not (rank == WRONG and n == WRONG_AT):
             dist.all_reduce(torch.ones(8))
     dist.barrier()
+
+
+def _sends_nothing(rank: int) -> None:
+    """One message is left out; then they meet."""
+    for n in range(STEPS):
+        if rank == WRONG and n != WRONG_AT:
+            dist.send(torch.ones(2), 0)
+        if rank == 0:
+            dist.recv(torch.ones(2), WRONG)
+        dist.all_reduce(torch.ones(2))
 
 
 def caught() -> str:

@@ -41,7 +41,7 @@ class Call:
     """What must be as it was in the plan: contract, or without the sizes where these are dynamic; and the way."""
     way: Way
     waits_for: tuple[int, ...]
-    """Ranks without which it cannot end, where that is certain and this rank waits for it at once."""
+    """Ranks without which it cannot end, where that is certain."""
     at: float
     """When this rank came to it, in seconds since 1970."""
 
@@ -114,14 +114,23 @@ def contract_of(operator: Operator, arguments: tuple[Any, ...]) -> tuple[int, in
 _DIGESTS: dict[Any, int] = {}
 
 
+def is_sync(operator: Operator, arguments: tuple[Any, ...]) -> bool:
+    """The caller waits for it at once, as far as the call tells."""
+    return 0 <= operator.sync < len(arguments) and not arguments[operator.sync]
+
+
+def pair(operator: Operator, arguments: tuple[Any, ...], ranks: tuple[int, ...], me: int) -> str:
+    """Sender and receiver of a message."""
+    peer = ranks[arguments[operator.peer]] if operator.peer >= 0 else -1
+    return f"{me}>{peer}" if operator.name == "send" else f"{peer}>{me}"
+
+
 def waits_for(
     operator: Operator, arguments: tuple[Any, ...], ranks: tuple[int, ...], me: int
 ) -> tuple[int, ...]:
-    """Who must come before this call can end; empty where it returns at once, or that is not certain."""
-    if not 0 <= operator.sync < len(arguments) or arguments[operator.sync]:
-        return ()
+    """Who must make it before it can end; empty where that is not certain, or may be nobody."""
     if operator.name.startswith(_ALL):
         return tuple(rank for rank in ranks if rank != me)
-    if operator.name == "broadcast_" and ranks[arguments[operator.peer]] != me:
+    if operator.name in ("broadcast_", "recv_") and ranks[arguments[operator.peer]] != me:
         return (ranks[arguments[operator.peer]],)
     return ()

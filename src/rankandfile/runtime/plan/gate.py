@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankandfile.runtime.guards import guard, membership
 from rankandfile.runtime.guards.membership import Members
@@ -29,8 +29,6 @@ from rankandfile.runtime.recorder.operators import Operator
 
 #: A rank that is asked about waits so long for the others' word; then it goes on, and is compared when they come.
 PATIENCE_S = 5.0
-#: Before it is asked whether ranks wait for each other in a circle, and between two such looks.
-CIRCLE_S = 0.4
 _PAUSE_S = 0.005
 #: After a failed call, for the word that somebody has left the plan.
 WORD_S = 1.5
@@ -54,6 +52,17 @@ class Group:
         self.settled = 0
 
 
+class Standing(NamedTuple):
+    """What the main thread waits in, or is kept from."""
+
+    call: Call
+    novelty: Novelty
+    label: str
+    since: float
+    waits: bool
+    """It is certain that it waits in this call; else it has issued it, and may be anywhere."""
+
+
 class Gate:
     def __init__(self) -> None:
         import torch.distributed
@@ -68,7 +77,10 @@ class Gate:
         self.breach: OutOfPlan | None = None
         self.raised = False
         """The main thread is on its way out with the error."""
-        self.standing: tuple[Call, float] | None = None
+        self.standing: Standing | None = None
+        self.counts: dict[str, int] = {}
+        """Calls of this rank by group, and by pair of a sender and a receiver."""
+        self._unwaited = 0
         self.watch: Watch | None = None
         self._by_name: dict[str, Group | None] = {}
         self._life = 0
@@ -79,7 +91,7 @@ class Gate:
 
     def enter(self, operator: Operator, arguments: tuple[Any, ...]) -> None:
         """A call is about to be issued, two frames above. Raises `OutOfPlan`, and nothing else."""
-        if operator.p2p or os.getpid() != self.pid:
+        if os.getpid() != self.pid:
             return
         if self.breach is not None:
             self._raise()
@@ -87,20 +99,29 @@ class Gate:
             group = self._group(self._unbox(arguments[operator.group]))
             if group is None:
                 return
-            self._check(group, *self._next(group, operator, arguments))
+            call, novelty = self._next(group, operator, arguments)
+            if threading.current_thread() is threading.main_thread():
+                self._unwaited += 1
+                self.standing = Standing(
+                    call, novelty, group.label, time.monotonic(), calls.is_sync(operator, arguments)
+                )
+            if not operator.p2p:
+                self._check(group, call, novelty)
         except OutOfPlan:
             raise
         except Exception:
             # The store is gone, most likely with the rank that serves it: what remains is the job as it was.
             self.failures += 1
 
-    def left(self) -> None:
-        """The call returned; who waits for it at once, still does."""
-        if self.standing is not None and not self.standing[0].waits_for:
-            self.standing = None
+    def waits(self) -> None:
+        """A thread waits for work: the main thread's last call's, if there is no other that it has not waited for."""
+        at = self.standing
+        if at is not None and self._unwaited == 1 and threading.current_thread() is threading.main_thread():
+            self.standing = at._replace(waits=True, since=time.monotonic())
 
     def waited(self) -> None:
-        self.standing = None
+        if threading.current_thread() is threading.main_thread():
+            self.standing, self._unwaited = None, 0
 
     def failed(self, error: BaseException) -> None:
         """A call failed: where that is because others have left the plan, and ended, this is what to say."""
@@ -136,7 +157,7 @@ class Gate:
     def _join(self, world: Members) -> None:
         with self._lock:
             self._life += 1
-            self._by_name, self.groups = {}, {}
+            self._by_name, self.groups, self.counts = {}, {}, {}
             self.board = Board(world, self._life)
             self.watch = Watch(self, self.board)
             self.watch.start()
@@ -147,11 +168,16 @@ class Gate:
         dynamic = self.steps is not None and self.steps.is_dynamic(operator.name, way.site)
         waits_for = calls.waits_for(operator, arguments, group.ranks, group.me)
         identity = hash((group.number, bare if dynamic else contract, way.digest))
+        name = group.ident
+        if operator.p2p:
+            name = f"{name}/{calls.pair(operator, arguments, group.ranks, group.me)}"
         with self._lock:
-            group.count += 1
+            number = self.counts[name] = self.counts.get(name, 0) + 1
+            if not operator.p2p:
+                group.count = number
             call = Call(
-                group.ident,
-                group.count,
+                name,
+                number,
                 operator.name.strip("_"),
                 contract,
                 identity,
@@ -160,11 +186,11 @@ class Gate:
                 time.time(),
             )
             novelty = self._memory.meet(identity)
-            group.past.append((call, novelty))
+            if not operator.p2p:
+                group.past.append((call, novelty))
         return call, novelty
 
     def _check(self, group: Group, call: Call, novelty: Novelty) -> None:
-        self.standing = (call, time.monotonic())
         planned = self.steps.check(call) if self.steps is not None else None
         if planned is not None and planned.wrong is not None:
             self.leave(group, planned.wrong(group.me, group.label))
@@ -179,7 +205,7 @@ class Gate:
         """Come back once all members have said that they make this call; raises where one does not."""
         board = self.board
         assert board is not None
-        began = looked = time.monotonic()
+        began = time.monotonic()
         self.post(group, call, novelty)
         while not (outcome := board.outcome(group.ident, call.number)):
             if self.breach is not None:
@@ -187,9 +213,6 @@ class Gate:
             now = time.monotonic()
             if now - began > PATIENCE_S:
                 return
-            if call.waits_for and now - looked > CIRCLE_S:
-                looked = now
-                self._look_for_circle(group, call, novelty)
             time.sleep(min((now - began) / 4 + 0.0002, _PAUSE_S))
         if outcome == "breach":
             self.hear(board.how_it_was_left())
@@ -200,7 +223,6 @@ class Gate:
             if group.settled:
                 board.clear(group.ident, group.settled, group.ranks)
             group.settled = call.number
-        self.standing = (call, time.monotonic())
 
     def post(self, group: Group, call: Call, novelty: Novelty) -> None:
         """Put up what this rank does at that number; the last one to do so compares."""
@@ -238,28 +260,6 @@ class Gate:
             found = next((one for one in reversed(group.past) if one[0].number == number), None)
         if found is not None:
             self.post(group, *found)
-
-    def _look_for_circle(self, group: Group, call: Call, novelty: Novelty) -> None:
-        board = self.board
-        assert board is not None
-        here = board.posts(group.ident, call.number, group.ranks)
-        me = group.me
-        others = board.standing(rank for rank in board.world.ranks if rank != me)
-        waits = {rank: tuple(at["for"]) for rank, at in others.items()}
-        waits[me] = tuple(rank for rank in call.waits_for if rank not in here)
-        ranks = judge.cycle(me, waits)
-        # Who waits in a call that this rank has made does not wait for it.
-        if not ranks or any(self._has_made(others[rank]) for rank in ranks if rank != me):
-            return
-        posts = {rank: Post(rank, **others[rank]["post"]) for rank in ranks if rank != me}
-        posts[me] = self.post_of(group, call, novelty)
-        self.leave(
-            group, judge.ruling(posts, "the ranks are about to wait for each other in different calls")
-        )
-
-    def _has_made(self, at: dict[str, Any]) -> bool:
-        group = self.groups.get(at["group"])
-        return group is not None and group.count >= at["number"]
 
     def leave(self, group: Group, wrong: Ruling) -> None:
         """The plan is left: tell everybody, and raise."""

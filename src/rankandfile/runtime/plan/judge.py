@@ -79,7 +79,8 @@ def _odd(posts: Mapping[int, Post], groups: list[list[int]]) -> tuple[int, ...]:
 
 def _conclusion(posts: Mapping[int, Post], odd: tuple[int, ...]) -> str:
     if not odd:
-        return "Both are as good as the other by what the ranks did before: compare the two paths."
+        last = max((post.at for post in posts.values()), default=0.0)
+        return f"Parted at {_clock(last)}; nothing that the ranks did before tells who is right: compare the paths."
     when = min(posts[rank].at for rank in odd)
     left = f"{_ranks(odd)} left the plan{f' at {_clock(when)}' if when else ''}"
     if all(posts[rank].novelty == Novelty.NEW.value for rank in odd):

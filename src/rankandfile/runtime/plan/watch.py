@@ -15,12 +15,15 @@ from rankandfile.runtime.plan.judge import Post
 from rankandfile.runtime.plan.memory import Novelty
 
 if TYPE_CHECKING:
+    from rankandfile.runtime.plan.calls import Call
     from rankandfile.runtime.plan.gate import Gate, Group
 
 #: Between two questions to the store, and a rank's share: one server answers them all.
 EVERY_S, PER_RANK_S = 0.05, 0.0005
 #: Who stays in a call so long is said to wait in it.
 WAITS_S = 0.3
+#: Between two looks for ranks that wait for each other in a circle.
+CIRCLE_S = 0.4
 #: For members to say what they did at the number that an ended rank never came to.
 ANSWERS_S = 0.5
 #: For the main thread to come by and raise; then it waits for what will never be, and is ended.
@@ -34,7 +37,9 @@ ENDED = 86
 class Watch:
     def __init__(self, gate: Gate, board: Board) -> None:
         self._gate, self._board = gate, board
-        self._stands: int | None = None
+        self._stands: Call | None = None
+        self._circle: tuple[tuple[int, str, int], ...] = ()
+        self._looked = 0.0
         self._ended: dict[int, dict[str, Any]] = {}
         self._missed: dict[tuple[str, int], float] = {}
 
@@ -76,23 +81,46 @@ class Watch:
                 self._compare_with_ended(group)
 
     def _say_where(self) -> None:
-        """Others are told of a wait, once, and of its end."""
+        """Others are told of a wait, once, and of its end; and who waits looks whether others wait for it in turn."""
         at = self._gate.standing
-        if at is not None and time.monotonic() - at[1] > WAITS_S and at[0].waits_for:
-            call = at[0]
-            group = self._gate.groups.get(call.group)
-            if group is None or self._stands == id(call):
-                return
-            self._stands = id(call)
-            novelty = next((known for past, known in reversed(group.past) if past is call), Novelty.EXPECTED)
-            post = vars(self._gate.post_of(group, call, novelty)).copy()
-            del post["rank"]
-            self._board.stand(
-                {"group": call.group, "number": call.number, "for": call.waits_for, "post": post}
+        if at is None or not at.waits or not at.call.waits_for or time.monotonic() - at.since < WAITS_S:
+            if self._stands is not None:
+                self._stands, self._circle = None, ()
+                self._board.stand(None)
+            return
+        if self._stands is not at.call:
+            self._stands, self._circle = at.call, ()
+            post = Post(
+                self._board.world.me, at.call.words, at.call.contract, at.call.way.digest,
+                at.novelty.value, False, at.label, at.call.at,
+            )  # fmt: skip
+            counts = dict(self._gate.counts)
+            told = {"group": at.call.group, "number": at.call.number, "for": at.call.waits_for}
+            self._board.stand({**told, "counts": counts, "post": vars(post)})
+        now = time.monotonic()
+        if now - self._looked > CIRCLE_S:
+            self._looked = now
+            self._look_for_circle()
+
+    def _look_for_circle(self) -> None:
+        """The same twice, as what a rank waits in is told by a thread that may come late to it."""
+        standing = self._board.standing(self._board.world.ranks)
+        waits = {
+            rank: tuple(
+                other
+                for other in at["for"]
+                # Who has made the call is not waited for.
+                if other not in standing or standing[other]["counts"].get(at["group"], 0) < at["number"]
             )
-        elif self._stands is not None and at is None:
-            self._stands = None
-            self._board.stand(None)
+            for rank, at in standing.items()
+        }
+        ranks = judge.cycle(self._board.world.me, waits)
+        circle = tuple((rank, standing[rank]["group"], standing[rank]["number"]) for rank in ranks)
+        if circle and circle == self._circle:
+            posts = {rank: Post(**standing[rank]["post"]) for rank in ranks}
+            head = "the ranks wait for each other in different calls"
+            self._gate.settle(posts[ranks[0]].group, judge.ruling(posts, head))
+        self._circle = circle
 
     def _compare_with_ended(self, group: Group) -> None:
         """A call that an ended rank never made and never will: whose fault is it?"""

@@ -54,11 +54,14 @@ def _watch_waits(waited: Callable[[], None]) -> None:
 
     @functools.wraps(wait)
     def wait_and_tell(self: Any, *arguments: Any, **named: Any) -> Any:
+        gate = current.now.gate
+        if gate is not None:
+            gate.waits()
         try:
             result = wait(self, *arguments, **named)
         except RuntimeError as error:
-            if current.now.gate is not None:
-                current.now.gate.failed(error)
+            if gate is not None:
+                gate.failed(error)
             raise
         waited()
         return result
@@ -88,8 +91,6 @@ def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
                 gate.failed(error)
             raise
         _leave(token, result)
-        if gate is not None:
-            gate.left()
         return result
 
     return call
