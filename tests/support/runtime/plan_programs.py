@@ -14,6 +14,7 @@ from rankandfile.control import OutOfPlan, Plan
 from rankandfile.runtime.plan.start import start
 
 STEPS, WRONG_AT, WRONG = 8, 5, 1
+LONG = 90
 
 
 def join() -> int:
@@ -129,32 +130,32 @@ def _healthy(rank: int) -> int:
 def _inverts(rank: int) -> None:
     """Two groups of the same ranks, used in opposite order."""
     one, other = dist.new_group([0, 1]), dist.new_group([0, 1])
-    for n in range(STEPS):
-        order = (other, one) if rank == WRONG and n == WRONG_AT else (one, other)
+    for n in range(LONG):
+        order = (other, one) if rank == WRONG and n == LONG - 2 else (one, other)
         for group in order:
             dist.all_reduce(torch.ones(2), group=group)
 
 
 def _other_reduction(rank: int) -> None:
     """Nothing hangs, and the numbers are wrong."""
-    for n in range(STEPS):
-        op = dist.ReduceOp.MAX if rank == WRONG and n == WRONG_AT else dist.ReduceOp.SUM
+    for n in range(LONG):
+        op = dist.ReduceOp.MAX if rank == WRONG and n == LONG - 2 else dist.ReduceOp.SUM
         dist.all_reduce(torch.ones(2), op=op)
 
 
 def _skips(rank: int) -> None:
     """One of several equal calls is left out: the next one takes its place, without anything wrong with it."""
-    for n in range(STEPS):
+    for n in range(LONG):
         train()
-        if not (rank == WRONG and n == WRONG_AT):
+        if not (rank == WRONG and n == LONG - 2):
             dist.all_reduce(torch.ones(8))
     dist.barrier()
 
 
 def _sends_nothing(rank: int) -> None:
     """One message is left out; then they meet."""
-    for n in range(STEPS):
-        if rank == WRONG and n != WRONG_AT:
+    for n in range(LONG):
+        if rank == WRONG and n != LONG - 2:
             dist.send(torch.ones(2), 0)
         if rank == 0:
             dist.recv(torch.ones(2), WRONG)

@@ -18,7 +18,7 @@ from rankandfile.capture.watch.stall import Stall
 
 POLL_S = 0.3
 #: For the other ranks to end by themselves once one has failed: what they say then tells.
-GRACE_S = 3.0
+GRACE_S = 6.0
 #: A rank whose actor is silent for so long counts as lost.
 SILENT_S = 30.0
 

@@ -198,7 +198,7 @@ class Gate:
             asked = call.number in group.asked
             group.asked.discard(call.number)
         sure = planned is not None and planned.sure
-        if asked or not (sure or novelty is Novelty.EXPECTED):
+        if asked or not (sure or novelty in (Novelty.EXPECTED, Novelty.SETTLED)):
             self._confirm(group, call, novelty)
 
     def _confirm(self, group: Group, call: Call, novelty: Novelty) -> None:

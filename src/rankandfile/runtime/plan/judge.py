@@ -70,11 +70,13 @@ def ruling(posts: Mapping[int, Post], head: str, failed: tuple[int, ...] = ()) -
 
 
 def _odd(posts: Mapping[int, Post], groups: list[list[int]]) -> tuple[int, ...]:
-    """Those beside the largest cohort; of two equal ones, the one that does what it never did."""
+    """Those beside the largest cohort; of two equal ones, the one that does what it never did, where the other does
+    what it has done for long. A young past proves nothing: who is new in it may be the one who is right."""
     if len(groups[-1]) * 2 > len(posts):
         return tuple(sorted(rank for ranks in groups[:-1] for rank in ranks))
     new = tuple(sorted(rank for rank, post in posts.items() if post.novelty == Novelty.NEW.value))
-    return new if 0 < len(new) < len(posts) else ()
+    settled = all(posts[rank].novelty == Novelty.SETTLED.value for rank in posts.keys() - set(new))
+    return new if 0 < len(new) < len(posts) and settled else ()
 
 
 def _conclusion(posts: Mapping[int, Post], odd: tuple[int, ...]) -> str:

@@ -14,6 +14,8 @@ _MOST = 200_000
 class Novelty(str, Enum):
     EXPECTED = "expected"
     """After these calls nothing else ever came."""
+    SETTLED = "settled"
+    """The same, after as many calls as are looked back at: it has done so for long."""
     CHOICE = "choice"
     """It came before, and so did something else: a decision was made."""
     NEW = "new"
@@ -34,15 +36,17 @@ class Memory:
         found, deepest = Novelty.NEW, True
         for length in _LENGTHS:
             if len(last) < length:
+                deepest = False
                 continue
             following = self._next.get(hash(last[-length:]))
             if following is None:
                 deepest = False
                 continue
             if call in following:
-                found = Novelty.EXPECTED if len(following) == 1 else Novelty.CHOICE
+                settled = Novelty.SETTLED if deepest and length == _LENGTHS[0] else Novelty.EXPECTED
+                found = settled if len(following) == 1 else Novelty.CHOICE
             break
-        if not (deepest and found is Novelty.EXPECTED):
+        if found is not Novelty.SETTLED:
             self._learn(last, call)
         return found
 

@@ -29,7 +29,7 @@ ANSWERS_S = 0.5
 #: For the main thread to come by and raise; then it waits for what will never be, and is ended.
 GRACE_S = 0.4
 #: At the end of the process.
-JOIN_S = 2.0
+JOIN_S = 10.0
 #: Exit code of a rank that was ended in the middle of a wait.
 ENDED = 86
 
