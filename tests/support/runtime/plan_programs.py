@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from rankandfile.control import OutOfPlan, Plan
+from rankandfile.control import Plan
 from rankandfile.runtime.plan.start import start
 
 STEPS, WRONG_AT, WRONG = 8, 5, 1
@@ -160,21 +160,3 @@ def _sends_nothing(rank: int) -> None:
         if rank == 0:
             dist.recv(torch.ones(2), WRONG)
         dist.all_reduce(torch.ones(2))
-
-
-def caught() -> str:
-    """The error is an exception like others."""
-    rank = join()
-    plan = Plan(learn=1)
-    for n in range(3):
-        try:
-            with plan.step(n):
-                train()
-                if n == 2 and rank == WRONG:
-                    evaluate()
-                if n == 2:
-                    time.sleep(0.5)
-                    dist.all_reduce(torch.ones(8))
-        except OutOfPlan as error:
-            return str(error.odd)
-    return "none"
