@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tower": {"model", "capture", "render"},
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
+    "control": {"runtime"},  # and of its plans
     "pytest_plugin": {"capture", "runtime"},
     "wire": set(),
     "lab": EVERYTHING - {"cli", "tower"},

@@ -42,6 +42,7 @@ NOT_RUN = {
     "raf lab ablate": _MINUTES,
     "raf lab answers": _MINUTES,
     "raf run": _ELSEWHERE,
+    "raf control run": _ELSEWHERE,
     "raf attach --debug-server": _ELSEWHERE,
     "raf top": _ELSEWHERE,
     "raf tower": "serves until it is told to end",

@@ -55,6 +55,8 @@ class Options:
     """Where reports are posted to."""
     metrics: Path | None = None
     """A textfile of how the job stands, kept while it runs."""
+    plan: str = "off"
+    """`enforce`: ranks that are about to part end the job."""
 
 
 def run(options: Options, say: Say) -> int:
@@ -83,7 +85,7 @@ def run(options: Options, say: Say) -> int:
 class _Watch:
     def __init__(self, options: Options, say: Say, rings: Path, work: Path) -> None:
         self._say, self._meet_at, self._began = say, options.meet, time.time()
-        env = job_environment(os.environ, rings, work / "dumps", os.getpid())
+        env = job_environment(os.environ, rings, work / "dumps", os.getpid(), options.plan)
         output = Output(work, rings)
         self._job = Job(options.command, env, output)
         kernel = Kernel()

@@ -53,6 +53,17 @@ def begin(rank: int | None) -> None:
         start()
     except Exception as error:
         sys.stderr.write(f"raf: not recording: {type(error).__name__}: {error}\n")
+    if os.environ.get("RAF_PLAN") == "enforce":
+        _enforce_a_plan()
+
+
+def _enforce_a_plan() -> None:
+    try:
+        from rankandfile.runtime.plan.start import start
+
+        start()
+    except Exception as error:
+        sys.stderr.write(f"raf: no plan: {type(error).__name__}: {error}\n")
 
 
 def _allow_stacks() -> None:

@@ -26,7 +26,9 @@ DEFAULTS = {
 _DUMP_FILES = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")
 
 
-def job_environment(base: Mapping[str, str], rings: Path, dumps: Path, watcher: int) -> dict[str, str]:
+def job_environment(
+    base: Mapping[str, str], rings: Path, dumps: Path, watcher: int, plan: str = "off"
+) -> dict[str, str]:
     """`base`, so that each rank records into `rings`; the user's own settings stand."""
     made = dict(base)
     for name, value in DEFAULTS.items():
@@ -36,6 +38,9 @@ def job_environment(base: Mapping[str, str], rings: Path, dumps: Path, watcher: 
         made["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] = f"{dumps}/nccl_trace_rank_"
     made["RAF_RUN"] = str(watcher)
     made["RAF_RING_DIR"] = str(rings)
+    if plan != "off":
+        made["RAF_PLAN"] = plan
+        made["RAF_NATIVE"] = "0"  # its kernels let nobody ask before a call
     before = base.get("PYTHONPATH")
     made["PYTHONPATH"] = os.pathsep.join([str(INJECT), before]) if before else str(INJECT)
     return made

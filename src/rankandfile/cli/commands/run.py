@@ -49,6 +49,11 @@ class OnDesync(str, Enum):
     abort = "abort"
 
 
+class OnPlan(str, Enum):
+    off = "off"
+    enforce = "enforce"
+
+
 def run(
     command: Annotated[
         list[str], Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
@@ -124,6 +129,14 @@ def run(
             help="Keep a textfile for Prometheus' node exporter: hang, cause, and how far each rank is behind.",
         ),
     ] = None,
+    plan: Annotated[
+        OnPlan,
+        Option(
+            "--plan",
+            help="enforce: a collective that is new to a rank, or that was decided one way or the other before, is "
+            "compared with the other ranks' before it is issued; who goes another way ends the job.",
+        ),
+    ] = OnPlan.off,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
@@ -155,9 +168,18 @@ def run(
     try:
         with told_as(f"cannot run {command[0]}"):
             options = Options(
-                command, wishes, stall, on_hang.value, _place(meet), "off" if no_watch else watch.value,
-                on_desync.value, notices.parted if notices else None, tower, metrics,
-            )  # fmt: skip
+                command=command,
+                wishes=wishes,
+                stall=stall,
+                on_hang=on_hang.value,
+                meet=_place(meet),
+                watch="off" if no_watch else watch.value,
+                on_desync=on_desync.value,
+                told=notices.parted if notices else None,
+                tower=tower,
+                metrics=metrics,
+                plan=plan.value,
+            )
             code = run(options, _say)
     finally:
         investigations.finish()

@@ -20,6 +20,8 @@ from rankandfile.runtime.recorder.sources import Sources
 from rankandfile.wire import layout
 
 EVERY_S = 0.02
+#: For the thread to come to its end.
+END_S = 2.0
 #: Between two signs of life.
 BEAT_S = 1.0
 #: Calls that are followed at a time; older ones are given up.
@@ -116,9 +118,13 @@ class Completion:
                 self._recorder.failures += 1
 
     def stop(self) -> None:
-        """At the end of the process: touch no work object any more."""
+        """At the end of the process: touch no work object any more. A thread that the interpreter ends while it asks
+        one takes the whole process with it, so it is waited for."""
         self._ended.set()
         self._open.clear()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(END_S)
 
 
 def is_pulse(quiet: int) -> bool:

@@ -7,7 +7,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankandfile.runtime.recorder import stacks, tables
 from rankandfile.runtime.recorder.completion import Completion
@@ -15,6 +15,9 @@ from rankandfile.runtime.recorder.recorder import Recorder
 from rankandfile.runtime.recorder.ring import Ring, started
 from rankandfile.runtime.recorder.sources import Sources
 from rankandfile.wire import layout, places
+
+if TYPE_CHECKING:
+    from rankandfile.runtime.plan.gate import Gate
 
 #: Rings of processes that are gone are removed after so long: whoever wants them has come.
 KEEP_S = 24 * 3600
@@ -28,6 +31,8 @@ class Now:
     """This process was forked off one that records, and has made no call yet."""
     native: Any = None
     """The library that sees calls in place of kernels in Python, where it was built."""
+    gate: Gate | None = None
+    """What calls must pass before they are issued, where there is a plan."""
 
 
 now = Now()

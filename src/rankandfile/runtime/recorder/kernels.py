@@ -54,7 +54,15 @@ def _watch_waits(waited: Callable[[], None]) -> None:
 
     @functools.wraps(wait)
     def wait_and_tell(self: Any, *arguments: Any, **named: Any) -> Any:
-        result = wait(self, *arguments, **named)
+        gate = current.now.gate
+        if gate is not None:
+            gate.waits()
+        try:
+            result = wait(self, *arguments, **named)
+        except RuntimeError as error:
+            if gate is not None:
+                gate.failed(error)
+            raise
         waited()
         return result
 
@@ -62,18 +70,25 @@ def _watch_waits(waited: Callable[[], None]) -> None:
 
 
 def _waited() -> None:
-    recorder = current.now.recorder
+    recorder, gate = current.now.recorder, current.now.gate
     if recorder is not None:
         recorder.waited()
+    if gate is not None:
+        gate.waited()
 
 
 def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
     def call(keys: Any, *arguments: Any) -> Any:
+        gate = current.now.gate
+        if gate is not None:
+            gate.enter(operator, arguments)
         token = _enter(operator, arguments)
         try:
             result = redispatch(keys & after, *arguments)
-        except BaseException:
+        except BaseException as error:
             _leave(token, None, raised=True)
+            if gate is not None:
+                gate.failed(error)
             raise
         _leave(token, result)
         return result

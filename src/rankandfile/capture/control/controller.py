@@ -1,0 +1,175 @@
+"""The controller: supervises the ranks, says why when they stand still or fail, and does what was asked for then."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankandfile.capture.control.ranks import Rank, Ranks
+from rankandfile.capture.diagnose import Answer, diagnose
+from rankandfile.capture.gather import files
+from rankandfile.capture.watch.rings import Seen
+from rankandfile.capture.watch.stall import Stall
+
+POLL_S = 0.3
+#: For the other ranks to end by themselves once one has failed: what they say then tells.
+GRACE_S = 6.0
+#: A rank whose actor is silent for so long counts as lost.
+SILENT_S = 30.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    command: Sequence[str]
+    """What is run in each rank, a Python first."""
+    ranks: int
+    policy: str = "stop"
+    """On a hang or a failure: `report`, `stop`, or `restart`."""
+    restarts: int = 1
+    stall: float | None = None
+    plan: str = "off"
+    out: Path | None = None
+    source: Path | None = None
+    unicode: bool = True
+    width: int = 100
+
+
+def run(options: Options, say: Say, show: Callable[[str], None]) -> int:
+    """Run the script on all ranks; returns 0 if one attempt came to its end, else how the last one failed."""
+    import monarch.actor
+
+    current: list[Ranks] = []
+
+    def heard(failure: object) -> None:
+        # To return is to say that it is dealt with: it becomes evidence, and does not end the controller.
+        for ranks in current:
+            ranks.tell(str(failure))
+
+    monarch.actor.unhandled_fault_hook = heard
+    for attempt in range(options.restarts + 1 if options.policy == "restart" else 1):
+        if attempt:
+            say(f"restarting the job: attempt {attempt + 1}")
+        with Ranks(options.ranks) as ranks:
+            current[:] = [ranks]
+            code = _Attempt(options, ranks, attempt, say, show).until_end()
+        current.clear()
+        if code == 0:
+            break
+    return code
+
+
+class _Attempt:
+    def __init__(
+        self, options: Options, ranks: Ranks, attempt: int, say: Say, show: Callable[[str], None]
+    ) -> None:
+        self._options, self._ranks, self._attempt = options, ranks, attempt
+        self._say, self._show = say, show
+        self._told: set[int] = set()
+
+    def until_end(self) -> int:
+        options, ranks = self._options, self._ranks
+        ranks.begin(options.command, self._attempt, options.plan)
+        stall = Stall(time.monotonic(), options.stall)
+        failed_at: float | None = None
+        while True:
+            ranks.look()
+            self._pass_on()
+            now = time.monotonic()
+            failed = [rank for rank in ranks.ranks if rank.lost or rank.code]
+            if failed and failed_at is None:
+                failed_at = now
+            if all(rank.over for rank in ranks.ranks) or (
+                failed_at is not None and now - failed_at > GRACE_S
+            ):
+                return self._end(failed)
+            if failed_at is None and stall.feed(now, [one for one in map(_seen, ranks.ranks) if one]):
+                idle = not any(one.lives and one.open for one in map(_seen, ranks.ranks) if one)
+                if not idle:
+                    self._say(f"nothing has moved for {stall.still(now):.0f} s: looking why")
+                answer = self._look_why(idle)
+                if answer.is_hang and options.policy != "report":
+                    self._say("ending the job")
+                    return 1
+                if not answer.is_hang:
+                    stall.undecided()
+            time.sleep(POLL_S)
+
+    def _end(self, failed: Sequence[Rank]) -> int:
+        if not failed:
+            return 0
+        self._look_why()
+        codes = [rank.code for rank in failed if rank.code]
+        first = codes[0] if codes else 1
+        return first if first > 0 else 128 - first
+
+    def _pass_on(self) -> None:
+        """Ranks' output as it comes, and once, how each one ended that did not end well."""
+        for rank in self._ranks.ranks:
+            if rank.sight is not None and rank.sight.output:
+                sys.stdout.buffer.write(rank.sight.output)
+                sys.stdout.flush()
+                rank.sight = rank.sight.__class__(rank.sight.seen, rank.sight.code, b"")
+            silent = rank.asked is not None and time.monotonic() - rank.silent_since > SILENT_S
+            if silent and not rank.lost:
+                rank.lost = f"its actor has not answered for {SILENT_S:.0f} s"
+            if (rank.lost or rank.code) and rank.number not in self._told:
+                self._told.add(rank.number)
+                self._say(ended(rank))
+
+    def _look_why(self, idle: bool = False) -> Answer:
+        """`idle`: nobody is seen to wait; then only a hang is worth a word."""
+        options = self._options
+        folder = _new_folder(options.out)
+        evidence = folder / "evidence"
+        evidence.mkdir(parents=True)
+        for note in self._ranks.evidence(evidence, stacks=True):
+            self._say(note)
+        seen = [one for one in map(_seen, self._ranks.ranks) if one]
+        codes = {
+            one.pid: rank.code
+            for rank in self._ranks.ranks
+            if rank.code is not None and (one := _seen(rank)) is not None
+        }
+        files.exits(seen, codes, evidence / "exits.json")
+        told = {"WORLD_SIZE": str(options.ranks), "LOCAL_WORLD_SIZE": str(options.ranks)}
+        files.environment({**os.environ, **told}, evidence / "env.txt")
+        answer = diagnose(folder, options.source, options.unicode, options.width)
+        if answer.is_hang or answer.status == 1:
+            self._show(answer.card)
+        elif idle:
+            shutil.rmtree(folder, ignore_errors=True)
+            return answer
+        else:
+            self._say(answer.words)
+        self._say(f"case: {folder}")
+        return answer
+
+
+def _seen(rank: Rank) -> Seen | None:
+    if rank.sight is None:
+        return None
+    return rank.sight.seen._replace(lives=not rank.over)
+
+
+def ended(rank: Rank) -> str:
+    """`process of rank 5 exited with code 3`"""
+    if rank.code is None:
+        return f"the process of rank {rank.number} is lost: {rank.lost}"
+    how = f"was killed by signal {-rank.code}" if rank.code < 0 else f"exited with code {rank.code}"
+    return f"process of rank {rank.number} {how}"
+
+
+def _new_folder(out: Path | None) -> Path:
+    first = out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")
+    folder, count = first, 1
+    while folder.exists():
+        count += 1
+        folder = first.with_name(f"{first.name}-{count}")
+    return folder

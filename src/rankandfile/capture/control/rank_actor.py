@@ -1,0 +1,130 @@
+"""The actor beside one rank: starts its script, looks at it, gathers what it leaves, and ends it.
+
+It subclasses Monarch's own SPMD actor, which tells a rank what torchrun would. The script runs in a process below the
+actor's and not in a thread of it: it has a main thread of its own, as it expects, and whatever it hangs in, with
+Python's lock or without, the actor answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from monarch.actor import endpoint
+from monarch.spmd import SPMDActor
+
+from rankandfile.capture.gather import files, stacks
+from rankandfile.capture.launch.environment import folder_for_rings, job_environment
+from rankandfile.capture.watch.rings import Seen, look, without_ring
+
+#: Between two looks at the stacks: what is the same in both stands still.
+APART_S = 1.0
+#: For a rank that is told to end, before it is killed.
+END_S = 5.0
+#: Of the output, at a time.
+MOST_OUTPUT = 1 << 20
+
+#: Becomes the script's process, which ends with the actor's: the kernel sees to it.
+_BELOW = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+@dataclass(frozen=True)
+class Sight:
+    """One rank, as its actor sees it now."""
+
+    seen: Seen
+    code: int | None
+    """How its process ended; negative for a signal, None while it runs."""
+    output: bytes
+    """What it wrote since the last look."""
+
+
+class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore]
+    def __init__(self, work: Path) -> None:
+        """`work` is the job's folder on this host."""
+        super().__init__()
+        self._work = work / str(self.rank)
+        self._work.mkdir(mode=0o700)
+        self._rings = folder_for_rings(os.environ)
+        self._log = self._work / f"rank_{self.rank}.log"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._told = 0
+
+    @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
+    def begin(self, address: str, port: int, command: Sequence[str], attempt: int, plan: str) -> int:
+        """Start the script; returns its process."""
+        self._setup_env(address, port)
+        (self._work / "dumps").mkdir(exist_ok=True)
+        env = job_environment(os.environ, self._rings, self._work / "dumps", os.getpid(), plan)
+        env |= {"TORCHELASTIC_RESTART_COUNT": str(attempt), "PYTHONUNBUFFERED": "1"}
+        env.setdefault("OMP_NUM_THREADS", "1")
+        # Monarch's own settings are for its processes.
+        env = {name: value for name, value in env.items() if not name.startswith(("HYPERACTOR_", "MONARCH_"))}
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _BELOW, *command],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        return self._process.pid
+
+    @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
+    def look(self) -> Sight:
+        return self._look()
+
+    def _look(self) -> Sight:
+        process = self._process
+        assert process is not None
+        code = process.poll()
+        seen = next((one for one in look(self._rings) if one.pid == process.pid), None)
+        seen = seen or without_ring(process.pid, self.rank)
+        with self._log.open("rb") as log:
+            log.seek(self._told)
+            output = log.read(MOST_OUTPUT)
+        self._told += len(output)
+        return Sight(seen._replace(rank=self.rank, lives=code is None), code, output)
+
+    @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
+    def evidence(self, with_stacks: bool) -> list[tuple[str, bytes]]:
+        """What the rank leaves, as files: their names below `evidence/`, and their content."""
+        sight = self._look()
+        self._told -= len(sight.output)
+        folder = Path(tempfile.mkdtemp(prefix="evidence-", dir=self._work))
+        if with_stacks and sight.code is None:
+            name = {f"rank_{self.rank}": sight.seen.pid}
+            stacks.take(name, folder / "stacks")
+            time.sleep(APART_S)
+            stacks.take(name, folder / "stacks", "_later")
+            stacks.take(name, folder / "stacks", native=True)
+        if sight.seen.path.exists():
+            files.rings([sight.seen], folder / "rings")
+        files.logs([self._log], folder / "logs")
+        files.dumps(self._work / "dumps", folder / "dumps")
+        found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        return [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in found]
+
+    @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
+    def end(self) -> None:
+        """End the script and what it started, and leave nothing behind."""
+        process = self._process
+        if process is not None:
+            for how, patience in ((signal.SIGTERM, END_S), (signal.SIGKILL, None)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, how)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(patience)
+                    if how == signal.SIGKILL:
+                        break
+        shutil.rmtree(self._rings, ignore_errors=True)

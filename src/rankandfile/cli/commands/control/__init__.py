@@ -1,0 +1,3 @@
+"""One controller over the ranks of a job."""
+
+ORDER = 25

@@ -1,0 +1,123 @@
+"""`rankandfile.control.Plan`: decisions made once, and calls held to what was decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Literal
+
+from rankandfile.runtime import watchers
+from rankandfile.runtime.guards import place
+from rankandfile.runtime.guards.guard import Guard, next_use
+from rankandfile.runtime.guards.meeting import meet
+from rankandfile.runtime.plan.gate import Gate
+from rankandfile.runtime.plan.start import start
+from rankandfile.runtime.plan.steps import Steps
+
+How = Literal["any", "all", "min", "max", "lead"]
+_HOWS = ("any", "all", "min", "max", "lead")
+
+
+class Plan:
+    """The calls of a training loop, decided once for all ranks.
+
+        plan = Plan(stop="any", batches="min", save="lead")
+        for n in range(steps):
+            with plan.step(n, stop=out_of_patience(), batches=len(mine), save=n % 100 == 0) as now:
+                if now.stop:
+                    break
+                for batch in mine[: now.batches]:
+                    train(batch)
+                if now.save:
+                    with plan.variant("save"):
+                        save()
+
+    Each decision says how it is made of what the ranks wish: `any` or `all` of them, the `min` or `max`, or what the
+    lead says, the lowest rank. Every rank gets the same.
+
+    The calls of the first `learn` steps of a kind (same loop, same decisions, same variants) are compared between the
+    ranks, and are the plan; a call of a later one that is not in it raises `OutOfPlan` before it is issued, on this
+    rank and on the others. Calls outside of steps are compared with the other ranks' where they are new.
+    """
+
+    def __init__(self, *, learn: int = 2, timeout: float | None = None, **decisions: How) -> None:
+        for name, how in decisions.items():
+            if how not in _HOWS:
+                raise ValueError(f"{name} must be decided by one of {', '.join(_HOWS)}, not {how!r}")
+        self._how = decisions
+        self._timeout = timeout
+        self._steps = Steps(max(1, learn))
+        self._gate = start()
+        if self._gate is not None:
+            self._gate.steps = self._steps
+
+    def dynamic(self, *what: str) -> None:
+        """Sizes that differ from step to step: of these operations or lines (`"all_reduce"`, `"train.py:88"`), or of
+        all. Ranks must still agree on them."""
+        names = frozenset(what) | {one.replace("_", "") for one in what}
+        self._steps.dynamic |= names or {"*"}
+
+    @contextmanager
+    def step(self, n: object, **wishes: Any) -> Iterator[SimpleNamespace]:
+        """One step: the decisions that all ranks have made of their wishes, and the calls that belong to them."""
+        place.Step(n)
+        if set(wishes) != set(self._how):
+            raise TypeError(
+                f"decided are {', '.join(self._how) or 'no wishes'}, not {', '.join(wishes) or 'none'}"
+            )
+        made = self._decide(wishes)
+        self._steps.begin(f"step {place.current_step()}", (place.site(), *sorted(made.items())))
+        try:
+            yield SimpleNamespace(**made)
+        except BaseException:
+            self._steps.end()
+            raise
+        self._hold(self._steps.missing())
+        self._steps.end()
+
+    @contextmanager
+    def variant(self, name: str) -> Iterator[None]:
+        """A legal detour: its calls are a plan of their own. All ranks must take it, which the first call asks."""
+        outer = self._steps.vary(name)
+        yield
+        self._hold(self._steps.back(outer))
+
+    def _hold(self, missing: Any) -> None:
+        gate: Gate | None = self._gate
+        if missing is not None and gate is not None and gate.board is not None:
+            group = next(iter(gate.groups.values()))
+            gate.leave(group, missing(gate.board.world.me))
+
+    def _decide(self, wishes: Mapping[str, Any]) -> dict[str, Any]:
+        if not wishes or (guard := next_use("plan", "step", None, self._timeout)) is None:
+            return dict(wishes)
+        return decide(guard, self._how, wishes)
+
+
+def decide(guard: Guard, how: Mapping[str, str], wishes: Mapping[str, Any]) -> dict[str, Any]:
+    """What came of all ranks' wishes: the last one to come works it out."""
+    members = guard.members
+    members.store.set(guard.key(f"wish/{members.me}"), json.dumps(list(wishes.values())))
+
+    def last(_: int) -> str:
+        keys = [guard.key(f"wish/{rank}") for rank in members.ranks]
+        told = [json.loads(text) for text in members.store.multi_get(keys)]
+        for key in keys:
+            members.store.delete_key(key)
+        columns = zip(*told, strict=True)
+        return json.dumps([_RULES[how[name]](column) for name, column in zip(wishes, columns, strict=True)])
+
+    made = dict(zip(wishes, json.loads(meet(guard, 0, last)), strict=True))
+    watchers.decided("plan", "step", str(made))
+    return made
+
+
+_RULES: dict[str, Any] = {
+    "any": lambda column: any(column),
+    "all": lambda column: all(column),
+    "min": min,
+    "max": max,
+    "lead": lambda column: column[0],
+}

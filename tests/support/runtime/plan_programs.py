@@ -1,0 +1,162 @@
+"""What the ranks of the tests of plans run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from rankandfile.control import Plan
+from rankandfile.runtime.plan.start import start
+
+STEPS, WRONG_AT, WRONG = 8, 5, 1
+LONG = 90
+
+
+def join() -> int:
+    dist.init_process_group("gloo", timeout=timedelta(seconds=60))
+    return int(dist.get_rank())
+
+
+def train() -> None:
+    ones = torch.ones(8)
+    for _ in range(2):
+        dist.all_reduce(ones)
+    dist.broadcast(ones, 0)
+
+
+def evaluate() -> None:
+    dist.all_reduce(torch.ones(3), op=dist.ReduceOp.MAX)
+
+
+def loop(how: str) -> list[Any]:
+    """Declared steps; rank 1 does something else in step 5."""
+    rank = join()
+    plan = Plan()
+    done = 0
+    for n in range(STEPS):
+        wrong = rank == WRONG and n == WRONG_AT
+        if how == "leaves the loop" and wrong:
+            break
+        with plan.step(n):
+            if how == "leaves the step" and wrong:
+                break
+            if how == "calls more" and wrong:
+                dist.all_reduce(torch.ones(8))
+            train()
+            if how == "evaluates alone" and (wrong or n % 3 == 1):
+                with plan.variant("evaluate"):
+                    evaluate()
+            if how == "goes" and wrong:
+                dist.destroy_process_group()
+                return []
+            done += 1
+    dist.barrier()
+    return [done, plan._gate.failures if plan._gate else -1]
+
+
+def decided() -> list[Any]:
+    """Every wish is one rank's own; what comes of it is everybody's."""
+    rank = join()
+    plan = Plan(stop="any", ready="all", batches="min", most="max", save="lead")
+    made: list[Any] = []
+    for n in range(STEPS):
+        mine = {"stop": rank == 1 and n == WRONG_AT, "ready": rank != 2 or n != 3}
+        with plan.step(n, **mine, batches=2 + (rank + n) % 2, most=rank, save=rank > 0 or n == 2) as now:
+            made.append(vars(now))
+            if now.stop:
+                break
+            for _ in range(now.batches):
+                train()
+            if now.save:
+                with plan.variant("save"):
+                    dist.barrier()
+    dist.barrier()
+    return made
+
+
+def sizes(declared: bool) -> int:
+    """The same on all ranks, and other ones in each step."""
+    join()
+    plan = Plan()
+    if declared:
+        plan.dynamic("all_reduce")
+    for n in range(STEPS):
+        with plan.step(n):
+            dist.all_reduce(torch.ones(n + 1))
+    return STEPS
+
+
+def undeclared(program: str) -> Any:
+    """No steps, no plan in the program: what `raf run --plan enforce` does."""
+    rank = join()
+    start()
+    own: Callable[[int], Any] = globals()[f"_{program}"]
+    return own(rank)
+
+
+def _healthy(rank: int) -> int:
+    """Evaluations now and then, a rank that logs through a line of its own, sizes that vary together, ragged ends."""
+    for n in range(STEPS):
+        train()
+        dist.all_reduce(torch.ones(1 + n % 3))
+        if n % 3 == 2:
+            evaluate()
+        if rank == 0:
+            dist.broadcast(torch.ones(1), 0)
+        else:
+            dist.broadcast(torch.zeros(1), 0)
+        if rank == 0:
+            later = dist.irecv(torch.ones(2), 1)
+            dist.send(torch.ones(2), 1)
+            later.wait()
+        elif rank == 1:
+            later = dist.irecv(torch.ones(2), 0)
+            time.sleep(0.8 if n == 3 else 0)
+            dist.send(torch.ones(2), 0)
+            later.wait()
+        found = [None] * dist.get_world_size() if rank == 0 else None
+        dist.gather_object({"rank": rank, "words": "x" * rank}, found)
+        if n == 4:
+            time.sleep(0.3 * rank)
+    dist.barrier()
+    return STEPS
+
+
+def _inverts(rank: int) -> None:
+    """Two groups of the same ranks, used in opposite order."""
+    one, other = dist.new_group([0, 1]), dist.new_group([0, 1])
+    for n in range(LONG):
+        order = (other, one) if rank == WRONG and n == LONG - 2 else (one, other)
+        for group in order:
+            dist.all_reduce(torch.ones(2), group=group)
+
+
+def _other_reduction(rank: int) -> None:
+    """Nothing hangs, and the numbers are wrong."""
+    for n in range(LONG):
+        op = dist.ReduceOp.MAX if rank == WRONG and n == LONG - 2 else dist.ReduceOp.SUM
+        dist.all_reduce(torch.ones(2), op=op)
+
+
+def _skips(rank: int) -> None:
+    """One of several equal calls is left out: the next one takes its place, without anything wrong with it."""
+    for n in range(LONG):
+        train()
+        if not (rank == WRONG and n == LONG - 2):
+            dist.all_reduce(torch.ones(8))
+    dist.barrier()
+
+
+def _sends_nothing(rank: int) -> None:
+    """One message is left out; then they meet."""
+    for n in range(LONG):
+        if rank == WRONG and n != LONG - 2:
+            dist.send(torch.ones(2), 0)
+        if rank == 0:
+            dist.recv(torch.ones(2), WRONG)
+        dist.all_reduce(torch.ones(2))
