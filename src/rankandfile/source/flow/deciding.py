@@ -101,6 +101,18 @@ def between_nodes(
     return list(known[question])
 
 
+def own_ends(function: Function) -> set[Node]:
+    """Where the function returns, or raises past itself in its own words. That a call on the way may raise as well says
+    nothing: whatever is decided, one may."""
+    graph = graph_of(function)
+    raising = (
+        node
+        for node in graph.nodes
+        if isinstance(node.what, ast.Raise) and not _landings(node.next(), {graph.raises})
+    )
+    return {graph.returns, *raising}
+
+
 def _between_nodes(
     function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]
 ) -> list[Condition]:
