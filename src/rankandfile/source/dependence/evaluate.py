@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.flow.graph import Node
+from rankandfile.source.flow.several import asks_for_several
 from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import Class, External, imported_variable, resolve
 from rankandfile.source.program.scopes import binding_scope, scope_of
@@ -34,7 +35,10 @@ class Evaluator:
         self.index = index_of(program)
         self.objects = Objects(self.index, tables=in_depth)
         self.left = MOST_STEPS
-        self._open: set[tuple[object, ...]] = set()
+        self._open: dict[tuple[object, ...], int] = {}
+        """What is being evaluated, with how many stood around it when it began."""
+        self._outermost = 0
+        """Of what was met again while it was open, the outermost: what is found inside of that may lack a part."""
         self._known: dict[tuple[object, ...], Value] = {}
 
     def renew(self) -> None:
@@ -49,17 +53,22 @@ class Evaluator:
         if key in self._known:
             return self._known[key]
         if key in self._open:
+            self._outermost = min(self._outermost, self._open[key])
             return UNIFORM
         self.left -= 1
         if self.left < 0 or frame.too_deep or len(path) > 6 or len(self._open) > DEEPEST:
+            self._outermost = 0
             return UNKNOWN
-        self._open.add(key)
+        place = self._open[key] = len(self._open)
+        before, self._outermost = self._outermost, place
         try:
             found = self._value(e, frame, path)
         finally:
-            self._open.discard(key)
-        # What was found while something else was open may lack that part: it is good only for that question.
-        if not self._open or found.level == "varying":
+            del self._open[key]
+            whole = self._outermost >= place
+            self._outermost = before if whole else min(before, self._outermost)
+        # What lacks the part of something that is still open is good only for that question.
+        if whole or not self._open or found.level == "varying":
             self._known[key] = found
         return found
 
@@ -86,6 +95,9 @@ class Evaluator:
         if isinstance(e, (ast.Await, ast.Starred, ast.NamedExpr, ast.FormattedValue)):
             return self.value(e.value, frame, path)
         if isinstance(e, ast.IfExp):
+            of_several = asks_for_several(e.test, frame.function)
+            if of_several is not None:
+                return self.value(e.body if of_several else e.orelse, frame, path)
             return join([self.all([e.body, e.orelse], frame, path), self.value(e.test, frame)])
         if isinstance(e, (ast.Yield, ast.YieldFrom)):
             return UNKNOWN
@@ -145,12 +157,13 @@ class Evaluator:
         """The value that one definition gives its name; a loop's variable made of itself adds nothing to itself."""
         key = (d, frame.key, path)
         if key in self._open:
+            self._outermost = min(self._outermost, self._open[key])
             return UNIFORM
-        self._open.add(key)
+        self._open[key] = len(self._open)
         try:
             return self._definition(d, frame, path)
         finally:
-            self._open.discard(key)
+            del self._open[key]
 
     def _definition(self, d: Definition, frame: Frame, path: Path) -> Value:
         file, value = frame.function.module.path, d.value

@@ -46,17 +46,26 @@ _BY_TYPE = {
     "KeyboardInterrupt": ("signal", "a signal that this rank received"),
     "ConnectionError": ("network", "this rank's connection"),
 }
-_READS = (
-    "builtins.open",
-    "torch.load",
-    "json.load",
-    "pickle.load",
-    "numpy.load",
-    "safetensors.",
-    "PIL.Image.open",
-)
+_READS = {"builtins.open", "torch.load", "json.load", "pickle.load", "numpy.load", "PIL.Image.open"} | {
+    f"safetensors.{name}" for name in ("safe_open", "torch.load_file", "numpy.load_file")
+}
 _CHANGES = ("os.mkdir", "os.makedirs", "os.rename", "os.remove", "os.unlink", "os.symlink", "shutil.")
-_BUILTINS = ("bool", "enumerate", "id", "isinstance", "len", "print", "range", "repr", "str", "type", "zip")
+_BUILTINS = (
+    *(
+        "bool",
+        "callable",
+        "dict",
+        "enumerate",
+        "hasattr",
+        "hash",
+        "id",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+    ),
+    *("list", "print", "range", "repr", "set", "str", "tuple", "type", "vars", "zip"),
+)
 _MAKERS = ("arange", "empty", "empty_like", "full", "ones", "ones_like", "tensor", "zeros", "zeros_like")
 _SELDOM_RAISE = {f"builtins.{name}" for name in _BUILTINS} | {f"torch.{name}" for name in _MAKERS}
 """Whatever they are given."""
@@ -271,8 +280,8 @@ def _outside(ev: Evaluator, call: ast.Call, caught: Caught, frame: Frame) -> Val
     ):
         return UNKNOWN
     file = frame.function.module.path
-    if dotted_name.startswith((*_READS, *_CHANGES)):
-        reads = dotted_name.startswith(_READS)
+    reads = dotted_name in _READS
+    if reads or dotted_name.startswith(_CHANGES):
         words = "reads a file that may be unreadable" if reads else "changes files, which may fail"
         words = f"{words} for this rank alone ({file}:{call.lineno})"
         return Value("varying", source="file_system", chain=(Link(file, call.lineno, text(call, 60), words),))

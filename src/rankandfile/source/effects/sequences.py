@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Node
+from rankandfile.source.flow.several import taken
 from rankandfile.source.program.modules import Function
 
 from .event import Event
@@ -128,11 +129,14 @@ class Sequences:
     def _followers(self, place: Place) -> Iterator[Node]:
         function, node, _number, calls = place
         assert node is not None
+        only = taken(node, function)
         open_ = None
         if node.decision is not None and self.ways is not None:
             open_ = self.ways(function, node, calls)
         for outcome, follower in node.edges:
             if outcome == RAISED and not isinstance(node.what, ast.Raise):
+                continue
+            if only is not None and outcome != only:
                 continue
             if open_ is None or outcome in open_ or outcome not in ("true", "false"):
                 yield follower

@@ -103,12 +103,15 @@ def between_nodes(
 
 def own_ends(function: Function) -> set[Node]:
     """Where the function returns, or raises past itself in its own words. That a call on the way may raise as well says
-    nothing: whatever is decided, one may."""
+    nothing, whatever is decided; nor does what handles an exception and then raises another one."""
     graph = graph_of(function)
+    handling = {s for n in ast.walk(function.node) if isinstance(n, ast.ExceptHandler) for s in ast.walk(n)}
     raising = (
         node
         for node in graph.nodes
-        if isinstance(node.what, ast.Raise) and not _landings(node.next(), {graph.raises})
+        if isinstance(node.what, ast.Raise)
+        and node.what not in handling
+        and not _landings(node.next(), {graph.raises})
     )
     return {graph.returns, *raising}
 

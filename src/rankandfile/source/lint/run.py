@@ -107,7 +107,10 @@ def _of_partings(view: View, every: dict[str, Rule]) -> Iterable[Flagged]:
         rank = SEVERITIES.index(sure)
         if parting.owner not in best or rank < best[parting.owner][0]:
             best[parting.owner] = (rank, parting, of_parting(parting, word, sure, every[word].fix))
+    flagged_at = {(flagged.file, flagged.line) for _rank, _parting, flagged in best.values()}
     for owner, (rank, parting, flagged) in best.items():
+        if any(step.upon in flagged_at - {(flagged.file, flagged.line)} for step in parting.reason.chain):
+            continue  # What decides that is flagged itself: ranks part there already.
         around = ancestors(parting.function.module, owner) if isinstance(owner, ast.If) else ()
         outer = (best[each] for each in around if isinstance(each, ast.If) and each in best)
         if not any(o[0] <= rank and o[1].event.site is parting.event.site for o in outer):
