@@ -198,6 +198,8 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     if name.startswith("builtins."):
         return builtin(ev, name.removeprefix("builtins."), e, frame, path)
     if is_pure(name):
+        if path[:1] == (KIND,) and not name.startswith("builtins."):
+            return UNIFORM  # A tensor is made, whatever of.
         value = ev.all(content(e), frame)
         return value if name.startswith(_OF_NUMBERS) else value.of_data()
     if name in ("itertools.count", "itertools.cycle"):

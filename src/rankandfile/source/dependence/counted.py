@@ -43,7 +43,9 @@ def on_the_way(
     for caller, nodes in islice(_places(ev, frame.function), _MOST_PLACES):
         outer = further.setdefault(caller, Frame(caller, None, frame.depth + 1))
         graph = reaching(caller).graph
-        for condition in between_nodes(caller, nodes, own_ends(caller), [graph.entry]):
+        for condition in between_nodes(
+            caller, nodes, own_ends(caller, ev.index.tried(caller)), [graph.entry]
+        ):
             if condition.kind not in NO_CHOICE:
                 yield condition, outer
     for outer in further.values():
@@ -80,7 +82,9 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
                 continue
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
-            inside = between_nodes(site.function, here, own_ends(site.function), [graph.entry])
+            inside = between_nodes(
+                site.function, here, own_ends(site.function, ev.index.tried(site.function)), [graph.entry]
+            )
             chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
             for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
                 value = control.of_condition(ev, condition, outer)

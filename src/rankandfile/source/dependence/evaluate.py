@@ -24,6 +24,8 @@ from .syntax import COMPREHENSIONS, EACH, HOLDS, KIND, LEN, Path, children, loop
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
+_OF_LINT = 1200
+"""Steps for one of the many questions that are asked of a program of which nothing is known to be wrong."""
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
 _NEVER_NONE = (*COMPREHENSIONS, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.JoinedStr, ast.Compare)
@@ -34,7 +36,8 @@ class Evaluator:
         self.program = program
         self.index = index_of(program)
         self.objects = Objects(self.index, tables=in_depth)
-        self.left = MOST_STEPS
+        self._allowance = _OF_LINT if in_depth else MOST_STEPS
+        self.left = self._allowance
         self._open: dict[tuple[object, ...], int] = {}
         """What is being evaluated, with how many stood around it when it began."""
         self._outermost = 0
@@ -43,7 +46,7 @@ class Evaluator:
 
     def renew(self) -> None:
         """Every question has the same allowance."""
-        self.left, self.objects.left = MOST_STEPS, objects.MOST_STEPS
+        self.left, self.objects.left = self._allowance, min(self._allowance, objects.MOST_STEPS)
 
     def value(self, e: ast.expr, frame: Frame, path: Path = ()) -> Value:
         """The value of `path` of `e`, evaluated in the frame."""

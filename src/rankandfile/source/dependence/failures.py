@@ -271,7 +271,7 @@ def _of_iteration(
 
 def _outside(ev: Evaluator, call: ast.Call, caught: Caught, frame: Frame) -> Value:
     """A call out of the tree: it raises for what it was given."""
-    if caught.only_of_the_program or (caught.names and caught.names <= _EVERYWHERE_ALIKE):
+    if caught.names and caught.names <= _EVERYWHERE_ALIKE:
         return UNKNOWN
     target = resolve(frame.function, call.func)
     dotted_name = target.dotted if isinstance(target, External) else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 
 from .build import graph_of
@@ -101,19 +102,19 @@ def between_nodes(
     return list(known[question])
 
 
-def own_ends(function: Function) -> set[Node]:
-    """Where the function returns, or raises past itself in its own words. That a call on the way may raise as well says
-    nothing, whatever is decided; nor does what handles an exception and then raises another one."""
+def own_ends(function: Function, tried: bool) -> set[Node]:
+    """Where the function returns; if its calls are `tried`, also where it raises past itself in its own words. That a
+    call on the way may raise as well says nothing, whatever is decided; nor what raises while it handles something."""
+    returns = graph_of(function).returns
+    return {returns, *_raising(function)} if tried else {returns}
+
+
+@kept
+def _raising(function: Function) -> list[Node]:
     graph = graph_of(function)
+    found = [node for node in graph.nodes if isinstance(node.what, ast.Raise)]
     handling = {s for n in ast.walk(function.node) if isinstance(n, ast.ExceptHandler) for s in ast.walk(n)}
-    raising = (
-        node
-        for node in graph.nodes
-        if isinstance(node.what, ast.Raise)
-        and node.what not in handling
-        and not _landings(node.next(), {graph.raises})
-    )
-    return {graph.returns, *raising}
+    return [n for n in found if n.what not in handling and not _landings(n.next(), {graph.raises})]
 
 
 def _between_nodes(

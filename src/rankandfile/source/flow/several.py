@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import re
 
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 
+from .build import graph_of
 from .graph import Node
 
 _READY = re.compile(
@@ -47,7 +49,17 @@ _RANKS = {
 
 
 def taken(node: Node, function: Function) -> str | None:
-    """ "true" or "false", if that is the only way for a rank of a job; None where either may be."""
+    """The outcome "true" or "false", if that is the only way for a rank of a job; None where either may be."""
+    return None if node.decision is None else _ways(function).get(node)
+
+
+@kept
+def _ways(function: Function) -> dict[Node, str]:
+    found = ((node, _way(node, function)) for node in graph_of(function).nodes if node.decision is not None)
+    return {node: way for node, way in found if way is not None}
+
+
+def _way(node: Node, function: Function) -> str | None:
     if node.decision is None or not isinstance(node.what, ast.expr):
         return None
     of_several = asks_for_several(node.what, function)
