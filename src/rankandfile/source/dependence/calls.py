@@ -37,6 +37,9 @@ _OF_MODULES = {
     "modules",
     "children",
     "buffers",
+    "named_buffers",
+    "named_modules",
+    "named_children",
     "state_dict",
     "train",
     "eval",
@@ -161,6 +164,8 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if name in _OF_GROUPS:
         return UNKNOWN
     value = ev.value(receiver, frame)
+    if ev.objects.tables and name in _OF_MODULES and value.differs:
+        return UNKNOWN  # Where a module lies, or what it has learnt, is not what it is built of.
     value = value if name in _PLACES else join([value, ev.all(content(e), frame)])
     value = value if name in _SAME_NUMBER else value.of_data()
     if name not in _OF_MODULES and ev.objects.classes(receiver, frame):

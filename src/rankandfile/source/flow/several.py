@@ -28,6 +28,7 @@ _SIZE = re.compile(
     r"(get_)?(\w+_)?world_?size|num_processes|num_ranks|nranks|n_ranks|world"
     r"|(tp|dp|pp|cp|ep|sp|mp|(data|tensor|pipeline|context|expert|sequence|model)_parallel)_(world_)?size"
 )
+_ASKS = ("get", "getenv")
 _RANK = re.compile(r"(get_)?(\w+_)?rank", re.IGNORECASE)
 _TURNED = {ast.Gt: ast.Lt, ast.Lt: ast.Gt, ast.GtE: ast.LtE, ast.LtE: ast.GtE}
 _SIZES = {
@@ -118,7 +119,13 @@ def _number(e: ast.expr) -> int | None:
 
 
 def _name(e: ast.expr) -> str:
+    """The last part; of `int(os.environ.get("RANK", -1))` the variable's."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "int" and e.args:
+        e = e.args[0]
     if isinstance(e, ast.Call):
+        first = e.args[0] if e.args else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str) and _name(e.func) in _ASKS:
+            return first.value
         e = e.func
     return e.attr if isinstance(e, ast.Attribute) else e.id if isinstance(e, ast.Name) else ""
 
