@@ -23,16 +23,35 @@ GOOD = BAD.replace("    if dist.get_rank() == 0:\n    ", "")
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAF_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "train.py").write_text(BAD, encoding="utf-8")
     return tmp_path
 
 
-def test_text_tells_the_story(raf: Raf, here: Path) -> None:
+def test_text_is_short_and_tells_the_story_if_asked(raf: Raf, here: Path) -> None:
     said = raf("lint", "train.py")
     assert said.status == 1
     assert "train.py:5: error[rank-guarded-collective]" in said.out
     assert "`dist.get_rank()` is the rank's own number" in said.out
     assert "1 error in 1 file" in said.out
+    assert len(said.out.splitlines()) <= 8
+    told = "train.py:6: `dist.all_reduce(loss)`"
+    assert told not in said.out
+    assert told in raf("lint", "train.py", "-v").out
+
+
+def test_the_same_files_are_read_once(raf: Raf, here: Path) -> None:
+    first = raf("lint")
+    kept = list((here / "cache").rglob("*.json"))
+    assert len(kept) == 1
+    kept[0].write_bytes(kept[0].read_bytes().replace(b"rank-guarded-collective", b"said-before"))
+    assert "error[said-before]" in raf("lint").out
+    assert raf("lint", "--no-cache").out == first.out
+    (here / "train.py").write_text(GOOD, encoding="utf-8")
+    assert raf("lint").status == 0
+    kept[0].write_bytes(b"no report")
+    (here / "train.py").write_text(BAD, encoding="utf-8")
+    assert raf("lint").out == first.out
 
 
 def test_nothing_found(raf: Raf, here: Path) -> None:

@@ -60,6 +60,10 @@ def lint(
         Path | None,
         Option("--baseline", help="Leave out what this file lists; it is made where it is not there."),
     ] = None,
+    cache: Annotated[
+        bool, Option("--cache/--no-cache", help="Say again what was said of the same files before.")
+    ] = True,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="Tell each finding's whole story.")] = False,
     explain: Annotated[str | None, Option("--explain", metavar="RULE", help="Print a rule's page.")] = None,
     format: Annotated[LintFormat, Option("--format", "-f", help="How to print it.")] = LintFormat.text,
     output: Annotated[Path | None, file_output("Write to this file.")] = None,
@@ -79,16 +83,17 @@ def lint(
     for path in asked:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
-    report = run(asked, _options(asked, select or [], ignore or [], hints, diff))
+    report = run(asked, _options(asked, select or [], ignore or [], hints, diff, cache))
     if baseline is not None:
         report = _without(report, baseline)
-    text = import_module(f"rankandfile.render.lint.{format.value}").write(report) + "\n"
+    form = "story" if verbose and format is LintFormat.text else format.value
+    text = import_module(f"rankandfile.render.lint.{form}").write(report) + "\n"
     write_text(text, output)
     raise Exit(FINDINGS if any(each.severity != "hint" for each in report.flagged) else CLEAN)
 
 
 def _options(
-    paths: list[Path], select: list[str], ignore: list[str], hints: bool, diff: str | None
+    paths: list[Path], select: list[str], ignore: list[str], hints: bool, diff: str | None, cache: bool
 ) -> Options:
     from rankandfile.source.lint.changes import NoDiff, changed_lines
     from rankandfile.source.lint.run import Options, rules
@@ -110,6 +115,7 @@ def _options(
         uniform=said.lint.uniform,
         hints=hints,
         lines=lines,
+        cache=cache,
     )
 
 

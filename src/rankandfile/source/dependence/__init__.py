@@ -6,6 +6,7 @@ import ast
 from weakref import WeakKeyDictionary
 
 from rankandfile.source.flow import Condition
+from rankandfile.source.flow.exceptions import Caught
 from rankandfile.source.program.modules import Function, Program
 
 from . import control, failures, groups
@@ -46,12 +47,13 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
     return reason_of(value)
 
 
-def why_raised(program: Program, function: Function, step: ast.AST, caught: ast.expr | None) -> Reason:
+def why_raised(program: Program, function: Function, step: ast.AST, caught: Caught) -> Reason:
     """Why a call, or a `raise`, ends in an exception that a handler takes, on some ranks only."""
     try:
-        return reason_of(failures.raised_for(_evaluator(program), step, caught, Frame(function)))
+        reason = reason_of(failures.raised_for(_evaluator(program), step, caught, Frame(function)))
     except RecursionError:
         return UNKNOWN
+    return UNKNOWN if reason.source == "exception" and caught.only_of_the_program else reason
 
 
 def why_held(program: Program, function: Function, container: ast.expr) -> Reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function, Module
@@ -147,14 +148,29 @@ def _stored_from(function: Function, frame: Frame, made: Instance | None) -> Fra
     return Frame(function, None, frame.depth + 1)
 
 
+@cache
+def _parsed(name: str) -> ast.expr:
+    return ast.parse(name, mode="eval").body
+
+
+def _lasts(function: Function, own: Definition, d: Definition) -> bool:
+    """Whether what the function itself stores is there when it begins again; inside, its steps tell what is stored."""
+    flow = reaching(function)
+    return d.how == "outside" and own in flow.of(own.name, [flow.graph.returns])
+
+
 def stored(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
     """An attribute as it was when the function began: what any function may have stored."""
     base, _, attribute = d.name.rpartition(".")
-    e = ast.parse(base, mode="eval").body
+    e = _parsed(base)
     values = []
     for cls in ev.objects.classes(e, frame):
         stores = ev.objects.stores(cls, attribute)
-        found = [(Frame(function, None, frame.depth + 1), each) for function, each in stores]
+        found = [
+            (Frame(function, None, frame.depth + 1), each)
+            for function, each in stores
+            if function is not frame.function or _lasts(function, each, d)
+        ]
         values.append(control.stored_anywhere(ev, found, path) if found else UNKNOWN)
     if values:
         return join(values)

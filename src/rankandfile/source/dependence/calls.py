@@ -23,7 +23,7 @@ from .callers import is_static
 from .frame import Frame, called
 from .instances import instance
 from .returned import body, by_arguments, cautious
-from .syntax import EACH, HOLDS, KIND, LEN, Path, argument, arguments, constant, dotted, text
+from .syntax import EACH, HOLDS, KIND, LEN, Path, argument, constant, content, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ _OF_MODULES = {
     "modules",
     "children",
     "buffers",
+    "named_buffers",
+    "named_modules",
+    "named_children",
     "state_dict",
     "train",
     "eval",
@@ -70,6 +73,16 @@ _SAME_NUMBER = {
     "all",
     "rank",
     "send",
+}
+
+
+_PLACES = {"to", "cuda"}
+"""Methods whose arguments say where a value lies."""
+_OF_GROUPS = {"get_group", "get_all_groups"}
+"""What is true of a group is true for all of its members."""
+_MAKES_GROUPS = {
+    f"torch.distributed.{name}"
+    for name in ("new_group", "new_subgroups", "device_mesh.init_device_mesh", "device_mesh.DeviceMesh")
 }
 
 
@@ -148,7 +161,12 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         return ev.value(receiver, frame, path if path and path[0] in (LEN, EACH, HOLDS) else ())
     if random_state.is_draw(ev, e, frame):
         return random_state.draw_of_object(ev, e, frame)
-    value = join([ev.value(receiver, frame), ev.all(arguments(e), frame)])
+    if name in _OF_GROUPS:
+        return UNKNOWN
+    value = ev.value(receiver, frame)
+    if ev.objects.tables and name in _OF_MODULES and value.differs:
+        return UNKNOWN  # Where a module lies, or what it has learnt, is not what it is built of.
+    value = value if name in _PLACES else join([value, ev.all(content(e), frame)])
     value = value if name in _SAME_NUMBER else value.of_data()
     if name not in _OF_MODULES and ev.objects.classes(receiver, frame):
         # A method that the tree does not show, of a class that it does.
@@ -165,17 +183,19 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
         return origins.environment(constant(e.args[0]) if e.args else None, e, frame)
     rule = sanitiser(name)
     if rule is not None and rule.returned:
-        return ev.all(arguments(e), frame).sanitised(groups.span(ev, e, rule, frame))
+        return ev.all(content(e), frame).sanitised(groups.span(ev, e, rule, frame))
     if random_state.family(name):
         return random_state.draw(ev, name, e, frame)
     if origins.as_done(name):
-        items = ev.all(arguments(e), frame, path)
+        items = ev.all(content(e), frame, path)
         return join([items, origins.arrival(e, frame)]) if path and path[0][0] in ("each", "order") else items
     known = source(name)
     if known is not None:
         return _positioned(ev, e, frame, name, path)
     if is_uniform(name) or name in PARSED:
         return UNIFORM
+    if name in _MAKES_GROUPS:
+        return UNKNOWN
     if name in loaders.LOADERS:
         return loaders.loader(ev, e, frame, path)
     if name in TABLE.wraps:
@@ -183,10 +203,12 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     if name.startswith("builtins."):
         return builtin(ev, name.removeprefix("builtins."), e, frame, path)
     if is_pure(name):
-        value = ev.all(arguments(e), frame)
+        if path[:1] == (KIND,) and not name.startswith("builtins."):
+            return UNIFORM  # A tensor is made, whatever of.
+        value = ev.all(content(e), frame)
         return value if name.startswith(_OF_NUMBERS) else value.of_data()
     if name in ("itertools.count", "itertools.cycle"):
-        return ev.all(arguments(e), frame)
+        return ev.all(content(e), frame)
     return by_arguments(ev, e, frame, name)
 
 

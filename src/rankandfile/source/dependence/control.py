@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.condition import Condition
-from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.flow.deciding import between_nodes, own_ends
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import enclosing_class
@@ -96,8 +96,9 @@ def stored_anywhere(
         ):
             continue
         graph = reaching(frame.function).graph
-        ends = {graph.returns, graph.raises}
-        conditions = between_nodes(frame.function, {d.node}, ends, [graph.entry])
+        conditions = between_nodes(
+            frame.function, {d.node}, own_ends(frame.function, ev.index.tried(frame.function)), [graph.entry]
+        )
         # How often a loop goes round is no news to what is stored in it, but for how much there is of it.
         chosen = [c for c in conditions if c.kind != "call" and (path[:1] == (LEN,) or c.kind not in _ROUNDS)]
         guards.extend(_guards(ev, chosen, d, frame, lasting=True))
@@ -160,7 +161,7 @@ def _decided_upon(ev: Evaluator, container: ast.expr, frame: Frame) -> Iterator[
             continue
         inside = Frame(function)
         graph = reaching(function).graph
-        own = between_nodes(function, {d.node}, {graph.returns, graph.raises}, [graph.entry])
+        own = between_nodes(function, {d.node}, own_ends(function, ev.index.tried(function)), [graph.entry])
         decisions = [(condition, inside) for condition in own if condition.kind != "call"]
         for condition, where in islice((*decisions, *counted.on_the_way(ev, inside)), _MOST_DECISIONS):
             value = of_condition(ev, condition, where)

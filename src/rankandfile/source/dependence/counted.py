@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rankandfile.source.flow import Condition
-from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.flow.deciding import between_nodes, own_ends
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class
@@ -43,7 +43,9 @@ def on_the_way(
     for caller, nodes in islice(_places(ev, frame.function), _MOST_PLACES):
         outer = further.setdefault(caller, Frame(caller, None, frame.depth + 1))
         graph = reaching(caller).graph
-        for condition in between_nodes(caller, nodes, {graph.returns, graph.raises}, [graph.entry]):
+        for condition in between_nodes(
+            caller, nodes, own_ends(caller, ev.index.tried(caller)), [graph.entry]
+        ):
             if condition.kind not in NO_CHOICE:
                 yield condition, outer
     for outer in further.values():
@@ -80,7 +82,9 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
                 continue
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
-            inside = between_nodes(site.function, here, {graph.returns, graph.raises}, [graph.entry])
+            inside = between_nodes(
+                site.function, here, own_ends(site.function, ev.index.tried(site.function)), [graph.entry]
+            )
             chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
             for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
                 value = control.of_condition(ev, condition, outer)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.flow.graph import Node
+from rankandfile.source.flow.several import asks_for_several
 from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import Class, External, imported_variable, resolve
 from rankandfile.source.program.scopes import binding_scope, scope_of
@@ -23,6 +24,8 @@ from .syntax import COMPREHENSIONS, EACH, HOLDS, KIND, LEN, Path, children, loop
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
+_OF_LINT = 1200
+"""Steps for one of the many questions that are asked of a program of which nothing is known to be wrong."""
 DEEPEST = 90
 """Expressions that are looked at one inside the other: far from what Python's own stack bears."""
 _NEVER_NONE = (*COMPREHENSIONS, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.JoinedStr, ast.Compare)
@@ -33,13 +36,17 @@ class Evaluator:
         self.program = program
         self.index = index_of(program)
         self.objects = Objects(self.index, tables=in_depth)
-        self.left = MOST_STEPS
-        self._open: set[tuple[object, ...]] = set()
+        self._allowance = _OF_LINT if in_depth else MOST_STEPS
+        self.left = self._allowance
+        self._open: dict[tuple[object, ...], int] = {}
+        """What is being evaluated, with how many stood around it when it began."""
+        self._outermost = 0
+        """Of what was met again while it was open, the outermost: what is found inside of that may lack a part."""
         self._known: dict[tuple[object, ...], Value] = {}
 
     def renew(self) -> None:
         """Every question has the same allowance."""
-        self.left, self.objects.left = MOST_STEPS, objects.MOST_STEPS
+        self.left, self.objects.left = self._allowance, min(self._allowance, objects.MOST_STEPS)
 
     def value(self, e: ast.expr, frame: Frame, path: Path = ()) -> Value:
         """The value of `path` of `e`, evaluated in the frame."""
@@ -49,17 +56,22 @@ class Evaluator:
         if key in self._known:
             return self._known[key]
         if key in self._open:
+            self._outermost = min(self._outermost, self._open[key])
             return UNIFORM
         self.left -= 1
         if self.left < 0 or frame.too_deep or len(path) > 6 or len(self._open) > DEEPEST:
+            self._outermost = 0
             return UNKNOWN
-        self._open.add(key)
+        place = self._open[key] = len(self._open)
+        before, self._outermost = self._outermost, place
         try:
             found = self._value(e, frame, path)
         finally:
-            self._open.discard(key)
-        # What was found while something else was open may lack that part: it is good only for that question.
-        if not self._open or found.level == "varying":
+            del self._open[key]
+            whole = self._outermost >= place
+            self._outermost = before if whole else min(before, self._outermost)
+        # What lacks the part of something that is still open is good only for that question.
+        if whole or not self._open or found.level == "varying":
             self._known[key] = found
         return found
 
@@ -86,6 +98,9 @@ class Evaluator:
         if isinstance(e, (ast.Await, ast.Starred, ast.NamedExpr, ast.FormattedValue)):
             return self.value(e.value, frame, path)
         if isinstance(e, ast.IfExp):
+            of_several = asks_for_several(e.test, frame.function)
+            if of_several is not None:
+                return self.value(e.body if of_several else e.orelse, frame, path)
             return join([self.all([e.body, e.orelse], frame, path), self.value(e.test, frame)])
         if isinstance(e, (ast.Yield, ast.YieldFrom)):
             return UNKNOWN
@@ -145,12 +160,13 @@ class Evaluator:
         """The value that one definition gives its name; a loop's variable made of itself adds nothing to itself."""
         key = (d, frame.key, path)
         if key in self._open:
+            self._outermost = min(self._outermost, self._open[key])
             return UNIFORM
-        self._open.add(key)
+        self._open[key] = len(self._open)
         try:
             return self._definition(d, frame, path)
         finally:
-            self._open.discard(key)
+            del self._open[key]
 
     def _definition(self, d: Definition, frame: Frame, path: Path) -> Value:
         file, value = frame.function.module.path, d.value

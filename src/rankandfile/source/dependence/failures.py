@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.condition import Condition, Point
 from rankandfile.source.flow.deciding import between_nodes
-from rankandfile.source.flow.exceptions import catches
+from rankandfile.source.flow.exceptions import Caught
 from rankandfile.source.flow.graph import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve
@@ -46,17 +46,26 @@ _BY_TYPE = {
     "KeyboardInterrupt": ("signal", "a signal that this rank received"),
     "ConnectionError": ("network", "this rank's connection"),
 }
-_READS = (
-    "builtins.open",
-    "torch.load",
-    "json.load",
-    "pickle.load",
-    "numpy.load",
-    "safetensors.",
-    "PIL.Image.open",
-)
+_READS = {"builtins.open", "torch.load", "json.load", "pickle.load", "numpy.load", "PIL.Image.open"} | {
+    f"safetensors.{name}" for name in ("safe_open", "torch.load_file", "numpy.load_file")
+}
 _CHANGES = ("os.mkdir", "os.makedirs", "os.rename", "os.remove", "os.unlink", "os.symlink", "shutil.")
-_BUILTINS = ("bool", "enumerate", "id", "isinstance", "len", "print", "range", "repr", "str", "type", "zip")
+_BUILTINS = (
+    *(
+        "bool",
+        "callable",
+        "dict",
+        "enumerate",
+        "hasattr",
+        "hash",
+        "id",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+    ),
+    *("list", "print", "range", "repr", "set", "str", "tuple", "type", "vars", "zip"),
+)
 _MAKERS = ("arange", "empty", "empty_like", "full", "ones", "ones_like", "tensor", "zeros", "zeros_like")
 _SELDOM_RAISE = {f"builtins.{name}" for name in _BUILTINS} | {f"torch.{name}" for name in _MAKERS}
 """Whatever they are given."""
@@ -76,7 +85,7 @@ def handled(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
     by_type = _by_type(handler, file)
     found = []
     for call in _calls(statement.body, frame.function, condition.after):
-        value = _of_call(ev, call, handler.type, frame, 0)
+        value = _of_call(ev, call, Caught(frame.function, handler.type), frame, 0)
         if value.differs:
             shown = text(call, 60)
             place = f"{file}:{call.lineno}"
@@ -94,7 +103,8 @@ def swallowed(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
     if statement is None:
         return UNKNOWN
     calls = _calls(statement.body, frame.function, condition.after)
-    return join(_of_call(ev, call, _let_pass(manager), frame, 0) for call in calls)
+    caught = Caught(frame.function, _let_pass(manager))
+    return join(_of_call(ev, call, caught, frame, 0) for call in calls)
 
 
 def _let_pass(manager: ast.AST) -> ast.Tuple | None:
@@ -106,10 +116,10 @@ def _let_pass(manager: ast.AST) -> ast.Tuple | None:
 
 def raised(ev: Evaluator, node: ast.AST, frame: Frame) -> Value:
     """Whether a call raises on this rank alone."""
-    return _of_call(ev, node, None, frame, 0) if isinstance(node, ast.Call) else UNKNOWN
+    return _of_call(ev, node, Caught(frame.function), frame, 0) if isinstance(node, ast.Call) else UNKNOWN
 
 
-def raised_for(ev: Evaluator, step: ast.AST, caught: ast.expr | None, frame: Frame) -> Value:
+def raised_for(ev: Evaluator, step: ast.AST, caught: Caught, frame: Frame) -> Value:
     """Whether a call, or a `raise`, ends in what a handler takes on this rank alone."""
     known = isinstance(step, (ast.Call, ast.Raise, ast.For, ast.AsyncFor))
     return _of_call(ev, step, caught, frame, 0) if known else UNKNOWN
@@ -157,7 +167,7 @@ def _not_before(node: ast.expr | ast.stmt, after: Point) -> bool:
     return after.call is None or any(called_name(n) == after.call for n in calls)
 
 
-def _of_call(ev: Evaluator, call: ast.AST, caught: ast.expr | None, frame: Frame, depth: int) -> Value:
+def _of_call(ev: Evaluator, call: ast.AST, caught: Caught, frame: Frame, depth: int) -> Value:
     """Why this step raises what the handler takes, on this rank."""
     if isinstance(call, ast.Raise):
         return _of_raise(ev, call, caught, frame)
@@ -190,7 +200,7 @@ def _targets(ev: Evaluator, call: ast.Call, frame: Frame) -> list[Function]:
     return [f for f in found if f is not None]
 
 
-def _inside(ev: Evaluator, frame: Frame, caught: ast.expr | None, depth: int) -> Value:
+def _inside(ev: Evaluator, frame: Frame, caught: Caught, depth: int) -> Value:
     """What a function raises, itself or through what it calls."""
     if depth >= _DEEPEST:
         return UNKNOWN
@@ -206,9 +216,9 @@ def _inside(ev: Evaluator, frame: Frame, caught: ast.expr | None, depth: int) ->
     return value if value.differs else UNKNOWN
 
 
-def _of_lookup(ev: Evaluator, node: ast.Subscript, caught: ast.expr | None, frame: Frame) -> Value:
+def _of_lookup(ev: Evaluator, node: ast.Subscript, caught: Caught, frame: Frame) -> Value:
     """What is not in a table raises; only where somebody expects just that."""
-    if caught is None or isinstance(node.slice, (ast.Constant, ast.Slice)) or not _names(caught) & _LOOKUPS:
+    if isinstance(node.slice, (ast.Constant, ast.Slice)) or not caught.names & _LOOKUPS:
         return UNKNOWN
     key = ev.value(node.slice, frame)
     if not key.differs:
@@ -223,13 +233,9 @@ def _of_lookup(ev: Evaluator, node: ast.Subscript, caught: ast.expr | None, fram
     return Value("varying", source="exception", chain=(link, *key.chain))
 
 
-def _names(caught: ast.expr) -> set[str]:
-    return {text(n).rsplit(".", 1)[-1] for n in (caught.elts if isinstance(caught, ast.Tuple) else [caught])}
-
-
-def _of_raise(ev: Evaluator, node: ast.Raise, caught: ast.expr | None, frame: Frame) -> Value:
+def _of_raise(ev: Evaluator, node: ast.Raise, caught: Caught, frame: Frame) -> Value:
     """What leads to a `raise`, and not past it."""
-    if node.exc is None or (caught is not None and catches(frame.function, caught, node.exc) == "no"):
+    if node.exc is None or caught.takes(node.exc, frame.function) == "no":
         return UNKNOWN
     flow = reaching(frame.function)
     file = frame.function.module.path
@@ -246,7 +252,7 @@ def _of_raise(ev: Evaluator, node: ast.Raise, caught: ast.expr | None, frame: Fr
 
 
 def _of_iteration(
-    ev: Evaluator, loop: ast.For | ast.AsyncFor, caught: ast.expr | None, frame: Frame, depth: int
+    ev: Evaluator, loop: ast.For | ast.AsyncFor, caught: Caught, frame: Frame, depth: int
 ) -> Value:
     """The next item of a loop over an object of the tree, or over a loader of a dataset of the tree."""
     found = []
@@ -263,10 +269,9 @@ def _of_iteration(
     return join(found)
 
 
-def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Frame) -> Value:
+def _outside(ev: Evaluator, call: ast.Call, caught: Caught, frame: Frame) -> Value:
     """A call out of the tree: it raises for what it was given."""
-    short = _names(caught) if caught is not None else set()
-    if short and short <= _EVERYWHERE_ALIKE:
+    if caught.names and caught.names <= _EVERYWHERE_ALIKE:
         return UNKNOWN
     target = resolve(frame.function, call.func)
     dotted_name = target.dotted if isinstance(target, External) else ""
@@ -275,12 +280,15 @@ def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Fram
     ):
         return UNKNOWN
     file = frame.function.module.path
-    if dotted_name.startswith((*_READS, *_CHANGES)):
-        reads = dotted_name.startswith(_READS)
+    reads = dotted_name in _READS
+    if reads or dotted_name.startswith(_CHANGES):
         words = "reads a file that may be unreadable" if reads else "changes files, which may fail"
         words = f"{words} for this rank alone ({file}:{call.lineno})"
         return Value("varying", source="file_system", chain=(Link(file, call.lineno, text(call, 60), words),))
-    if dotted_name.startswith(("logging.", "torch.distributed.")) or dotted_name in _SELDOM_RAISE:
+    if (
+        dotted_name.startswith(("logging.", "torch.distributed.", "warnings."))
+        or dotted_name in _SELDOM_RAISE
+    ):
         return UNKNOWN
     if isinstance(call.func, ast.Attribute) and call.func.attr in _LOGS and target is None:
         return UNKNOWN
@@ -296,4 +304,4 @@ def _outside(ev: Evaluator, call: ast.Call, caught: ast.expr | None, frame: Fram
 def ends(ev: Evaluator, frame: Frame) -> Value:
     """When an iterator of the tree stops."""
     stop = ast.Name("StopIteration", ast.Load())
-    return _inside(ev, frame, stop, 0)
+    return _inside(ev, frame, Caught(frame.function, stop), 0)

@@ -11,7 +11,7 @@ from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import Class, External, enclosing_class, method, resolve
 from rankandfile.source.program.scopes import own_nodes
 
-from .syntax import argument, dotted
+from .syntax import ancestors, argument, dotted
 
 MOST_FILES = 1500
 MOST_SITES = 12
@@ -56,6 +56,7 @@ class Index:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._tried: dict[str, bool] = {}
 
     @cached_property
     def modules(self) -> list[Module]:
@@ -103,6 +104,16 @@ class Index:
             for s in every
             if isinstance(s.call.func, (ast.Name, ast.Attribute, ast.Subscript)) and _variable(s)
         ]
+
+    def tried(self, function: Function) -> bool:
+        """Whether some call of it, by its name, stands in a `try`: what it raises need not end the process."""
+        known = self._tried.get(function.name)
+        if known is None:
+            sites = self.calls(function.name)[:MOST_SITES]
+            around = (each for site in sites for each in ancestors(site.function.module, site.call))
+            known = any(isinstance(each, ast.Try) and each.handlers for each in around)
+            self._tried[function.name] = known
+        return known
 
     def calls(self, name: str) -> list[Site]:
         """Calls by the last part of the name of what is called, also where it was imported under another one."""

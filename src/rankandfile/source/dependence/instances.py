@@ -12,7 +12,7 @@ from .frame import Frame, Instance
 from .objects.of_expressions import is_property
 from .returned import body
 from .stores import fields_of
-from .syntax import KIND, LEN, Path, argument, arguments, dotted, text
+from .syntax import KIND, LEN, Path, argument, content, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def instance(ev: Evaluator, cls: Class, e: ast.Call, frame: Frame, path: Path) -
     special = {"len": "__len__", "item": "__getitem__", "each": "__iter__"}.get(kind)
     if special is not None:
         return _protocol(ev, cls, special, e, frame, path)
-    return ev.all(arguments(e), frame)
+    return ev.all(content(e), frame)
 
 
 def _protocol(ev: Evaluator, cls: Class, special: str, e: ast.expr, frame: Frame, path: Path) -> Value:
@@ -106,4 +106,4 @@ def _protocol(ev: Evaluator, cls: Class, special: str, e: ast.expr, frame: Frame
             return join([made, body(ev, step, following, path[1:], f"next({text(e)})")])
         rest = path[1:]
         return body(ev, found, inside, rest, f"{text(e)}.{name}()")
-    return ev.all(arguments(e), frame) if isinstance(e, ast.Call) else UNKNOWN
+    return ev.all(content(e), frame) if isinstance(e, ast.Call) else UNKNOWN

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .frame import Frame
-from .syntax import LEN, Path, argument, arguments, text
+from .syntax import LEN, Path, argument, content, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
             return UNIFORM
         dataset = argument(e, 0, "dataset")
         items = [ev.value(dataset, frame, path)] if dataset is not None else []
-        length = join([ev.all(arguments(e), frame), *items])
+        length = join([ev.all(content(e), frame), *items])
         words = f"is this rank's own shard, as long as it happens to be ({file}:{e.lineno})"
         return _own(length, "shard_length", Link(file, e.lineno, text(e, 60), words))
     link = Link(file, e.lineno, text(e, 60), f"holds this rank's batches only ({file}:{e.lineno})")
     if even:
         return Value("varying", source="local_data", chain=(link,))
-    value = join([UNKNOWN, ev.all(arguments(e), frame)])
+    value = join([UNKNOWN, ev.all(content(e), frame)])
     return _own(value, "local_data", link)
 
 

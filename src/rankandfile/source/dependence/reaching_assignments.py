@@ -2,7 +2,7 @@
 
 Besides assignments, a call can give a name its value: a collective in place makes a tensor the same on all members, and
 `list.append` or an item assignment add to a container. Attributes (`self.x`) are names here too; what other functions
-store into them is the definition "outside".
+store into them is the definition "outside". What a single process alone would do reaches nothing: a job has several.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Graph, Node
+from rankandfile.source.flow.several import taken
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 
@@ -85,7 +86,10 @@ class Reaching:
             seen.add(node)
             now = before.get(node, 0)
             after = (now & ~killed.get(node, 0)) | made.get(node, 0)
+            way = taken(node, self.function)
             for outcome, follower in node.edges:
+                if way is not None and outcome not in (way, RAISED):
+                    continue
                 # What a step would have stored is not stored when it raises.
                 passed = now if outcome == RAISED else after
                 old = before.get(follower, 0)
@@ -93,7 +97,12 @@ class Reaching:
                     before[follower] = old | passed
                     seen.add(follower)
                     queue.append(follower)
+        self._reached = seen
         return before
+
+    def reaches(self, node: Node) -> bool:
+        """Whether a rank of a job comes to the step."""
+        return node in self._reached
 
     def nodes(self, use: ast.AST) -> list[Node]:
         """The steps of the graph in which a piece of syntax is evaluated."""

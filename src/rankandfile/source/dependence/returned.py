@@ -13,7 +13,7 @@ from rankandfile.source.program.scopes import own_nodes
 from . import control, origins
 from .frame import Frame
 from .reaching_assignments import reaching
-from .syntax import EACH, Path, arguments, dotted, text
+from .syntax import EACH, Path, content, dotted, text
 from .value import UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def body(ev: Evaluator, target: Function, inside: Frame, path: Path, shown: str)
     if yields:
         return _yielded(ev, target, yields, inside, path)
     returns = [n for n in own_nodes(target) if isinstance(n, ast.Return)][:MOST_RETURNS]
+    flow = reaching(target)
+    returns = [r for r in returns if any(map(flow.reaches, flow.nodes(r)))] or returns
     values = [_returned(ev, r, inside, path, shown) for r in returns if r.value is not None]
     value = join(values)
     if (
@@ -125,7 +127,7 @@ def _yielded(
 
 def by_arguments(ev: Evaluator, e: ast.Call, frame: Frame, name: str) -> Value:
     """Of a function of which nothing is known: what goes in may come out, unless it may agree on it inside."""
-    return cautious(join([UNKNOWN, ev.all(arguments(e), frame).of_data()]), name)
+    return cautious(join([UNKNOWN, ev.all(content(e), frame).of_data()]), name)
 
 
 def cautious(value: Value, name: str) -> Value:

@@ -94,6 +94,15 @@ def arguments(call: ast.Call) -> list[ast.expr]:
     return [*plain, *(keyword.value for keyword in call.keywords)]
 
 
+_WHERE = {"device", "device_id", "device_ids", "device_map", "map_location", "output_device"}
+"""Arguments by name that say where something lies: what it is does not differ by that."""
+
+
+def content(call: ast.Call) -> list[ast.expr]:
+    """The arguments that the result can be made of."""
+    return arguments(ast.Call(call.func, call.args, [k for k in call.keywords if k.arg not in _WHERE]))
+
+
 def children(e: ast.AST) -> Iterator[ast.expr]:
     return (child for child in ast.iter_child_nodes(e) if isinstance(child, ast.expr))
 

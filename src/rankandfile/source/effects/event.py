@@ -93,7 +93,11 @@ def _objects(program: Program) -> Objects:
 
 def _event(name: str, words: str, e: ast.expr, function: Function) -> Event:
     call = e if isinstance(e, ast.Call) else None
-    places = (TABLE.group_at[name], "group") if name in TABLE.group_at else ("group", "process_group")
+    places = (
+        (TABLE.group_at[name], "group", "device_mesh")
+        if name in TABLE.group_at
+        else ("group", "process_group")
+    )
     group = argument(call, *places) if call is not None else None
     if isinstance(group, ast.Constant) and group.value is None:
         group = None

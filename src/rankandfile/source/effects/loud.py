@@ -15,6 +15,7 @@ from itertools import islice
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, Site, index_of
 from rankandfile.source.dependence.objects.of_expressions import is_property
+from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import Class, External, enclosing_class, lineage, method, resolve
@@ -68,6 +69,8 @@ class Effects:
         """A call, or a property that is read -> what it does to the other ranks; silent ones are not here."""
         self.loud: dict[Function, None] = {}
         """Functions that issue collectives, themselves or through what they call."""
+        self.by_step: dict[Node, list[Effect]] = {}
+        """What the steps of graphs do, as far as it was asked."""
         self._queue: list[Function] = []
         self._queued: set[Function] = set()
         self._find()

@@ -11,9 +11,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rankandfile.source.dependence import axes_of
+from rankandfile.source.dependence import axes_of, why_raised
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.condition import Condition, written
+from rankandfile.source.flow.exceptions import Caught
 from rankandfile.source.flow.graph import RAISED, Decision, Graph, Node
 from rankandfile.source.flow.joins import common, joins
 from rankandfile.source.program.modules import Function, Program
@@ -204,6 +205,9 @@ class Partings:
                             group,
                             instead,
                             node,
+                            known=why_raised(
+                                self.program, function, node.what, Caught(function, handler.caught)
+                            ),
                         )
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from rankandfile.source.dependence import why_raised
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.flow.build import graph_of
+from rankandfile.source.flow.exceptions import Caught
 from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.flow.joins import common
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, External, resolve
 
 from .handed import wrappers_of
 from .handlers import Handler, handlers
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 12
 _DEEPEST = 2
-_OF_PERSONS = (External("builtins.KeyboardInterrupt"), External("builtins.SystemExit"))
 
 
 def caught_from_inside(
@@ -55,7 +54,7 @@ def _parting(
     behind: dict[Node, Node],
     node: Node,
     handler: Handler,
-    taken: ast.expr | None,
+    taken: Caught,
     where: Function,
     step: Node,
     calls: Open,
@@ -81,8 +80,6 @@ def _parting(
     for group, event, on_the_way, when, instead in partings.unlike(walk, starts):
         reason = why_raised(partings.program, where, step.what, taken)
         if reason.level not in ("axes", "varying"):
-            return None
-        if reason.source == "exception" and _of_its_own(function, taken):
             return None
         condition = handler.condition(function, step.what)
         leaving = partings.last(handler.body) or "caught"
@@ -117,25 +114,18 @@ def _steps(partings: Partings, function: Function, calls: Open) -> Iterator[tupl
                 yield from _steps(partings, effect.target, (*calls, (function, node, number, effect.call)))
 
 
-def _of_its_own(function: Function, taken: ast.expr | None) -> bool:
-    """Nothing outside of the program raises what the program defines, or what a person at the keyboard does."""
-    types = taken.elts if isinstance(taken, ast.Tuple) else [taken] if taken is not None else []
-    found = [resolve(function, each) for each in types]
-    return bool(found) and all(isinstance(f, Class) or f in _OF_PERSONS for f in found)
-
-
-def _taken(handler: Handler, function: Function, target: Function) -> ast.expr | None:
+def _taken(handler: Handler, function: Function, target: Function) -> Caught:
     """What the handler takes; where a decorator was told, what it was told."""
     taken = handler.caught
     if not isinstance(taken, ast.Name):
-        return taken
+        return Caught(function, taken)
     for wrapper in wrappers_of(target):
         if wrapper.inside is function and wrapper.made_by is not None:
             given = called(wrapper.maker, wrapper.made_by, Frame(function), bound=False).given or {}
             if taken.id in given:
-                return given[taken.id].value
-            return wrapper.maker.defaults.get(taken.id, taken)
-    return taken
+                return Caught(target.parent or target.module.functions[0], given[taken.id].value)
+            return Caught(wrapper.maker, wrapper.maker.defaults.get(taken.id, taken))
+    return Caught(function, taken)
 
 
 def _loops_around(function: Function, node: Node) -> set[int]:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Node
+from rankandfile.source.flow.several import taken
 from rankandfile.source.program.modules import Function
 
 from .event import Event
@@ -51,6 +52,7 @@ class Sequences:
         self.group_of = group_of
         self.ways = ways
         self.left = MOST_PLACES
+        self._returns: dict[Function, Node] = {}
         self._next: dict[Place, list[tuple[Event | str | None, Place]]] = {}
 
     @property
@@ -63,8 +65,10 @@ class Sequences:
     def at(self, function: Function, node: Node, calls: Open) -> Place:
         if not calls and node in self.walls:
             return (function, None, 0, ())
-        graph = graph_of(function)
-        if node is graph.returns:
+        returns = self._returns.get(function)
+        if returns is None:
+            returns = self._returns[function] = graph_of(function).returns
+        if node is returns:
             if not calls:
                 return (function, None, 0, ())
             caller, step, number, _call = calls[-1]
@@ -112,6 +116,12 @@ class Sequences:
         return [e for e in found if not isinstance(e, Runs) or e.handed_by is None or e in kept]
 
     def _doing(self, node: Node) -> list[Event | Runs | Opaque | Ends]:
+        found = self.effects.by_step.get(node)
+        if found is None:
+            found = self.effects.by_step[node] = self._of_step(node)
+        return found
+
+    def _of_step(self, node: Node) -> list[Event | Runs | Opaque | Ends]:
         if node.what is None:
             return []
         if isinstance(node.what, ast.Call):
@@ -128,11 +138,14 @@ class Sequences:
     def _followers(self, place: Place) -> Iterator[Node]:
         function, node, _number, calls = place
         assert node is not None
+        only = taken(node, function)
         open_ = None
         if node.decision is not None and self.ways is not None:
             open_ = self.ways(function, node, calls)
         for outcome, follower in node.edges:
             if outcome == RAISED and not isinstance(node.what, ast.Raise):
+                continue
+            if only is not None and outcome != only:
                 continue
             if open_ is None or outcome in open_ or outcome not in ("true", "false"):
                 yield follower

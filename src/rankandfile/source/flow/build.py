@@ -49,18 +49,20 @@ class _Builder(Expressions):
         return Graph(entry, returns, raises, nodes)
 
     def block(self, body: list[ast.stmt], after: Node, exits: Exits) -> Node:
-        for statement in reversed(body):
-            after = self.statement(statement, after, exits)
+        for number in reversed(range(len(body))):
+            after = self.statement(body[number], after, exits, body[:number])
         return after
 
-    def statement(self, s: ast.stmt, after: Node, exits: Exits) -> Node:
-        return self.node(None, (s.lineno,), self._inside(s, after, exits))
+    def statement(self, s: ast.stmt, after: Node, exits: Exits, before: list[ast.stmt]) -> Node:
+        if isinstance(s, ast.While):
+            inside = self._while(s, after, exits, certain=_is_true(s.test, before))
+        else:
+            inside = self._inside(s, after, exits)
+        return self.node(None, (s.lineno,), inside)
 
     def _inside(self, s: ast.stmt, after: Node, exits: Exits) -> Node:
         if isinstance(s, ast.If):
             return self._if(s, after, exits)
-        if isinstance(s, ast.While):
-            return self._while(s, after, exits)
         if isinstance(s, (ast.For, ast.AsyncFor)):
             return self._for(s, after, exits)
         if isinstance(s, ast.Try) or s.__class__.__name__ == "TryStar":
@@ -121,13 +123,14 @@ class _Builder(Expressions):
                 other = self.node(None, (part.lineno,), other)
         return other
 
-    def _while(self, s: ast.While, after: Node, exits: Exits) -> Node:
+    def _while(self, s: ast.While, after: Node, exits: Exits, certain: bool) -> Node:
+        """`certain`: the first round is taken whatever is asked."""
         top = self.node(None, (s.lineno,))
         body = self.block(s.body, top, exits.with_loop(after, top))
         decision = Decision("while", s, s.test, s.lineno, _LOOP)
         start = self.decide(s.test, body, self.block(s.orelse, after, exits), exits, decision)
         top.edges = [("", start)]
-        return top
+        return body if certain else top
 
     def _for(self, s: ast.For | ast.AsyncFor, after: Node, exits: Exits) -> Node:
         top = self.node(s, (s.lineno,))
@@ -219,6 +222,19 @@ class _Builder(Expressions):
                 node.edges = [("true", entry), ("false", other)]
                 start = node
         return start or exits.raises(thrown)
+
+
+def _is_true(test: ast.expr, before: list[ast.stmt]) -> bool:
+    """`done = False`, and then `while not done:`; a test that is a constant is none."""
+    wanted = True
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, wanted = test.operand, not wanted
+    if not isinstance(test, ast.Name) or not before:
+        return False
+    last = before[-1]
+    value = last.value if isinstance(last, ast.Assign) else None
+    named = isinstance(last, ast.Assign) and [getattr(t, "id", "") for t in last.targets] == [test.id]
+    return named and isinstance(value, ast.Constant) and bool(value.value) is wanted
 
 
 def _once(exits: Exits, behind: Callable[[Node], Node], raises: Callable[[Thrown], Node]) -> Exits:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 
 from .build import graph_of
@@ -99,6 +100,21 @@ def between_nodes(
     if question not in known:
         known[question] = _between_nodes(function, here, there, question[2])
     return list(known[question])
+
+
+def own_ends(function: Function, tried: bool) -> set[Node]:
+    """Where the function returns; if its calls are `tried`, also where it raises past itself in its own words. That a
+    call on the way may raise as well says nothing, whatever is decided; nor what raises while it handles something."""
+    returns = graph_of(function).returns
+    return {returns, *_raising(function)} if tried else {returns}
+
+
+@kept
+def _raising(function: Function) -> list[Node]:
+    graph = graph_of(function)
+    found = [node for node in graph.nodes if isinstance(node.what, ast.Raise)]
+    handling = {s for n in ast.walk(function.node) if isinstance(n, ast.ExceptHandler) for s in ast.walk(n)}
+    return [n for n in found if n.what not in handling and not _landings(n.next(), {graph.raises})]
 
 
 def _between_nodes(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from rankandfile.source.program.modules import Function
@@ -21,24 +23,66 @@ _CATCHES_ALL = {"builtins.Exception", "builtins.BaseException"}
 _SWALLOWS = {"contextlib.suppress"}
 
 
+_OF_PERSONS = {"builtins.KeyboardInterrupt", "builtins.SystemExit"}
+
+
+@dataclass(frozen=True)
+class Caught:
+    """What a handler takes, by the names that mean it where they are written; no types: whatever is raised."""
+
+    function: Function
+    types: ast.expr | None = None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The last part of each."""
+        return frozenset(str(getattr(e, "attr", "") or getattr(e, "id", "")) for e in self._each)
+
+    @cached_property
+    def only_of_the_program(self) -> bool:
+        """No library raises what the program defines, or what a person at the keyboard does."""
+        found = [resolve(self.function, each) for each in self._each]
+        return bool(found) and all(
+            isinstance(f, Class) or (isinstance(f, External) and f.dotted in _OF_PERSONS) for f in found
+        )
+
+    def takes(self, thrown: ast.expr, function: Function) -> Match:
+        """Whether it takes what `raise thrown` raises in a function, which may be another one than the handler's."""
+        answers = [_is_a(_type(thrown, function), resolve(self.function, each)) for each in self._each]
+        return _any(answers) if self.types is not None else "yes"
+
+    @property
+    def _each(self) -> list[ast.expr]:
+        if self.types is None:
+            return []
+        return list(self.types.elts) if isinstance(self.types, ast.Tuple) else [self.types]
+
+
 def catches(function: Function, caught: ast.expr | None, thrown: ast.expr | None) -> Match:
     """Whether `except caught:` takes what `raise thrown` raises (None: an exception of unknown type)."""
     if caught is None:
         return "yes"
     if isinstance(caught, ast.Tuple):
-        answers = [catches(function, part, thrown) for part in caught.elts]
-        return "yes" if "yes" in answers else "perhaps" if "perhaps" in answers else "no"
+        return _any([catches(function, part, thrown) for part in caught.elts])
     handler = resolve(function, caught)
     if thrown is None:
         return "yes" if isinstance(handler, External) and handler.dotted in _CATCHES_ALL else "perhaps"
-    return _is_a(resolve(function, thrown.func if isinstance(thrown, ast.Call) else thrown), handler)
+    return _is_a(_type(thrown, function), handler)
+
+
+def _type(thrown: ast.expr, function: Function) -> object:
+    return resolve(function, thrown.func if isinstance(thrown, ast.Call) else thrown)
+
+
+def _any(answers: list[Match]) -> Match:
+    return "yes" if "yes" in answers else "perhaps" if "perhaps" in answers else "no"
 
 
 def _is_a(raised: object, handler: object) -> Match:
     if isinstance(handler, External) and isinstance(raised, (External, Class)):
         names = {raised.dotted} if isinstance(raised, External) else outside(raised)
         answers = [_builtin_is_a(name, handler.dotted) for name in names]
-        return "yes" if "yes" in answers else "perhaps" if "perhaps" in answers or not answers else "no"
+        return _any(answers) if answers else "perhaps"
     if isinstance(handler, Class) and isinstance(raised, Class):
         if handler in lineage(raised):
             return "yes"
@@ -70,8 +114,7 @@ def swallows(function: Function, manager: ast.expr, thrown: ast.expr | None) -> 
     if isinstance(target, External):
         if target.dotted not in _SWALLOWS:
             return "no"
-        answers = [catches(function, each, thrown) for each in manager.args]
-        return "yes" if "yes" in answers else "perhaps" if "perhaps" in answers else "no"
+        return _any([catches(function, each, thrown) for each in manager.args])
     if isinstance(target, Class):
         leave = method(target, "__exit__") or method(target, "__aexit__")
         return "perhaps" if leave is not None and _may_return_true(leave) else "no"

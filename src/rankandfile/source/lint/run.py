@@ -14,9 +14,11 @@ from rankandfile.model.ledger import Note
 from rankandfile.model.lint import SEVERITIES, Flagged, LintReport
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.effects.parting import Parting
+from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.program.modules import Program
 from rankandfile.source.registry.tables import also_collectives, also_uniform
 
+from . import kept_reports
 from .program import opened
 from .rule import Rule, View
 from .story import of_found, of_parting
@@ -41,6 +43,8 @@ class Options:
     hints: bool = False
     lines: dict[Path, frozenset[int]] | None = field(default=None)
     """Where only changes are asked about: file -> its changed lines."""
+    cache: bool = False
+    """What was said of the same files before is said again."""
 
 
 def rules() -> dict[str, Rule]:
@@ -64,6 +68,17 @@ def lint(paths: Sequence[Path], options: Options | None = None) -> LintReport:
     also_collectives(options.collectives)
     also_uniform(options.uniform)
     tree, places, asked = opened(paths)
+    if not options.cache:
+        return _asked(tree, places, asked, options)
+    key = kept_reports.key(tree, asked, options)
+    report = kept_reports.kept(key)
+    if report is None:
+        report = _asked(tree, places, asked, options)
+        kept_reports.keep(key, report)
+    return report
+
+
+def _asked(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], options: Options) -> LintReport:
     program = Program(tree)
     view = View(program, lambda function: function.module.path not in asked)
     before = sys.getrecursionlimit()
@@ -107,7 +122,10 @@ def _of_partings(view: View, every: dict[str, Rule]) -> Iterable[Flagged]:
         rank = SEVERITIES.index(sure)
         if parting.owner not in best or rank < best[parting.owner][0]:
             best[parting.owner] = (rank, parting, of_parting(parting, word, sure, every[word].fix))
+    flagged_at = {(flagged.file, flagged.line) for _rank, _parting, flagged in best.values()}
     for owner, (rank, parting, flagged) in best.items():
+        if any(step.upon in flagged_at - {(flagged.file, flagged.line)} for step in parting.reason.chain):
+            continue  # What decides that is flagged itself: ranks part there already.
         around = ancestors(parting.function.module, owner) if isinstance(owner, ast.If) else ()
         outer = (best[each] for each in around if isinstance(each, ast.If) and each in best)
         if not any(o[0] <= rank and o[1].event.site is parting.event.site for o in outer):

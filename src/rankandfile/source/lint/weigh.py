@@ -6,13 +6,17 @@ import ast
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
+from rankandfile.source.dependence.origins import ORDERS
+from rankandfile.source.dependence.syntax import text
 from rankandfile.source.effects.loud import effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 
 from .rule import GROUP_MAKERS, RANK
 
-_FAR = {"": 12, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data": 6}
+_FAR = {"": 9, "shard_length": 10, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data": 6}
 """Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
+_OF_SHARDED = ("get_model_state_dict", "get_optimizer_state_dict", "get_state_dict", "set_model_state_dict")
+"""Of a model that is not sharded, or not yet, they ask nobody."""
 _FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
@@ -30,13 +34,17 @@ def severity(parting: Parting) -> Severity | None:
         or _ends(parting, reason)
         or _voted(parting, reason)
         or _parts_played(parting, reason)
+        or _only_an_order(parting, reason)
+        or _remembered(parting, reason)
     ):
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
         return "hint"  # Done once by whoever comes first: the others find it done.
     if isinstance(parting.owner, SWALLOWS) or reason.source not in RANK:
         return "warning"
-    return "warning" if parting.calls or isinstance(parting.owner, ast.For) else "error"
+    if parting.calls or isinstance(parting.owner, ast.For) or parting.event.op in _OF_SHARDED:
+        return "warning"
+    return "error"
 
 
 def of_reason(reason: Reason, group: str = "") -> Severity | None:
@@ -44,7 +52,7 @@ def of_reason(reason: Reason, group: str = "") -> Severity | None:
     if reason.level not in ("axes", "varying") or not within(group, reason):
         return None
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
-    far = len(reason.chain) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
+    far = reason.source in ORDERS or len(reason.chain) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
     return "hint" if far else "warning"
 
 
@@ -93,6 +101,24 @@ def _parts_played(parting: Parting, reason: Reason) -> bool:
     instead = parting.instead
     same = instead is not None and instead.op == parting.event.op and instead.site is not parting.event.site
     return same and reason.source in RANK and isinstance(parting.owner, ast.If)
+
+
+def _only_an_order(parting: Parting, reason: Reason) -> bool:
+    """Where only the order differs, a loop takes other items first; what is asked of all of them has one answer."""
+    rounds = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
+    return reason.source in ORDERS and (not rounds or any(_OR_NOT in step.words for step in reason.chain))
+
+
+def _remembered(parting: Parting, reason: Reason) -> bool:
+    """What is made once under a key that is the rank's own is made by each rank once."""
+    owner, test = parting.owner, getattr(parting.owner, "test", None)
+    if reason.source not in RANK or not isinstance(owner, ast.If) or not isinstance(test, ast.Compare):
+        return False
+    if not isinstance(test.ops[0], ast.NotIn):
+        return False
+    known = text(test.comparators[0], 200)
+    stored = (node for s in owner.body for node in ast.walk(s) if isinstance(node, ast.Subscript))
+    return any(isinstance(node.ctx, ast.Store) and text(node.value, 200) == known for node in stored)
 
 
 def _ends(parting: Parting, reason: Reason) -> bool:

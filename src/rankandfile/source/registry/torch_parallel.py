@@ -62,6 +62,7 @@ TABLE = Table(
         "torch.distributed.algorithms.join.Join": "Join counts the ranks that still have inputs here",
     },
     perhaps=frozenset({"torch.nn.utils.clip_grad_norm_", f"{_FSDP1}.state_dict", f"{_DCP}.async_save"}),
+    group_at={"torch.distributed.tensor.distribute_tensor": 1},
     makes={
         f"torch.distributed.tensor.{name}": _DTENSOR
         for name in (

@@ -22,7 +22,7 @@ shard = dist.new_group(ranks, timeout=timedelta(hours=2))
 
 ## Limits
 
-A hint, unless a longer time than the default stands in the code as a number.
+A hint, unless a longer time than the default stands in the code as a number, and in the same package as the group.
 """
 
 import ast
@@ -50,9 +50,12 @@ def _find(view: View) -> Iterable[Found]:
     if longer is None:
         return
     start, timeout = longer
-    severity: Severity = "warning" if _seconds(timeout) > _DEFAULT_S else "hint"
+    longer_than_default = _seconds(timeout) > _DEFAULT_S
+    around = start.function.module.path.rpartition("/")[0]
     for e, call in calls:
         if e.op == "new_group" and argument(call, 1, "timeout") is None and not view.skip(e.function):
+            together = e.function.module.path.startswith(around)
+            severity: Severity = "warning" if longer_than_default and together else "hint"
             yield Found(
                 severity=severity,
                 function=e.function,

@@ -36,7 +36,9 @@ The decorators are known by their names.
 
 from collections.abc import Iterable
 
+from rankandfile.model.lint import Severity
 from rankandfile.source.dependence.returned import main_only
+from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.lint.rule import Found, Rule, View
@@ -50,13 +52,14 @@ def _find(view: View) -> Iterable[Found]:
         if decorator is None:
             continue
         walk = Sequences(view.effects, function, frozenset(), lambda _event: "")
-        events, _opaque, _ends = walk.all(walk.start([graph_of(function).entry]))
+        start = walk.start([graph_of(function).entry])
+        events, _opaque, _ends = walk.all(start)
         known = [(event, place) for event, place in events if event.sure] or events
         if known:
             event, place = known[0]
             calls = [(c[0], c[3].lineno, "calls on the way to it") for c in place[3]]
             yield Found(
-                severity="error" if event.sure and not calls else "warning" if event.sure else "hint",
+                severity=_severity(event, bool(calls), walk.silent(start, "")),
                 function=function,
                 node=decorator,
                 message=f"`{function.name}` runs on the main process only, and calls `{event.op}`",
@@ -68,6 +71,13 @@ def _find(view: View) -> Iterable[Found]:
                     "Call the collective on every rank, and let only what is done with its result run on one."
                 ),
             )
+
+
+def _severity(event: Event, far: bool, avoidable: bool) -> Severity:
+    """A callee that need not issue it may well know that it is alone."""
+    if not event.sure or (far and avoidable):
+        return "hint"
+    return "warning" if far else "error"
 
 
 RULE = Rule(find=_find)

@@ -35,7 +35,9 @@ class Objects:
         """Also what dictionaries hold, and what classes they name."""
         self.left = MOST_STEPS
         self._known: dict[tuple[object, ...], list[Instance]] = {}
-        self._open: set[tuple[object, ...]] = set()
+        self._open: dict[tuple[object, ...], int] = {}
+        self._outermost = 0
+        """Of what was met again while it was open, the outermost."""
         self._cut = 0
         self._stores: dict[tuple[Class, str], list[tuple[Function, Definition]]] = {}
         self._callers: dict[Function, list[tuple[Site, bool]]] = {}
@@ -44,18 +46,23 @@ class Objects:
         key = (e, frame.function, frame.key, path)
         if key in self._known:
             return self._known[key]
+        if key in self._open:
+            self._outermost = min(self._outermost, self._open[key])
+            return []
         self.left -= 1
-        if depth > _DEEPEST or key in self._open or self.left < 0:
+        if depth > _DEEPEST or self.left < 0:
             self._cut += 1
             return []
-        self._open.add(key)
-        before = self._cut
+        place = self._open[key] = len(self._open)
+        before, outside, self._outermost = self._cut, self._outermost, place
         try:
             found = list(islice(self._found(e, frame, depth, path), MOST_SITES))
         finally:
-            self._open.discard(key)
-        # What was cut short by a bound or a cycle is good for this question only.
-        if self._cut == before or (depth == 0 and self.left >= 0):
+            del self._open[key]
+            whole = self._outermost >= place
+            self._outermost = outside if whole else min(outside, self._outermost)
+        # What was cut short by a bound, or lacks what is still open, is good for this question only.
+        if (self._cut == before and whole) or (depth == 0 and self.left >= 0):
             self._known[key] = found
         return found
 
