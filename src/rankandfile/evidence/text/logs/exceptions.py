@@ -42,6 +42,8 @@ _MESSAGES = re.compile(
     r"Detected mismatch between collectives|monitoredBarrier|[Tt]imed out waiting|timed out after|Barrier timed out"
     r"|RPC call to \w+ timed out"
 )
+#: Somebody pressed Ctrl-C, or a launcher passed it on: it comes from outside, wherever the process stood.
+_INTERRUPTS = ("KeyboardInterrupt",)
 #: A limit that ran out. Whose fault that was depends on what was waited for.
 _RAN_OUT = re.compile(r"(?i)time[ds]?[ _-]?out|deadline[ _]?exceeded")
 #: Frames, and lines of source, in which ranks wait for each other.
@@ -125,7 +127,10 @@ def _waited_for_a_device(context: Context, message: str) -> bool:
 
 
 def weigh(exception: str, message: str) -> str:
-    """origin: the program's own failure. echo: others ended first. messenger: it waited, or compared."""
+    """origin: the program's own failure. echo: others ended first. messenger: it waited, or compared. fact: nobody's
+    failure."""
+    if exception in _INTERRUPTS:
+        return "fact"
     if _MESSAGES.search(message) and not exception.endswith("ValueError"):
         return "messenger"
     if _ECHOES.search(exception) or _ECHOED.search(message):

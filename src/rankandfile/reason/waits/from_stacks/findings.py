@@ -10,6 +10,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.verdict.moved import over_by_dumps
 from rankandfile.reason.waits.from_logs.before_it import with_what_came_before
 
+from .all_held import all_held
 from .all_receive import all_receive
 from .another_way import went_another_way
 from .ended import ended
@@ -40,6 +41,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
         other_roots,
         went_another_way,
         while_others_run,
+        all_held,
         undecided,
     )
     found = next((found for look in looks if (found := look(all_of_them)) is not None), None)
