@@ -68,7 +68,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
     logs = pl.DataFrame(dict(zip(schema, rows, strict=False)) or None, schema)
     _compare(parts, processes)
     events = identity.without_tags_of_agents(without_past_attempts(_events(parts)))
-    events = identity.with_tasks_of_ranks(events)
+    events = identity.with_workers_of_ranks(identity.with_tasks_of_ranks(events))
     world = max(logs["world_size"].drop_nulls().to_list(), default=None)
     pods = [pod for part in parts for pod in part.raw.told.pods]
     events = by_device(tie_pods(identity.tie(identity.own(events, logs), processes), pods, world))
