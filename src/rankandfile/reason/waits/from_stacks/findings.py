@@ -11,7 +11,7 @@ from rankandfile.reason.verdict.moved import over_by_dumps
 from rankandfile.reason.waits.from_logs.before_it import with_what_came_before
 
 from .all_held import all_held
-from .all_receive import all_receive
+from .all_receive import all_receive, all_send
 from .another_way import went_another_way
 from .ended import ended
 from .held_up import held_up
@@ -37,6 +37,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
         left_running,
         ended,
         all_receive,
+        all_send,
         not_there,
         other_roots,
         went_another_way,
