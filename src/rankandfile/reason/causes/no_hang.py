@@ -156,7 +156,9 @@ def _until(counter: Counter) -> str:
 def _more_is_told(facts: Facts) -> bool:
     """Recorded calls, stacks and the person's word are better witnesses."""
     looked = facts.case.snapshots.filter(
-        (pl.col("shows") != "raised") & pl.col("error").ne_missing(_INTERRUPTED) & pl.col("rank").is_not_null()
+        (pl.col("shows") != "raised")
+        & pl.col("error").ne_missing(_INTERRUPTED)
+        & pl.col("rank").is_not_null()
     )
     looked_at = bool(facts.hosts) and bool(looked.height)
     return bool(facts.call_table.calls.height or looked_at or facts.hung or facts.accounts.gave_up)

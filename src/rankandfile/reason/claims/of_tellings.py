@@ -42,4 +42,6 @@ def stands(stand: Stand) -> StandsAt:
 
 
 def logged(rank: int, error: Error) -> Logged:
-    return Logged(ranks=str(rank), what=error.words.partition(WHOSE)[0][:160], evidence=list(error.evidence[:4]))
+    return Logged(
+        ranks=str(rank), what=error.words.partition(WHOSE)[0][:160], evidence=list(error.evidence[:4])
+    )

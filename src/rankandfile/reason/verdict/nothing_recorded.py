@@ -42,6 +42,7 @@ _PLAIN = (
     "work_goes_on",
     "work_late",
     "last_said",
+    "tries_again",
     "pod_listed",
     "said_waiting",
     "said_leaving",

@@ -63,6 +63,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
         ):
             part.rank, part.rank_from = None, None
     _give_to_speakers(parts)
+    _give_by_own_words(parts)
     rows = zip(*(_row(number, part) for number, part in enumerate(parts)), strict=True)
     schema = log_schema("logs")
     logs = pl.DataFrame(dict(zip(schema, rows, strict=False)) or None, schema)
@@ -93,6 +94,18 @@ def _give_to_speakers(parts: Sequence[LogPart]) -> None:
             alone[rank] = part
     if len(alone) >= _FEWEST and set(alone) == set(range(len(alone))):
         for rank, part in alone.items():
+            part.rank, part.rank_from = rank, "app"
+
+
+def _give_by_own_words(parts: Sequence[LogPart]) -> None:
+    """Logs in each of which one process says which rank it is, and each says another."""
+    told = [part for part in parts if part.rank is None and part.raw.told.rank is not None]
+    known = [part.rank for part in parts if part.rank is not None]
+    ranks = [part.raw.told.rank for part in told]
+    if len(told) < 2 or len({*ranks, *known}) < len(ranks) + len(set(known)):
+        return
+    for part, rank in zip(told, ranks, strict=True):
+        if rank is not None and not identity.of_others(rank, part.raw.columns):
             part.rank, part.rank_from = rank, "app"
 
 

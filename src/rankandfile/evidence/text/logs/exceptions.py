@@ -141,7 +141,9 @@ def weigh(exception: str, message: str) -> str:
 
 
 #: What whoever logs an exception says of it, in the line above its traceback.
-_OF_AN_EXCEPTION = re.compile(r"(?i)\b(?:error|critical|fatal|warn(?:ing)?|exception|failed|failure|crash\w*|traceback)\b")
+_OF_AN_EXCEPTION = re.compile(
+    r"(?i)\b(?:error|critical|fatal|warn(?:ing)?|exception|failed|failure|crash\w*|traceback)\b"
+)
 _WORKER = re.compile(r"(?<![\w.-])(?:worker|proc|process|trainer)[\[ =#-](\d{1,5})\]?(?![\w.%])")
 _BEGINNING = 64
 

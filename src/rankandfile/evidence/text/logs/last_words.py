@@ -1,6 +1,7 @@
-"""What the end of a log says of motion: a counter that still goes up, and the last line of each rank that speaks in it.
+"""What the end of a log says of motion: a counter that still goes up, the last line of each rank that speaks in it, and
+who tries the same again and again.
 
-Both are facts that accuse nobody. A counter of attempts or of seconds waited goes up as well, and is no work.
+All are facts that accuse nobody. A counter of attempts or of seconds waited goes up as well, and is no work.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from rankandfile.evidence.text.logs.speakers import speaker
 
 #: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
 _FEWEST, _COUNTERS, _SPEAKERS, _LOOKED, _LEADING, _OFTEN = 4, 2, 64, 160, 4, 3
+#: Lines at the end of a file behind which nothing else is said.
+_TRAILING = 2
 
 _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -26,6 +29,14 @@ _NO_WORK = re.compile(
     r"|no (?:\w+ )?(?:steps?|progress|iterations?|batch\w*)|not (?:progressed|advanced|made))\b"
     r"|#/# (?:Running|Error|Pending|Completed|Terminating|Evicted|Unknown|Init|[A-Z]\w*(?:Killed|BackOff"
     r"|Creating|Error))\b"
+)
+_AGAIN = re.compile(
+    r"(?i)\b(?:retr(?:y|ies|ying)|attempts?|tr(?:y|ies|ying) again|again in|back.?off|sleeping|waiting)\b"
+)
+#: Whoever waits for other ranks tries again as well.
+_FOR_OTHERS = re.compile(
+    r"(?i)\b(?:ranks?|peers?|workers?|barrier\w*|rendezvous\w*|store|master\w*|nccl|gloo|all_?(?:reduce|gather)\w*|everyone|others?|"
+    r"coordinator|scheduler|group|heartbeat\w*|watchdog|joins?|socket|requests?)\b"
 )
 _OF_TORCH = frozenset(("c10", "kernel", "syslog", "journal"))
 
@@ -61,11 +72,21 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         for (_, said, shape), found in steps.items()
         if (event := _counted(found, str(shape), said)) is not None
     ]
+    ends = {number for _, number in spoke.values()} | {lines - trailing for trailing in range(_TRAILING)}
+    again = [
+        event
+        for (_, said, shape), found in steps.items()
+        if (event := _tried_again(found, str(shape), said)) is not None and event.line in ends
+    ]
     moved = sorted(moved, key=lambda event: event.line)[-_COUNTERS:]
     # One that speaks alone, and often, is whose the log is.
     alone = len(spoke) == 1 and max(times.values()) < _OFTEN
     last = [] if alone else list(spoke.items())[-_SPEAKERS:]
-    return [*moved, *(_last_said(bare, number, who, len(spoke)) for who, (bare, number) in last)]
+    return [
+        *moved,
+        *again[-_SPEAKERS:],
+        *(_last_said(bare, number, who, len(spoke)) for who, (bare, number) in last),
+    ]
 
 
 def _last_said(bare: BareLine, number: int, who: object, speakers: int) -> Event:
@@ -96,6 +117,17 @@ def _counted(found: list[_Step], shape: str, said: object) -> Event | None:
     gaps = sorted(_gaps(found))
     if gaps:
         event.fields["every_ms"] = gaps[len(gaps) // 2] // 1_000_000
+    return event
+
+
+def _tried_again(found: list[_Step], shape: str, said: object) -> Event | None:
+    if len(found) < _OFTEN or not _AGAIN.search(shape) or _FOR_OTHERS.search(shape):
+        return None
+    last = found[-1]
+    event = _event("tries_again", last.bare, last.line, said)
+    event.fields["times"] = len(found)
+    if last.bare.source:
+        event.fields["said_at"] = last.bare.source
     return event
 
 

@@ -54,7 +54,10 @@ def all_send(of: WhereAllStand) -> Finding | None:
     """Ranks that send to each other in a circle, and none of which receives: each waits until its message is taken."""
     senders = {rank: stand for rank, stand in of.waiting.items() if stand.op == _SEND}
     pair = len(senders) == len(of.stands) == world_of(of.facts) == _PAIR
-    to = {rank: 1 - rank if stand.asked.dst is None and pair else stand.asked.dst for rank, stand in senders.items()}
+    to = {
+        rank: 1 - rank if stand.asked.dst is None and pair else stand.asked.dst
+        for rank, stand in senders.items()
+    }
     circles = _circles({rank: peer for rank, peer in to.items() if peer is not None})
     named = tuple(sorted(rank for circle in circles if len(circle) > 1 for rank in circle))
     if not named or not set(named) <= senders.keys():

@@ -111,7 +111,10 @@ def with_workers_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     worker = pl.col("fields").str.json_path_match("$.logged_by").cast(pl.Int32, strict=False)
     rows = events.filter(worker.is_not_null()).with_columns(worker.alias("worker"))
     told = rows.group_by("log").agg(
-        pl.col("worker").filter(pl.col("role").cast(pl.String).is_in(["echo", "messenger"])).n_unique().alias("met"),
+        pl.col("worker")
+        .filter(pl.col("role").cast(pl.String).is_in(["echo", "messenger"]))
+        .n_unique()
+        .alias("met"),
         pl.col("worker").n_unique().alias("several"),
     )
     logs = told.filter((pl.col("met") > 0) & (pl.col("several") > 1))["log"]
