@@ -20,7 +20,7 @@ _FEWEST = 4
 
 
 def turned(file: BinaryIO) -> bytes | None:
-    """The lines of the file the other way round, where the times of all of them go backwards; None where they do not."""
+    """The lines of the file turned around, where the times of all of them go backwards; None where they do not."""
     size = os.fstat(file.fileno()).st_size
     file.seek(0)
     first = _times(file.read(_EDGE).split(b"\n")[: -1 if size > _EDGE else None])

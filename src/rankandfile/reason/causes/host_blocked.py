@@ -162,8 +162,7 @@ def tries_again_and_again(facts: Facts, asked: AskedRank) -> Story | None:
     if (
         asked.rank in facts.accounts.gave_up
         or asked.rank in facts.hosts
-        or not asked.waiting
-        and not asked.proved
+        or (not asked.waiting and not asked.proved)
     ):
         return None
     rows = facts.case.events.filter(pl.col("kind").cast(pl.String) == "tries_again")

@@ -132,7 +132,7 @@ def all_said_that_it_was_done(facts: Facts, _: WaitEnd) -> Finding | None:
     events = facts.case.events.with_columns(pl.col("kind").cast(pl.String))
     done = {
         row["rank"]: event_id(row["log"], row["line"])
-        for row in events.filter((pl.col("kind") == "said_leaving")).iter_rows(named=True)
+        for row in events.filter(pl.col("kind") == "said_leaving").iter_rows(named=True)
         if row["rank"] is not None and _FINISHED.search(str(fields_of(row).get("what", "")))
     }
     last = _last(facts, events)
@@ -152,8 +152,8 @@ def all_said_that_it_was_done(facts: Facts, _: WaitEnd) -> Finding | None:
         confidence="supported",
         sentence=(
             f"All {len(last)} ranks said that the work is finished; {ranks_words(rest)} said last "
-            f'"{last[rest[0]][0][:_MOST_QUOTED]}", and {ranks_words(left)} still spoke {after / 1e9:,.0f} s after that: '
-            f"{doing[left[0]]}."
+            f'"{last[rest[0]][0][:_MOST_QUOTED]}", and {ranks_words(left)} still spoke {after / 1e9:,.0f} s after '
+            f"that: {doing[left[0]]}."
         ),
         culprits=left,
         doing=doing,

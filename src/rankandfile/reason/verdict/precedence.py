@@ -170,7 +170,7 @@ def _asked(question: Question, facts: Facts) -> list[Finding]:
 
 def _so_far(facts: Facts, finding: Finding) -> Finding:
     """Whoever is seen to get on is late, and not stuck, where nobody has waited for longer than may be."""
-    if finding.cause != "host_slow" or facts.hung or facts.accounts.gave_up:
+    if finding.cause != "host_slow" or facts.hung or facts.accounts.gave_up or facts.accounts.waited_in_vain:
         return finding
     if any(patience(facts, call) is Patience.OVER for call in facts.waits.pending[:MOST_ASKED]):
         return finding

@@ -155,7 +155,7 @@ def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
         return events
     written = [part.written_ns for part in parts]
     rows = events.with_row_index().filter(lacking)
-    dated = pl.col("time_quality").cast(pl.String).is_in(["wall", "zoned"])
+    dated = pl.col("time_quality").cast(pl.String).str.strip_prefix("near ").is_in(["wall", "zoned"])
     known = (
         events.filter(dated & pl.col("time_ns").is_not_null()).group_by("log").agg(pl.col("time_ns").max())
     )

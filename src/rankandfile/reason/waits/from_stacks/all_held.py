@@ -6,7 +6,7 @@ from rankandfile.model.diagnosis import Missing
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import upper
 
 from .in_words import place_words
 from .make_finding import make_finding

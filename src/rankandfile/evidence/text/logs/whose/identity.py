@@ -106,8 +106,8 @@ def with_tasks_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_workers_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
-    """Where a program numbers its workers, several of them log exceptions, and one of these tells that it lost a peer in
-    the job's communication, each of them is a process of the job: its number is its rank."""
+    """Where a program numbers its workers, several of them log exceptions, and one of these tells that it lost a peer
+    in the job's communication, each of them is a process of the job: its number is its rank."""
     worker = pl.col("fields").str.json_path_match("$.logged_by").cast(pl.Int32, strict=False)
     rows = events.filter(worker.is_not_null()).with_columns(worker.alias("worker"))
     told = rows.group_by("log").agg(

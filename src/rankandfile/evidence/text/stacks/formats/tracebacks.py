@@ -8,8 +8,9 @@
 
     During handling of the above exception, another exception occurred:
 
-The first of a chain is the origin. Where somebody pressed Ctrl-C, it shows where the process stood just then. A data-loading worker's own traceback stands *after* the exception that
-carries it into the main process, as part of its message.
+The first of a chain is the origin. Where somebody pressed Ctrl-C, it shows where the process stood just then. A
+data-loading worker's own traceback stands *after* the exception that carries it into the main process, as part of its
+message.
 """
 
 from __future__ import annotations
