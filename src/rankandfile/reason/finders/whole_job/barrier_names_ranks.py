@@ -25,7 +25,7 @@ from rankandfile.reason.waits.from_logs.told_of_absent import by_elimination
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
-_NUMBER, _LEADING = re.compile(r"\d+"), 24
+_NUMBER, _LEADING, _FEWEST = re.compile(r"\d+"), 24, 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,9 @@ def _at_work(facts: Facts, roll: _Roll) -> Finding | None:
         return None
     one = working[-1]
     alike = [other for other in counters(facts.case) if _shape(other) == _shape(one)]
-    alone = one.rank is not None and all(other.rank == one.rank for other in alike)
+    others = set(facts.case.logs["rank"].drop_nulls().to_list()) - {one.rank}
+    # Whole logs of several others tell that they had no such work; a line of theirs here and there does not.
+    alone = one.rank is not None and len(others) >= _FEWEST and all(o.rank == one.rank for o in alike)
     who = one.rank if one.rank is not None else roll.named[0]
     every = f" every {one.every_ms / 1000:.3g} s" if one.every_ms else ""
     doing = (
