@@ -71,7 +71,7 @@ def test_a_processor_that_spins_for_its_device_does_not_move(tmp_path: Path) -> 
 def test_a_breakpoint_that_one_rank_came_to(tmp_path: Path) -> None:
     taken(tmp_path, {0: BARRIER, 2: BARRIER})
     verdict = verdict_of(diagnose(taken(tmp_path, {1: PROMPT}, state="idle")))
-    assert (verdict.cause, named(verdict), place(verdict)) == ("host_blocked", ([], [1]), "tune/mix.py:5")
+    assert (verdict.cause, named(verdict), place(verdict)) == ("host_blocked", ([1], []), "tune/mix.py:5")
     assert "debugger" in verdict.sentence
 
 

@@ -32,6 +32,7 @@ from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, 
 from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
 from rankandfile.reason.ranks.from_logs.caught import survived
 from rankandfile.reason.ranks.from_logs.counters import Counter, counters
+from rankandfile.reason.ranks.from_logs.departures import place_in
 from rankandfile.reason.ranks.from_logs.nccl_setups import Setup, setups
 from rankandfile.reason.ranks.from_logs.over import anybody_waited
 from rankandfile.reason.ranks.from_logs.said_to_skip import caught_by, said_to_skip

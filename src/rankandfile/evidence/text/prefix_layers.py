@@ -208,7 +208,8 @@ LAYERS: tuple[tuple[str, str, str, Give], ...] = (
     (
         "[",
         "task",
-        r"\[(\d{1,6})\] ?(?=Process \d|Python v|(?:Current t|T)hread |  +\S|Traceback for |$)",
+        r"\[(\d{1,6})\] ?(?=Process \d|Python v|(?:Current t|T)hread |  +\S|Traceback (?:for|\(most) |\[rank\d|$"
+        r"|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt)\b)",
         _task,
     ),
     ("[", "number", r"\[\d{3,12}\] (?!is setting up)", _nothing),

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rankandfile.evidence.files.decoded import Decoded
-from rankandfile.evidence.text import envelopes, web_pages
+from rankandfile.evidence.raw import RawNote
+from rankandfile.evidence.text import envelopes, newest_first, web_pages
 from rankandfile.evidence.text.logs.needles import finder
 from rankandfile.evidence.text.logs.ras import as_json
 from rankandfile.evidence.text.logs.reading import Events
@@ -33,7 +34,13 @@ def read_log(path: Path, _name: str = "") -> Decoded:
             lines = envelopes.lines_of(file.read())
             if lines is not None:
                 return _read(BytesIO(lines), Collector(threads=bounds.LOG_THREADS), len(lines), every=False)
-            file.seek(0)
+        if (lines := newest_first.turned(file)) is not None:
+            found = _read(BytesIO(lines), Collector(threads=bounds.LOG_THREADS), len(lines), every=False)
+            if found.log is not None:
+                what = "its newest line comes first: its lines are counted from the last one on"
+                found.log.notes.append(RawNote("", what))
+            return found
+        file.seek(0)
         return _read(
             file, Collector(threads=bounds.LOG_THREADS), os.fstat(file.fileno()).st_size, every=False
         )

@@ -101,6 +101,10 @@ _OWN = re.compile(
     r"\bRANK=(\d{1,6})\b|(?:^|[\s\[(:|])(?:global_)?[Rr]ank[ =:#]{0,2}(\d{1,6})(?![\w.%])"
     r"|\bprocess (\d{1,6}) of \d|\bprocess_(?:index|id)(?:\(\))?\s*[=:]\s*(\d{1,6})\b"
 )
+#: The same in words in which nobody speaks of another.
+_OWN_ALONE = re.compile(
+    r"\bRANK=(\d{1,6})\b|\bprocess (\d{1,6}) of \d|\bprocess_(?:index|id)(?:\(\))?\s*[=:]\s*(\d{1,6})\b"
+)
 _BEGINNING = 160
 #: What a text has, in small letters, of which some line tells such.
 _OF_PROCESSES = re.compile(
@@ -148,6 +152,8 @@ class Told(msgspec.Struct, array_like=True, frozen=True):
     programs: tuple[str, ...] = ()
     """Other frameworks than torch that they speak of."""
     pods: tuple[ToldPod, ...] = ()
+    rank: int | None = None
+    """What the one process that wrote the file says of itself."""
 
 
 class Listener:
@@ -158,6 +164,7 @@ class Listener:
         self._sizes: set[int] = set()
         self._programs: set[str] = set()
         self._pods: dict[str, set[int]] = {}
+        self._own: set[int] = set()
         self._environment_of: int | None = None
         """The process whose environment is being printed, one variable a line."""
 
@@ -174,6 +181,8 @@ class Listener:
             for bare, body in zip(lines, bodies, strict=True):
                 self._environment(bare, body)
         for bare, body in zip(lines, bodies, strict=True):
+            if not bare.carrier and (own := _OWN_ALONE.search(body[:_BEGINNING])) is not None:
+                self._own.add(int(next(filter(None, own.groups()))))
             if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
                 name = clean(bare.carrier.strip(":"), 200)
                 self._pods.setdefault(name, set()).add(int(next(filter(None, own.groups()))))
@@ -203,7 +212,8 @@ class Listener:
         pods = tuple(
             ToldPod(name, ranks.copy().pop()) for name, ranks in self._pods.items() if len(ranks) == 1
         )
-        return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)), pods)
+        own = self._own.copy().pop() if len(self._own) == 1 else None
+        return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)), pods, own)
 
 
 def _listed_devices(body: str) -> int:

@@ -16,8 +16,12 @@ from rankandfile.reason.toolbox import (
     Facts,
     Stand,
     Story,
+    event_id,
+    fields_of,
     named_after_a_transfer,
     perhaps,
+    pl,
+    place_in,
     world_of,
 )
 
@@ -53,6 +57,8 @@ that the rank did not come. `py-spy dump --pid PID` on that host is the one thin
 """,
     scenario="checkpoint_lock_held",
 )
+
+_LONGEST = 200
 
 
 @teller(precedence=90)
@@ -148,6 +154,32 @@ def its_kernel_says_so(facts: Facts, asked: AskedRank) -> Story | None:
         evidence=stall.evidence,
         alternatives=(_slow(asked.rank, "whether the file system answers again"),),
     )
+
+
+@teller(precedence=97)
+def tries_again_and_again(facts: Facts, asked: AskedRank) -> Story | None:
+    """Its log ends with one thing that it tries over and over, of its own: room on a disk, a file, a service."""
+    if (
+        asked.rank in facts.accounts.gave_up
+        or asked.rank in facts.hosts
+        or (not asked.waiting and not asked.proved)
+    ):
+        return None
+    rows = facts.case.events.filter(pl.col("kind").cast(pl.String) == "tries_again")
+    for row in rows.iter_rows(named=True):
+        fields = fields_of(row)
+        if asked.rank not in (row["rank"], fields.get("speaker")):
+            continue
+        text = " ".join(str(row["text"]).split())
+        return Story(
+            cause=CAUSE.word,
+            confidence="supported",
+            doing=f'tries again and again, {fields.get("times")} times up to the end of its log: "{text[:_LONGEST]}"',
+            evidence=(event_id(row["log"], row["line"]),),
+            location=place_in(text) or place_in(str(fields.get("said_at", ""))),
+            alternatives=(_slow(asked.rank, "whether a later try succeeds"),),
+        )
+    return None
 
 
 @teller(precedence=100)

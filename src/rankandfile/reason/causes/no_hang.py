@@ -49,6 +49,8 @@ what the verdict says, and the exit status is 0.
 
 Row = dict[str, Any]
 _CANCELLED = ("slurm_cancelled", "agent_signalled")
+#: What a Python process prints that was interrupted, and the signal.
+_INTERRUPTED, _INTERRUPT = "KeyboardInterrupt", ("SIGINT", "2")
 #: What of the driver and the kernel stands beside any job.
 _BESIDE = ("xid", "pcie_error", "link_down", "ib_link_event", "gpu_lost", "memory_fault", "machine_check")
 
@@ -102,7 +104,7 @@ def went_to_its_end(facts: Facts, _: WaitEnd) -> Finding | None:
 @finder(precedence=20, of="ended job")
 def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     """Its scheduler ended it, or a signal from outside, and up to then its log had counted on."""
-    rows = _rows(facts, _CANCELLED)
+    rows = [*_rows(facts, _CANCELLED), *_interrupts(facts)]
     if not rows or _more_is_told(facts) or _failures(facts, beside=False) or anybody_waited(facts):
         return None
     reason = next((r for row in rows if (r := fields_of(row).get("reason"))), None)
@@ -114,7 +116,11 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     if not moved and str(reason) != "PREEMPTION":
         return None
     earlier = _rows(facts, ("earlier_attempt",))
-    by = f"its scheduler ended it ({str(reason).lower()})" if reason else "it was ended from outside"
+    by = "it was ended from outside"
+    if reason:
+        by = f"its scheduler ended it ({str(reason).lower()})"
+    elif _interrupts(facts) or any(row["signal"] in _INTERRUPT for row in rows):
+        by = "somebody interrupted it (Ctrl-C, SIGINT)"
     return Finding(
         hang=False,
         cause="no_hang",
@@ -132,6 +138,10 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     )
 
 
+def _interrupts(facts: Facts) -> list[Row]:
+    return [row for row in _rows(facts, ("traceback",)) if row["text"] == _INTERRUPTED]
+
+
 def _earlier(rows: list[Row]) -> str:
     if not rows:
         return ""
@@ -145,7 +155,13 @@ def _until(counter: Counter) -> str:
 
 def _more_is_told(facts: Facts) -> bool:
     """Recorded calls, stacks and the person's word are better witnesses."""
-    return bool(facts.call_table.calls.height or facts.hosts or facts.hung or facts.accounts.gave_up)
+    looked = facts.case.snapshots.filter(
+        (pl.col("shows") != "raised")
+        & pl.col("error").ne_missing(_INTERRUPTED)
+        & pl.col("rank").is_not_null()
+    )
+    looked_at = bool(facts.hosts) and bool(looked.height)
+    return bool(facts.call_table.calls.height or looked_at or facts.hung or facts.accounts.gave_up)
 
 
 def _failures(facts: Facts, *, beside: bool) -> bool:

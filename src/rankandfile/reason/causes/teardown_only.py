@@ -7,7 +7,7 @@ import re
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Missing, Remedy
 from rankandfile.reason.finder import finder
-from rankandfile.reason.toolbox import Facts, WaitEnd, activities, late_to_end, pl
+from rankandfile.reason.toolbox import Facts, WaitEnd, activities, event_id, fields_of, late_to_end, pl
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -43,6 +43,9 @@ a stack of that process.
 _FOR_EVER = ("lock", "queue", "thread", "idle", "teardown")
 _LOOK_AGAIN = "py-spy dump --pid PID some seconds later: the same? --hung if you know that it hung"
 _NUMBERS = re.compile(r"\d+")
+#: What a program says of all of its work.
+_FINISHED = re.compile(r"(?i)\b(?:finished|done|over|ended|completed?)\b")
+_LONG_NS, _MOST_QUOTED = 60_000_000_000, 160
 
 
 @finder(precedence=10, of="job")
@@ -118,3 +121,55 @@ def _doing(facts: Facts, rank: int) -> str:
     if stand is not None:
         return stand.words
     return f"its last words are those of the others, '{facts.accounts.last_lines[rank][:80]}'"
+
+
+@finder(precedence=55, of="job")
+def all_said_that_it_was_done(facts: Facts, _: WaitEnd) -> Finding | None:
+    """Every rank has said that the training is finished, most fell silent with the same words, and few still spoke long
+    after that: they have not ended."""
+    if facts.call_table.calls.height or facts.hosts or facts.accounts.gave_up or facts.accounts.raised:
+        return None
+    events = facts.case.events.with_columns(pl.col("kind").cast(pl.String))
+    done = {
+        row["rank"]: event_id(row["log"], row["line"])
+        for row in events.filter(pl.col("kind") == "said_leaving").iter_rows(named=True)
+        if row["rank"] is not None and _FINISHED.search(str(fields_of(row).get("what", "")))
+    }
+    last = _last(facts, events)
+    if len(done) < 3 or done.keys() != last.keys() or done.keys() != set(range(max(done) + 1)):
+        return None
+    shapes = [_said(words) for words, _ in last.values()]
+    usual = max(set(shapes), key=shapes.count)
+    left = tuple(sorted(rank for rank, (words, _) in last.items() if _said(words) != usual))
+    silent = max(ns for rank, (_, ns) in last.items() if rank not in left)
+    if not left or 2 * len(left) >= len(last) or any(last[r][1] - silent < _LONG_NS for r in left):
+        return None
+    rest = sorted(last.keys() - set(left))
+    after = min(last[rank][1] for rank in left) - silent
+    doing = {rank: f'its last line is "{last[rank][0][:_MOST_QUOTED]}"' for rank in left}
+    return Finding(
+        cause=CAUSE.word,
+        confidence="supported",
+        sentence=(
+            f"All {len(last)} ranks said that the work is finished; {ranks_words(rest)} said last "
+            f'"{last[rest[0]][0][:_MOST_QUOTED]}", and {ranks_words(left)} still spoke {after / 1e9:,.0f} s after '
+            f"that: {doing[left[0]]}."
+        ),
+        culprits=left,
+        doing=doing,
+        evidence=tuple(done[rank] for rank in (*left, *rest[:1])),
+        contradicted_by="work of the program that the rank had not done",
+        missing=(Missing(what="what keeps it from ending", how="py-spy dump --pid PID of its process"),),
+    )
+
+
+def _last(facts: Facts, events: pl.DataFrame) -> dict[int, tuple[str, int]]:
+    """What each rank said last and when, in a log of several or in its own."""
+    rows = events.filter((pl.col("kind") == "last_said") & pl.col("time_ns").is_not_null())
+    found: dict[int, tuple[str, int]] = {}
+    for row in rows.sort("log", "line").iter_rows(named=True):
+        rank = row["rank"] if row["rank"] is not None else fields_of(row).get("speaker")
+        if isinstance(rank, int):
+            found[rank] = " ".join(str(row["text"]).split()), row["time_ns"]
+    own = facts.case.logs.select("rank", "last_line", "last_ns").drop_nulls()
+    return {**{rank: (words, ns) for rank, words, ns in own.iter_rows()}, **found}

@@ -154,7 +154,12 @@ PATTERNS: tuple[Pattern, ...] = (
         ("multiprocessing/managers.py", "serve_forever"),
         ("socketserver.py", "serve_forever"),
     ),
-    # Compiling
+    # Compiling; whoever waits for another to do it only stands at a lock.
+    pattern(
+        "lock",
+        "waiting for the lock of another process's build in {at}",
+        ("torch/utils/file_baton.py", "wait"),
+    ),
     pattern(
         "compile",
         "compiling ← {function}, {at}",
@@ -169,7 +174,6 @@ PATTERNS: tuple[Pattern, ...] = (
     pattern(
         "lock",
         "waiting for a lock in {at}",
-        ("torch/utils/file_baton.py", "wait"),
         ("filelock/*.py", "acquire _acquire __enter__"),
         ("portalocker/*.py", "acquire lock __enter__"),
     ),

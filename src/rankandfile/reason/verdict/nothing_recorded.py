@@ -42,6 +42,7 @@ _PLAIN = (
     "work_goes_on",
     "work_late",
     "last_said",
+    "tries_again",
     "pod_listed",
     "said_waiting",
     "said_leaving",
@@ -74,6 +75,11 @@ def nothing_recorded(facts: Facts) -> Finding:
         sentence += f" Read: {'; '.join(_told(row) for row in shown[:_MOST_READ])}{more}."
     if unread:
         sentence += f" Not understood, and looking like a failure: {'; '.join(_told(row) for row in unread)}."
+        went_on = next(
+            (row for row in _work(events) if any(row["log"] == one["log"] for one in unread)), None
+        )
+        if went_on is not None:
+            sentence += f' Behind such a line its log goes on with work, up to "{_short(went_on)}".'
     counts = launches(facts.case, facts.accounts, world_of(facts))
     if len({count.usual for count in counts}) > 1:
         sentence += (
@@ -98,6 +104,10 @@ def nothing_recorded(facts: Facts) -> Finding:
         ),
         unadvised=("anti_advice", "probes"),
     )
+
+
+def _work(events: pl.DataFrame) -> list[Row]:
+    return list(events.filter(pl.col("kind") == "work_goes_on").sort("log", "line").iter_rows(named=True))
 
 
 def _without_a_line(facts: Facts) -> str:

@@ -22,7 +22,7 @@ from rankandfile.reason.claims.said import Said, may_be_said
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF as IT_BROKE_OFF
-from rankandfile.reason.ranks.from_logs.over import over_at_once
+from rankandfile.reason.ranks.from_logs.over import anybody_waited, over_at_once
 from rankandfile.reason.waits.from_logs.findings import watchdogs_together
 from rankandfile.reason.waits.from_stacks.findings import by_stacks
 from rankandfile.reason.waits.graph import NO_WAIT
@@ -170,7 +170,7 @@ def _asked(question: Question, facts: Facts) -> list[Finding]:
 
 def _so_far(facts: Facts, finding: Finding) -> Finding:
     """Whoever is seen to get on is late, and not stuck, where nobody has waited for longer than may be."""
-    if finding.cause != "host_slow" or facts.hung or facts.accounts.gave_up:
+    if finding.cause != "host_slow" or facts.hung or facts.accounts.gave_up or anybody_waited(facts):
         return finding
     if any(patience(facts, call) is Patience.OVER for call in facts.waits.pending[:MOST_ASKED]):
         return finding

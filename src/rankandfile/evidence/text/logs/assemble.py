@@ -63,12 +63,13 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
         ):
             part.rank, part.rank_from = None, None
     _give_to_speakers(parts)
+    _give_by_own_words(parts)
     rows = zip(*(_row(number, part) for number, part in enumerate(parts)), strict=True)
     schema = log_schema("logs")
     logs = pl.DataFrame(dict(zip(schema, rows, strict=False)) or None, schema)
     _compare(parts, processes)
     events = identity.without_tags_of_agents(without_past_attempts(_events(parts)))
-    events = identity.with_tasks_of_ranks(events)
+    events = identity.with_workers_of_ranks(identity.with_tasks_of_ranks(events))
     world = max(logs["world_size"].drop_nulls().to_list(), default=None)
     pods = [pod for part in parts for pod in part.raw.told.pods]
     events = by_device(tie_pods(identity.tie(identity.own(events, logs), processes), pods, world))
@@ -93,6 +94,18 @@ def _give_to_speakers(parts: Sequence[LogPart]) -> None:
             alone[rank] = part
     if len(alone) >= _FEWEST and set(alone) == set(range(len(alone))):
         for rank, part in alone.items():
+            part.rank, part.rank_from = rank, "app"
+
+
+def _give_by_own_words(parts: Sequence[LogPart]) -> None:
+    """Logs in each of which one process says which rank it is, and each says another."""
+    told = [part for part in parts if part.rank is None and part.raw.told.rank is not None]
+    known = [part.rank for part in parts if part.rank is not None]
+    ranks = [part.raw.told.rank for part in told]
+    if len(told) < 2 or len({*ranks, *known}) < len(ranks) + len(set(known)):
+        return
+    for part, rank in zip(told, ranks, strict=True):
+        if rank is not None and not identity.of_others(rank, part.raw.columns):
             part.rank, part.rank_from = rank, "app"
 
 
@@ -142,7 +155,7 @@ def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
         return events
     written = [part.written_ns for part in parts]
     rows = events.with_row_index().filter(lacking)
-    dated = pl.col("time_quality").cast(pl.String).is_in(["wall", "zoned"])
+    dated = pl.col("time_quality").cast(pl.String).str.strip_prefix("near ").is_in(["wall", "zoned"])
     known = (
         events.filter(dated & pl.col("time_ns").is_not_null()).group_by("log").agg(pl.col("time_ns").max())
     )

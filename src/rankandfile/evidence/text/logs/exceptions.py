@@ -6,6 +6,7 @@ import re
 
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event, clean, integer
+from rankandfile.evidence.text.logs.speakers import speaker
 
 _FRAME = re.compile(r'^\s+File "(.{1,1000})", line (\d{1,9}), in (.{1,200})$')
 _RAISED = re.compile(r"^([A-Za-z_][\w.]{0,200})(?:: ?(.*))?$")
@@ -42,6 +43,8 @@ _MESSAGES = re.compile(
     r"Detected mismatch between collectives|monitoredBarrier|[Tt]imed out waiting|timed out after|Barrier timed out"
     r"|RPC call to \w+ timed out"
 )
+#: Somebody pressed Ctrl-C, or a launcher passed it on: it comes from outside, wherever the process stood.
+_INTERRUPTS = ("KeyboardInterrupt",)
 #: A limit that ran out. Whose fault that was depends on what was waited for.
 _RAN_OUT = re.compile(r"(?i)time[ds]?[ _-]?out|deadline[ _]?exceeded")
 #: Frames, and lines of source, in which ranks wait for each other.
@@ -73,6 +76,7 @@ def read(event: Event, context: Context) -> None:
         elif body[:1].strip() and not body.startswith("Traceback (most"):
             raised = _RAISED.match(_REPEATED.sub("", body))
             break
+    _logged(event, context)
     event.fields["frames"] = frames[-FRAMES:][::-1]
     if raised is not None:
         event.fields["exception"] = clean(raised[1], 200)
@@ -125,12 +129,37 @@ def _waited_for_a_device(context: Context, message: str) -> bool:
 
 
 def weigh(exception: str, message: str) -> str:
-    """origin: the program's own failure. echo: others ended first. messenger: it waited, or compared."""
+    """origin: the program's own failure. echo: others ended first. messenger: it waited, or compared. fact: nobody's
+    failure."""
+    if exception in _INTERRUPTS:
+        return "fact"
     if _MESSAGES.search(message) and not exception.endswith("ValueError"):
         return "messenger"
     if _ECHOES.search(exception) or _ECHOED.search(message):
         return "echo"
     return "origin"
+
+
+#: What whoever logs an exception says of it, in the line above its traceback.
+_OF_AN_EXCEPTION = re.compile(
+    r"(?i)\b(?:error|critical|fatal|warn(?:ing)?|exception|failed|failure|crash\w*|traceback)\b"
+)
+_WORKER = re.compile(r"(?<![\w.-])(?:worker|proc|process|trainer)[\[ =#-](\d{1,5})\]?(?![\w.%])")
+_BEGINNING = 64
+
+
+def _logged(event: Event, context: Context) -> None:
+    """`logging` writes a traceback below the line that tells of it: who says that line has raised it, or caught it."""
+    above = next(context.preceding(1), None)
+    if event.rank is not None or above is None or not _OF_AN_EXCEPTION.search(above.body):
+        return
+    rank = above.rank if above.rank is not None else speaker(above.body)
+    if rank is not None:
+        event.rank, event.rank_from = rank, "app"
+    elif match := _WORKER.search(above.body[:_BEGINNING]):
+        event.fields["logged_by"] = int(match[1])
+    if _LAST_WORDS.search(above.body):
+        event.fields["fatal"] = True
 
 
 def _thread(event: Event, context: Context) -> None:

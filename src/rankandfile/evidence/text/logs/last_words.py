@@ -1,6 +1,7 @@
-"""What the end of a log says of motion: a counter that still goes up, and the last line of each rank that speaks in it.
+"""What the end of a log says of motion: a counter that still goes up, the last line of each rank that speaks in it, and
+who tries the same again and again.
 
-Both are facts that accuse nobody. A counter of attempts or of seconds waited goes up as well, and is no work.
+All are facts that accuse nobody. A counter of attempts or of seconds waited goes up as well, and is no work.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.compared import shape_of
 from rankandfile.evidence.text.logs.event import Event, begin
 from rankandfile.evidence.text.logs.speakers import speaker
+from rankandfile.evidence.text.stamps import Stamp
 
 #: Lines that a counter must be read from, counters kept of a log, and ranks whose last line is.
 _FEWEST, _COUNTERS, _SPEAKERS, _LOOKED, _LEADING, _OFTEN = 4, 2, 64, 160, 4, 3
+#: Lines at the end of a file behind which nothing else is said.
+_TRAILING = 2
 
 _BAR = re.compile(r"[\u2580-\u259f\u2501\u2578-\u257b]+|\|[ #=>.\d-]{3,}\|")
+#: How long a bar has run, before how long it may still run.
+_RAN = re.compile(r"\[(?:(\d{1,4}):)?(\d{1,2}):(\d\d)<")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _NO_WORK = re.compile(
     r"(?i)\b(?:retr(?:y|ies|ying)|attempt\w*|wait\w*|still|heartbeat\w*|watchdog|poll\w*|sleep\w*|monitor\w*|ping|uptime|"
@@ -27,6 +33,14 @@ _NO_WORK = re.compile(
     r"|#/# (?:Running|Error|Pending|Completed|Terminating|Evicted|Unknown|Init|[A-Z]\w*(?:Killed|BackOff"
     r"|Creating|Error))\b"
 )
+_AGAIN = re.compile(
+    r"(?i)\b(?:retr(?:y|ies|ying)|attempts?|tr(?:y|ies|ying) again|again in|back.?off|sleeping|waiting)\b"
+)
+#: Whoever waits for other ranks tries again as well.
+_FOR_OTHERS = re.compile(
+    r"(?i)\b(?:ranks?|peers?|workers?|barrier\w*|rendezvous\w*|store|master\w*|nccl|gloo|all_?(?:reduce|gather)\w*|everyone|others?|"
+    r"coordinator|scheduler|group|heartbeat\w*|watchdog|joins?|socket|requests?)\b"
+)
 _OF_TORCH = frozenset(("c10", "kernel", "syslog", "journal"))
 
 
@@ -34,6 +48,31 @@ class _Step(NamedTuple):
     line: int
     bare: BareLine
     text: str
+    at: Stamp | None = None
+    """When it was written: by itself or, of a bar of progress, by the time before the bar and how long that ran."""
+
+
+class _Bars:
+    """The times of bars: they tell how long they have run, and the lines before them when they began."""
+
+    def __init__(self) -> None:
+        self._now: Stamp | None = None
+        self._begun: Stamp | None = None
+        self._ran = 0
+
+    def at(self, bare: BareLine) -> Stamp | None:
+        if bare.time is not None:
+            self._now = bare.time
+            return bare.time
+        match = _RAN.search(bare.body) if "<" in bare.body else None
+        if match is None:
+            return None
+        ran = int(match[1] or 0) * 3600 + int(match[2]) * 60 + int(match[3])
+        if ran < self._ran or ran == 0:
+            self._begun = self._now if ran == 0 else None
+        self._ran = ran
+        begun = self._begun
+        return begun._replace(ns=begun.ns + ran * 1_000_000_000) if begun is not None else None
 
 
 def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
@@ -42,8 +81,9 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     steps: dict[tuple[object, ...], list[_Step]] = {}
     spoke: dict[object, tuple[BareLine, int]] = {}
     times: dict[object, int] = {}
+    bars = _Bars()
     for number, bare in enumerate(tail, start=first):
-        text = bare.body.strip()
+        text, at = bare.body.strip(), bars.at(bare)
         if not text or bare.nccl or _OF_TORCH.intersection(bare.layers):
             continue
         said = bare.rank if bare.rank is not None else speaker(text)
@@ -55,17 +95,27 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
             spoke[who] = bare, number
         plain = " ".join((text if text.isascii() and "|" not in text else _BAR.sub("", text)).split())
         key_of_step = (bare.carrier, said, shape_of(plain))
-        steps.setdefault(key_of_step, []).append(_Step(number, bare, plain))
+        steps.setdefault(key_of_step, []).append(_Step(number, bare, plain, at))
     moved = [
         event
         for (_, said, shape), found in steps.items()
         if (event := _counted(found, str(shape), said)) is not None
     ]
+    ends = {number for _, number in spoke.values()} | {lines - trailing for trailing in range(_TRAILING)}
+    again = [
+        event
+        for (_, said, shape), found in steps.items()
+        if (event := _tried_again(found, str(shape), said)) is not None and event.line in ends
+    ]
     moved = sorted(moved, key=lambda event: event.line)[-_COUNTERS:]
     # One that speaks alone, and often, is whose the log is.
     alone = len(spoke) == 1 and max(times.values()) < _OFTEN
     last = [] if alone else list(spoke.items())[-_SPEAKERS:]
-    return [*moved, *(_last_said(bare, number, who, len(spoke)) for who, (bare, number) in last)]
+    return [
+        *moved,
+        *again[-_SPEAKERS:],
+        *(_last_said(bare, number, who, len(spoke)) for who, (bare, number) in last),
+    ]
 
 
 def _last_said(bare: BareLine, number: int, who: object, speakers: int) -> Event:
@@ -93,9 +143,22 @@ def _counted(found: list[_Step], shape: str, said: object) -> Event | None:
     last = found[-1]
     event = _event("progress", last.bare, last.line, said)
     event.fields |= {"times": len(found), "from": int(counter[0]), "to": int(counter[-1])}
+    if event.time_ns is None and last.at is not None:
+        event.time_ns, event.time_quality = last.at.ns, f"near {last.at.quality}"
     gaps = sorted(_gaps(found))
     if gaps:
         event.fields["every_ms"] = gaps[len(gaps) // 2] // 1_000_000
+    return event
+
+
+def _tried_again(found: list[_Step], shape: str, said: object) -> Event | None:
+    if len(found) < _OFTEN or not _AGAIN.search(shape) or _FOR_OTHERS.search(shape):
+        return None
+    last = found[-1]
+    event = _event("tries_again", last.bare, last.line, said)
+    event.fields["times"] = len(found)
+    if last.bare.source:
+        event.fields["said_at"] = last.bare.source
     return event
 
 
@@ -117,7 +180,7 @@ def _within(columns: Sequence[Sequence[str]]) -> Sequence[str] | None:
 
 
 def _gaps(found: list[_Step]) -> Iterator[int]:
-    times = [step.bare.time for step in found]
+    times = [step.at for step in found]
     for one, next_one in pairwise(times):
         if one is not None and next_one is not None and one.quality == next_one.quality:
             yield next_one.ns - one.ns

@@ -14,7 +14,7 @@ from rankandfile.evidence.text.logs.compared import shape_of
 from rankandfile.evidence.text.logs.event import Event, begin
 
 _WORK = re.compile(
-    r"(?i)(?<![a-z])(?:step|iter(?:ation)?|it|epoch|batch|update)s?\s*[=:#/\[]?\s*\d|\b(?:throughput|(?:tokens?|tok|samples?|img|images|seqs?|req\w*|it)"
+    r"(?i)(?<![a-z])(?:step|iter(?:ation)?|it|epoch|batch|update)s?['\"]?\s*[=:#/\[]?\s*\d|\b(?:throughput|(?:tokens?|tok|samples?|img|images|seqs?|req\w*|it)"
     r"/s(?:ec)?)\b|\b(?:POST|PUT) /\S+ HTTP/[\d.]+\" 2\d\d\b|\b\d{1,3}%\|"
 )
 _NOTHING = re.compile(

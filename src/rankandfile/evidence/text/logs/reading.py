@@ -90,7 +90,8 @@ class Events:
         understood = any(event.kind not in PLAIN_WORDS for event in events)
         unread = [] if understood else unread_in(tail, self.scan.lines)
         warned = [_last_line(event) for event in events if event.kind in WARNINGS]
-        work = progress_in(tail, self.scan.lines, min(warned)) if warned else []
+        doubtful = min(warned, default=max((event.line for event in unread), default=0))
+        work = progress_in(tail, self.scan.lines, doubtful) if doubtful else []
         late = late_work(tail, self.scan.lines, [event for event in events if event.kind in GAVE_UP])
         said = said_in(head, tail, self.scan.lines, size <= _EDGE)
         moved = last_words(tail, self.scan.lines)

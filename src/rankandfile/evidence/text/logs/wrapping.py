@@ -17,7 +17,8 @@ _ABOVE = 4
 _BELOW = 10
 
 _BEGINS = re.compile(
-    r"\[rank\d|\[[IWEFV]\d{3,4} \d\d:|\[[IWEF] \w|Traceback \(|#\d+ |^\[\w{3} \w{3} +\d|^\[ *\d+\.\d{6}\]"
+    r"\[rank\d|\[[IWEFV]\d{3,4} \d\d:|^(?:\^C)?[IWEFV]\d{4} \d\d:\d\d:"
+    r"|\[[IWEF] \w|Traceback \(|#\d+ |^\[\w{3} \w{3} +\d|^\[ *\d+\.\d{6}\]"
 )
 
 

@@ -18,6 +18,8 @@ _CLOCK = re.compile(r"(?<!\d)(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?!\d)")
 _STAMP = re.compile(r"(20\d\d)(\d\d)(\d\d)[_T-](\d\d)(\d\d)(\d\d)(?=\D|$)")
 #: As a file or its folder is named by who wrote one for each process of a machine.
 _LOCAL = re.compile(r"local[_.-]?rank[_.=-]?(\d{1,4})(?!\d)", re.IGNORECASE)
+#: The folder in which torchrun keeps what one process of its machine writes; each agent has a folder of its own.
+_OF_AGENT = re.compile(r"(.*)attempt_\d+/(\d{1,4})/[^/]+$")
 _MACHINE = re.compile(r"(?:node|host|machine|server|worker|vm)[_.-]?(\d{1,4})(?!\d)", re.IGNORECASE)
 _COUNTED = re.compile(r"(?<!\d)(\d{1,4})(?!\d)")
 _FEWEST = 2
@@ -160,10 +162,16 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
     machines = _numbers([part.source for part, _ in programs], machine=True)
     files = _numbers([part.source for part, _ in programs], machine=False)
     one_each = len({part.source for part, _ in programs}) == len(programs)
+    kept = [_OF_AGENT.match(part.source) for part, _ in programs]
+    one_agent = len({match[1] for match in kept if match}) == 1
     alone = _numbers([process.host or "" for _, process in programs], machine=False)
-    for (part, process), machine, number, on in zip(programs, machines, files, alone, strict=True):
+    for (part, process), machine, number, on, folder in zip(
+        programs, machines, files, alone, kept, strict=True
+    ):
         named = _LOCAL.search(part.source)
         place = process.place if named is None else int(named[1])
+        if place is None and folder is not None and one_agent:
+            machine, place = 0, int(folder[2])
         if place is None and one_each:
             machine, place = 0, number
         if place is None and len(set(alone)) == len({(p.host, p.pid) for _, p in programs}):

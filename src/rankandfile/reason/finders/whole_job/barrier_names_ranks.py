@@ -5,6 +5,7 @@ None of these is a recorded call, so only logs tell of it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import polars as pl
@@ -17,12 +18,14 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, location_of, world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
-from rankandfile.reason.ranks.from_logs.counters import counters
+from rankandfile.reason.ranks.from_logs.counters import Counter, counters
 from rankandfile.reason.ranks.from_logs.watches import over
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.from_logs.told_of_absent import by_elimination
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
+
+_NUMBER, _LEADING, _FEWEST = re.compile(r"\d+"), 24, 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,18 +104,28 @@ def _at_work(facts: Facts, roll: _Roll) -> Finding | None:
     if not working:
         return None
     one = working[-1]
+    alike = [other for other in counters(facts.case) if _shape(other) == _shape(one)]
+    others = set(facts.case.logs["rank"].drop_nulls().to_list()) - {one.rank}
+    # Whole logs of several others tell that they had no such work; a line of theirs here and there does not.
+    alone = one.rank is not None and len(others) >= _FEWEST and all(o.rank == one.rank for o in alike)
     who = one.rank if one.rank is not None else roll.named[0]
     every = f" every {one.every_ms / 1000:.3g} s" if one.every_ms else ""
     doing = (
         f'was at work all the time: its log counts on{every} after the others gave up, at last "{one.words}"'
     )
+    judged = (
+        "no other rank's log has that work, and the limit is shorter than it takes"
+        if alone
+        else "it may be that nothing hung, and that the limit is shorter than that work"
+    )
+    slower, shorter = "That work may be slower there than usual.", "The limit may be too short for that work."
     return Finding(
-        cause="too_short_timeout",
-        confidence="hypothesis",
-        hang=None,
+        cause="host_slow" if alone else "too_short_timeout",
+        confidence="supported" if alone and roll.named == (who,) else "hypothesis",
+        hang=True if alone else None,
         sentence=(
             f"{upper(ranks_words(roll.named))} did not {roll.what}, says {roll.said_by}. {upper(ranks_words([who]))} "
-            f"{doing}: it may be that nothing hung, and that the limit is shorter than that work."
+            f"{doing}: {judged}."
         ),
         culprits=roll.named,
         doing={who: doing},
@@ -121,13 +134,17 @@ def _at_work(facts: Facts, roll: _Roll) -> Finding | None:
         contradicted_by="a line of the named rank that it came there in time",
         alternatives=(
             perhaps(
-                "host_slow",
-                "That work may be slower there than usual.",
+                "too_short_timeout" if alone else "host_slow",
+                shorter if alone else slower,
                 roll.named,
                 decided_by="how long it took elsewhere",
             ),
         ),
     )
+
+
+def _shape(one: Counter) -> str:
+    return _NUMBER.sub("", one.words)[:_LEADING]
 
 
 def _seen(facts: Facts, rank: int) -> str:

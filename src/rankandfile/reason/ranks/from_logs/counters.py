@@ -35,10 +35,15 @@ class Counter:
         """Whether its last step is no longer ago than a few steps take; None where times do not tell."""
         if self.at_ns is None or time_ns is None or not self.every_ms:
             return None
-        return time_ns - self.at_ns <= 3 * self.every_ms * 1_000_000 + _SPREAD_NS
+        since = time_ns - self.at_ns
+        if min(self.at_ns, time_ns) < _DAY_NS:
+            # One of them is a time of day.
+            since %= _DAY_NS
+        return since <= 3 * self.every_ms * 1_000_000 + _SPREAD_NS
 
 
 _SPREAD_NS = 5_000_000_000
+_DAY_NS = 86_400_000_000_000
 
 
 def counters(case: Case) -> list[Counter]:

@@ -18,7 +18,24 @@ from .accounts import Error, fields_of
 Row = dict[str, Any]
 
 #: Why a fault is taken for that of a rank's device, where the driver names neither.
-BY_ITS_WATCHDOG = " (of which rank, the line does not tell: its watchdog is the only one that stood still)"
+WHOSE = " (of which rank, the line does not tell: "
+BY_ITS_WATCHDOG = f"{WHOSE}its watchdog is the only one that stood still)"
+#: Likewise, by torch's own account of who began and did not finish.
+BY_THE_REPORT = f"{WHOSE}torch's desync report names this one alone as not finished)"
+_DEFAULT = ("default_pg", "0")
+
+
+def unfinished_alone(events: pl.DataFrame) -> int | None:
+    """The one rank that torch's desync reports say to have joined a collective and not to have finished it, where all
+    that watchdogs gave up on is of the group of all ranks."""
+    gave_up = events.filter(pl.col("kind").is_in(["watchdog_timeout", "watchdog_progress"]))
+    groups = {*gave_up["group_name"].drop_nulls().to_list(), *gave_up["group_desc"].drop_nulls().to_list()}
+    reports = events.filter(pl.col("kind") == "desync_report")
+    ranks: set[int] = set()
+    for row in reports.iter_rows(named=True):
+        for part in fields_of(row).get("joined_unfinished", ()):
+            ranks.update(part["ranks"])
+    return ranks.pop() if len(ranks) == 1 and groups <= set(_DEFAULT) else None
 
 
 def ranks_of_processes(exits: pl.DataFrame) -> dict[int, set[int]]:

@@ -21,11 +21,13 @@ from .accounts import Accounts, End, EndKind, Error, fields_of
 from .caught import caught, without_handled
 from .devices_and_processes import (
     BY_ITS_WATCHDOG,
+    BY_THE_REPORT,
     links_down,
     links_of_ports,
     names_a_process,
     ranks_of_devices,
     ranks_of_processes,
+    unfinished_alone,
     xid_owner,
 )
 from .hosts import hosts_of_ranks, stalled_hosts
@@ -218,11 +220,13 @@ def _device(
     """Faults of a rank's own device: what its log says, and the kernel's Xid by the process or the device it names."""
     out = {**_of_the_one_that_aborted(events, exits), **_errors(mine, _DEVICE, "origin")}
     processes, devices = ranks_of_processes(exits), ranks_of_devices(events, hosts)
-    stuck = _stuck_watchdogs(mine)
+    stuck, unfinished = _stuck_watchdogs(mine), unfinished_alone(events)
     for row in events.filter((pl.col("kind") == "xid") & (pl.col("role") == "origin")).iter_rows(named=True):
         rank, told_by = xid_owner(row, processes, devices, hosts), ""
         if rank is None and not out and len(stuck) == 1 and not names_a_process(row):
             rank, told_by = next(iter(stuck)), BY_ITS_WATCHDOG
+        if rank is None and not out and unfinished is not None and not names_a_process(row):
+            rank, told_by = unfinished, BY_THE_REPORT
         if rank is None:
             continue
         fields = fields_of(row)

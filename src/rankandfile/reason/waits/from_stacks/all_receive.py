@@ -1,8 +1,9 @@
-"""Ranks that receive from each other in a circle, so that none of them comes to send."""
+"""Ranks that receive from each other in a circle, so that none of them comes to send; or send, and none receives."""
 
 from __future__ import annotations
 
 from rankandfile.reason.document import perhaps
+from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.components import components
 from rankandfile.reason.words import upper
@@ -37,6 +38,46 @@ def all_receive(of: WhereAllStand) -> Finding | None:
                 "A send may have been left out before."
                 if len(lines) == 1
                 else "Both may receive before they send.",
+                named,
+                decided_by="the source at these lines: who sends to whom, and when",
+            ),
+        ),
+    )
+
+
+#: A send that blocks: what is sent asynchronously is waited for elsewhere.
+_SEND = "send"
+_PAIR = 2
+
+
+def all_send(of: WhereAllStand) -> Finding | None:
+    """Ranks that send to each other in a circle, and none of which receives: each waits until its message is taken."""
+    senders = {rank: stand for rank, stand in of.waiting.items() if stand.op == _SEND}
+    pair = len(senders) == len(of.stands) == world_of(of.facts) == _PAIR
+    to = {
+        rank: 1 - rank if stand.asked.dst is None and pair else stand.asked.dst
+        for rank, stand in senders.items()
+    }
+    circles = _circles({rank: peer for rank, peer in to.items() if peer is not None})
+    named = tuple(sorted(rank for circle in circles if len(circle) > 1 for rank in circle))
+    if not named or not set(named) <= senders.keys():
+        return None
+    told = of.facts.case.world_size is not None or all(senders[rank].asked.dst is not None for rank in named)
+    sure = bool(of.stays) and told and set(named) == set(of.stands) and not of.unseen
+    doing = {rank: f"sends to rank {to[rank]}, which is in a send itself" for rank in named}
+    only = "" if told else ", if these two are all ranks of the job"
+    return make_finding(
+        of,
+        cause="order_inversion",
+        confidence="supported" if sure else "hypothesis",
+        what=f"{doing_words(doing)}{only}: {upper(waiting_words(of, named, ''))}",
+        culprits=named,
+        doing=doing,
+        evidence=[i for rank in named for i in of.stands[rank].evidence],
+        alternatives=(
+            perhaps(
+                "skipped_collective",
+                "A receive may have been left out before.",
                 named,
                 decided_by="the source at these lines: who sends to whom, and when",
             ),

@@ -10,7 +10,8 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.verdict.moved import over_by_dumps
 from rankandfile.reason.waits.from_logs.before_it import with_what_came_before
 
-from .all_receive import all_receive
+from .all_held import all_held
+from .all_receive import all_receive, all_send
 from .another_way import went_another_way
 from .ended import ended
 from .held_up import held_up
@@ -36,10 +37,12 @@ def by_stacks(facts: Facts) -> list[Finding]:
         left_running,
         ended,
         all_receive,
+        all_send,
         not_there,
         other_roots,
         went_another_way,
         while_others_run,
+        all_held,
         undecided,
     )
     found = next((found for look in looks if (found := look(all_of_them)) is not None), None)

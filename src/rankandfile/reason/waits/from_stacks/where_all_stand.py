@@ -126,6 +126,8 @@ class WhereAllStand:
             return self.facts.accounts.watched[0].words
         if vain := self._in_vain:
             return f"{ranks_words(vain)} waited until {verb(vain, 'its', 'their')} time was over"
+        if any(stand.activity == "debugger" for stand in self.elsewhere.values()):
+            return "whoever is at a debugger's prompt stays there until somebody types"
         return "that the job hung was said" if self.facts.hung else ""
 
     @cached_property

@@ -37,7 +37,7 @@ SHAPES = (
     ),
     Shape(
         "agent_signalled", "P3", "fact", "death signal, shutting down",
-        r"Received (?P<signal>\w+) death signal, shutting down workers",
+        r"Received (?:Signals\.)?(?P<signal>\w+) death signal, shutting down workers",
     ),
     Shape(
         "agent_signalled", "P3", "fact", ("SignalException", " got signal: "),

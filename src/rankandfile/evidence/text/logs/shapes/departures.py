@@ -31,13 +31,13 @@ SHAPES = (
         ("leaving", "Leaving", "stop training", "stopping", "Stopping", "stopped early", "early stop", "Early stop",
          "Early Stop", "EarlyStop", "will stop", "breaking out", "break out of", "exit the loop", "exiting", "Exiting",
          " SIGUSR", "=SIGUSR", "SIGTERM", " SIGINT", " SIGHUP", "signal received", "received signal", "Received signal", "got signal",
-         "caught signal", "preempt", "Preempt", "finished training", "training finished", "Training finished",
+         "caught signal", "preempt", "Preempt", "finished training", "training finished", "Training finished", "raining done", "raining complete", "raining is done",
          "ends training", "ending training", "quitting", "giving up on", "left the loop", "out of the loop",
          "patience exhausted", "converged", "time limit", "time budget", "walltime", "max_time", "max_steps reached",
          "target reached", "bailing out", "aborting epoch", "ending epoch", "interrupted"),
         r"(?i)(?P<what>\b(?:leav(?:e|es|ing)|left|exit(?:s|ing)?|br(?:eak|eaking|oke)(?: out)?|quit(?:s|ting)?|bail(?:s|ing) out|out)\b(?: of)?.{0,24}?\b(?:loop|iteration|epoch|training|train|solver?|step|early|run|sweep)\b"
         r"|\b(?:stop(?:s|ping|ped)?|end(?:s|ing)|abort(?:s|ing))\b.{0,16}?\b(?:training|early|epoch|loop|run|iteration|fit)\b|\bearly[ _-]?stop\w*"
-        r"|\b(?:training|run|fit) (?:is )?(?:finished|stopped|ended|done|over)\b|\bfinished training\b|\bpatience\b.{0,24}?\bexhausted\b"
+        r"|\b(?:training|run|fit) (?:is )?(?:finished|stopped|ended|done|over|completed?)\b|\bfinished training\b|\bpatience\b.{0,24}?\bexhausted\b"
         r"|\b(?:got|caught|received?|receiving)\b.{0,16}?\b(?:signal|SIG(?:USR[12]|TERM|INT|HUP))\b|\bsignal\b.{0,12}?\b(?:received|caught)\b"
         r"|\bSIG(?:USR[12]|TERM|INT|HUP)\b.{0,40}?\b(?:received|caught|sav\w+|stop\w*|exit\w*|leav\w*|checkpoint\w*)\b"
         r"|\bpreempt\w*\b.{0,40}?\b(?:notice|request\w*|received|sav\w+|stop\w*|exit\w*|leav\w*|checkpoint\w*)\b"

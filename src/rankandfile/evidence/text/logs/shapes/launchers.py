@@ -21,6 +21,9 @@ def _signalled(event: Event, _context: Context) -> None:
 _ROW = re.compile(r"^\s*(?:\S{1,200}\s+)?(?:pod/)?([\w.-]{1,200})\s+\d{1,4}/\d{1,4}\s+[A-Z]")
 _NAME = re.compile(r"^\s+name: \"?([\w.-]{1,200})\"?$")
 _FAR = 300
+#: The environment of the pod's container, as `describe` prints it, and in its document.
+_RANK = re.compile(r"^\s+RANK:\s+(\d{1,6})$")
+_OF_RANK, _VALUE = re.compile(r"^\s*- name: RANK$"), re.compile(r"^\s+value: \"?(\d{1,6})\"?$")
 _POD = re.compile(r"^Name: +([\w.-]{1,200})$|pod/([\w.-]{1,200})")
 
 
@@ -36,8 +39,13 @@ def _pod(event: Event, context: Context) -> None:
         return
     if "pod" in event.fields and event.kind != "pod_oom":
         return
-    named = ""
+    named = value = ""
     for bare in context.preceding(_FAR):
+        if event.rank is None and (match := _RANK.match(bare.body)):
+            event.rank, event.rank_from = int(match[1]), "line"
+        elif event.rank is None and value and _OF_RANK.match(bare.body):
+            event.rank, event.rank_from = int(value), "line"
+        value = match[1] if (match := _VALUE.match(bare.body)) else ""
         if match := _POD.search(bare.body):
             event.fields["pod"] = match[1] or match[2]
             return

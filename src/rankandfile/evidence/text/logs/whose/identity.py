@@ -105,6 +105,30 @@ def with_tasks_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def with_workers_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
+    """Where a program numbers its workers, several of them log exceptions, and one of these tells that it lost a peer
+    in the job's communication, each of them is a process of the job: its number is its rank."""
+    worker = pl.col("fields").str.json_path_match("$.logged_by").cast(pl.Int32, strict=False)
+    rows = events.filter(worker.is_not_null()).with_columns(worker.alias("worker"))
+    told = rows.group_by("log").agg(
+        pl.col("worker")
+        .filter(pl.col("role").cast(pl.String).is_in(["echo", "messenger"]))
+        .n_unique()
+        .alias("met"),
+        pl.col("worker").n_unique().alias("several"),
+    )
+    logs = told.filter((pl.col("met") > 0) & (pl.col("several") > 1))["log"]
+    lacks = pl.col("rank").is_null() & worker.is_not_null() & pl.col("log").is_in(logs.implode())
+    return (
+        events.with_columns(
+            pl.when(lacks).then(worker).otherwise("rank").alias("rank"),
+            pl.when(lacks).then(pl.lit("app", _FROM)).otherwise("rank_from").alias("rank_from"),
+        )
+        if logs.len()
+        else events
+    )
+
+
 def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:
     """Ranks of the lines that name a process only. `processes`: what other lines tell of them."""
     told = pl.DataFrame(

@@ -8,8 +8,9 @@
 
     During handling of the above exception, another exception occurred:
 
-The first of a chain is the origin. A data-loading worker's own traceback stands *after* the exception that
-carries it into the main process, as part of its message.
+The first of a chain is the origin. Where somebody pressed Ctrl-C, it shows where the process stood just then. A
+data-loading worker's own traceback stands *after* the exception that carries it into the main process, as part of its
+message.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import re
 
 from rankandfile.evidence.text.stacks import bounds
 from rankandfile.evidence.text.stacks.collector import Draft, frame
-from rankandfile.evidence.text.stacks.raw import RAISED
+from rankandfile.evidence.text.stacks.raw import NOW, RAISED
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 
 ORDER = 40
@@ -86,6 +87,8 @@ class _Traceback:
             return
         draft.frames.reverse()
         draft.cut = draft.cut or not draft.error
+        if draft.error == "KeyboardInterrupt" and not (stream.connected or stream.ignored):
+            draft.shows = NOW
         if stream.ignored:
             draft.error = f"ignored: {draft.error}"
         threads = stream.collector.threads
