@@ -46,7 +46,6 @@ NOT_RUN = {
     "raf attach --debug-server": _ELSEWHERE,
     "raf top": _ELSEWHERE,
     "raf tower": "serves until it is told to end",
-    "RAF_TOWER_TOKEN": _ELSEWHERE,
     "raf diagnose /dev/shm": _ELSEWHERE,
     "raf show ring /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,

@@ -13,6 +13,7 @@ from rankandfile.source.flow.graph import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import own_nodes
+from rankandfile.source.registry.exceptions import BY_TYPE, EVERYWHERE_ALIKE
 
 from . import control
 from .frame import Frame, called
@@ -24,28 +25,6 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 _DEEPEST = 3
-_EVERYWHERE_ALIKE = {
-    "ImportError",
-    "ModuleNotFoundError",
-    "AttributeError",
-    "NameError",
-    "NotImplementedError",
-    "SyntaxError",
-}
-_BY_TYPE = {
-    "OSError": ("file_system", "what this rank finds in the file system"),
-    "IOError": ("file_system", "what this rank finds in the file system"),
-    "FileNotFoundError": ("file_system", "what this rank finds in the file system"),
-    "PermissionError": ("file_system", "what this rank finds in the file system"),
-    "FileExistsError": ("file_system", "what this rank finds in the file system"),
-    "MemoryError": ("memory", "this rank's memory"),
-    "OutOfMemoryError": ("memory", "this rank's memory"),
-    "Empty": ("queue", "what has reached this rank's queue"),
-    "Full": ("queue", "what has left this rank's queue"),
-    "TimeoutError": ("clock", "how long this rank waited"),
-    "KeyboardInterrupt": ("signal", "a signal that this rank received"),
-    "ConnectionError": ("network", "this rank's connection"),
-}
 _READS = {"builtins.open", "torch.load", "json.load", "pickle.load", "numpy.load", "PIL.Image.open"} | {
     f"safetensors.{name}" for name in ("safe_open", "torch.load_file", "numpy.load_file")
 }
@@ -136,8 +115,8 @@ def _by_type(handler: ast.ExceptHandler, file: str) -> Value | None:
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     for each in types:
         name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else ""
-        if name in _BY_TYPE:
-            kind, words = _BY_TYPE[name]
+        if name in BY_TYPE:
+            kind, words = BY_TYPE[name]
             link = Link(
                 file, handler.lineno, f"except {name}", f"depends on {words} ({file}:{handler.lineno})"
             )
@@ -271,7 +250,7 @@ def _of_iteration(
 
 def _outside(ev: Evaluator, call: ast.Call, caught: Caught, frame: Frame) -> Value:
     """A call out of the tree: it raises for what it was given."""
-    if caught.names and caught.names <= _EVERYWHERE_ALIKE:
+    if caught.names and caught.names <= EVERYWHERE_ALIKE:
         return UNKNOWN
     target = resolve(frame.function, call.func)
     dotted_name = target.dotted if isinstance(target, External) else ""

@@ -15,7 +15,7 @@ from rankandfile.source.program.modules import Function
 
 from .condition import Kind
 from .exceptions import catches, swallows
-from .expressions import Exits, Expressions, Thrown, TooLarge
+from .expressions import Exits, Expressions, Thrown, TooLarge, stored_through
 from .graph import Decision, Graph, Node, reachable
 
 _LOOP = ("another round", "loop left")
@@ -103,7 +103,7 @@ class _Builder(Expressions):
         if isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             bind = self.node(s, (), after, binds=True)
             targets = s.targets if isinstance(s, ast.Assign) else [s.target]
-            stored = self.all([part for target in targets for part in _stored_through(target)], bind, exits)
+            stored = self.all([part for target in targets for part in stored_through(target)], bind, exits)
             return self._optional(s.value, stored, exits)
         if isinstance(s, ast.Delete):
             return self.all(s.targets, self.node(s, (), after, binds=True), exits)
@@ -281,17 +281,6 @@ def _by_type(build: Callable[[Thrown], Node]) -> Callable[[Thrown], Node]:
         return made[key]
 
     return get
-
-
-def _stored_through(target: ast.expr) -> list[ast.expr]:
-    """What has to be evaluated to store into a target: the object and the index."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return [part for element in target.elts for part in _stored_through(element)]
-    if isinstance(target, ast.Starred):
-        return _stored_through(target.value)
-    if isinstance(target, ast.Attribute):
-        return [target.value]
-    return [target.value, target.slice] if isinstance(target, ast.Subscript) else []
 
 
 def _always(pattern: ast.pattern) -> bool:

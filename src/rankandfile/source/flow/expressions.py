@@ -204,3 +204,14 @@ def _lines(e: ast.expr) -> tuple[int, ...]:
     if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.end_lineno != e.lineno:
         return (e.lineno, e.func.end_lineno or e.lineno)
     return (e.lineno,)
+
+
+def stored_through(target: ast.expr) -> list[ast.expr]:
+    """What has to be evaluated to store into a target: the object and the index."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [part for element in target.elts for part in stored_through(element)]
+    if isinstance(target, ast.Starred):
+        return stored_through(target.value)
+    if isinstance(target, ast.Attribute):
+        return [target.value]
+    return [target.value, target.slice] if isinstance(target, ast.Subscript) else []
