@@ -31,7 +31,7 @@ _LOOP, _ROUND, _GUESS = 2, 1, 1
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
 #: Of one that stands in plain sight between the two ways, where nothing else does, and nobody can say why it differs.
-MOST_IN_SIGHT = 6
+MOST_IN_SIGHT = 7
 MOST_ROUNDS = 2
 #: Ranks of a cohort that are asked one by one what they can do.
 MOST_ASKED = 32
