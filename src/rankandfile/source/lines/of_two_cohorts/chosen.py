@@ -86,6 +86,10 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
             every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
+        if not every and divergence.settled:
+            # They parted all the same: of one test alone, what it asks was changed on some ranks where nobody looked.
+            alike = decisions(search.places, ways, sides, seeming_equal=True)
+            every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
         if not every:
             continue
         nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
