@@ -68,7 +68,9 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
-@heuristic("runs nothing", "a living process that gave neither dump nor stack, as all others did, stands still")
+@heuristic(
+    "runs nothing", "a living process that gave neither dump nor stack, as all others did, stands still"
+)
 def _run_nothing(facts: Facts, ranks: tuple[int, ...]) -> bool:
     """Their processes were found alive, and neither wrote anything nor could be looked at; all others did and could."""
     others = {rank for members in facts.membership.members.values() for rank in members} - {*ranks}
@@ -96,16 +98,19 @@ def _frozen(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
         sentence=told(
             waiting(in_calls(facts, call)),
             f"Of {those} there is neither a dump nor a stack, as there is of every other rank, and {its} still there: "
-            f"{verb(ranks, 'it seems', 'they seem')} to run nothing at all, and then that call cannot end, joined or not.",
+            f"{verb(ranks, 'it seems', 'they seem')} to run nothing at all, and then that call cannot end, joined "
+            "or not.",
         ),
         culprits=ranks,
-        doing=dict.fromkeys(ranks, "still there, but gave neither dump nor stack: stopped, or held in the kernel"),
+        doing=dict.fromkeys(
+            ranks, "still there, but gave neither dump nor stack: stopped, or held in the kernel"
+        ),
         evidence=(*cited(row), *(i for rank in ranks for i in facts.accounts.ends[rank].evidence[:1])),
         contradicted_by=f"the state of the process of {those}: running or sleeping, and not stopped",
         alternatives=(
             perhaps(
                 "network_stalled",
-                f"What {those} wrote, and {verb(ranks, 'its stack', 'their stacks')}, may only not have been collected.",
+                f"The dump and the stack of {those} may only not have been collected.",
                 decided_by="State in /proc/PID/status: T is stopped, D is held in the kernel",
             ),
         ),

@@ -86,7 +86,8 @@ def _whom_it_came_to(
     return NamedByCode(
         ranks=ranks,
         doing=f"left the way of all rounds before at {file}:{found.line}",
-        sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds before.",
+        sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds "
+        "before.",
         cause=next(open_, None),
     )
 
