@@ -106,6 +106,29 @@ def test_explain_blames_a_rank_without_a_dump_where_its_end_is_known() -> None:
     assert explanation.role == "culprit"
 
 
+def looked_at(without_stacks: list[int]) -> Witnesses:
+    """All processes were found alive, and the stacks taken of all but some."""
+    witnesses = lost()
+    for rank in range(4):
+        witnesses.exit(rank, "running")
+        if rank not in without_stacks:
+            witnesses.stack(rank, IN_ALL_REDUCE)
+    return witnesses
+
+
+def test_a_living_process_that_gave_neither_dump_nor_stack_as_all_others_did_stands_still() -> None:
+    verdict = best(looked_at([2]))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("host_blocked", "supported", [2])
+    assert "neither a dump nor a stack" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "without", [[], [2, 3]], ids=["its stack is here", "others were not looked at either"]
+)
+def test_a_lost_dump_of_a_living_process_alone_blames_nobody(without: list[int]) -> None:
+    assert blamed(best(looked_at(without))) == []
+
+
 def on_hosts(witnesses: Witnesses, hosts: dict[int, str]) -> Witnesses:
     for rank in hosts:
         witnesses.exit(rank, "running")

@@ -93,3 +93,22 @@ def test_the_evidences_own_culprits_stay() -> None:
     verdict = verdict_of(run, 1, "rank_conditional")
     placed = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert blamed(placed) == blamed(verdict) == [1]
+
+
+UNREADABLE = """try:
+    int("x" if {when} and dist.get_rank() else "1")
+except ValueError:
+    {then}"""
+
+
+@pytest.mark.parametrize("then", ["return", "dist.all_gather(n)"])
+def test_who_met_what_comes_to_one_rank_alone_left_the_way_of_all_rounds_before(then: str) -> None:
+    verdict = tie(UNREADABLE.format(when="n == 3", then=then))
+    assert blamed(verdict) == [1], verdict.sentence
+    assert verdict.confidence == "supported"
+    assert "comes to one rank and not to another" in verdict.sentence
+
+
+@pytest.mark.parametrize("when", ["n == 0", "n % 2"], ids=["no round before", "no one way before"])
+def test_without_one_way_before_it_names_nobody(when: str) -> None:
+    assert blamed(tie(UNREADABLE.format(when=when, then="return"))) == []

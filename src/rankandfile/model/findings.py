@@ -17,6 +17,8 @@ class NamedByCode:
     doing: str
     """What each of them did, as a person would say it: 'took itself for the root'."""
     sentence: str
+    cause: str | None = None
+    """What they did, where the evidence has two causes open for two sides; None: the verdict's stays."""
 
 
 @dataclass(frozen=True, kw_only=True)

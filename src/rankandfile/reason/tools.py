@@ -17,6 +17,7 @@ from rankandfile.reason.divergence.divergence_point import made_before as made_b
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.divergence.habits import (
     against_most,
+    as_many_kept_it,
     changed_their_order,
     first_time,
     goes_without,

@@ -30,9 +30,10 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     found = find(search, verdict)
     if found is None:
         return None
-    named = named_by_code(verdict, found)
+    named = named_by_code(verdict, found, search.paths)
     # Where the code has somebody to name, the cause is no longer open.
     cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
+    cause = (named.cause if named else None) or cause
     exact = exact_cause(cause, found, search.places)
     return SourceFinding(
         location=_location(found),

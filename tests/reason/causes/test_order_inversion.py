@@ -252,6 +252,31 @@ def test_calls_that_came_round_in_one_order_show_who_changed_it() -> None:
     assert blamed(verdict) == [2, 3]
 
 
+GRID = {"1": [0, 1], "2": [2, 3], "3": [0, 2], "4": [1, 3]}
+ROWS_AND_COLUMNS = {"1": "row0", "2": "row1", "3": "col0", "4": "col1"}
+
+
+def on_a_grid(changed: list[int]) -> Verdict:
+    """Each rank reduces over its row and then its column; in the last round those that changed do the other first."""
+    programs: dict[int, list[Step]] = {}
+    for rank in range(4):
+        row: Step = Call("1" if rank < 2 else "2", "all_reduce", 64, "mix.py:8")
+        col: Step = Call("4" if rank % 2 else "3", "all_reduce", 8, "mix.py:12")
+        last = [col, row] if rank in changed else [row, col]
+        programs[rank] = [*loop([row, col], 3), *last]
+    return diagnose(case_of(Job(GRID, programs, backend="gloo", descs=ROWS_AND_COLUMNS))).verdicts[0]
+
+
+def test_where_as_many_kept_their_order_as_changed_it_all_are_in_the_circle() -> None:
+    verdict = on_a_grid([1, 2])
+    assert (verdict.cause, blamed(verdict)) == ("order_inversion", [0, 1, 2, 3])
+    assert "No order is that of most ranks" in verdict.sentence
+
+
+def test_no_circle_where_all_changed_their_order() -> None:
+    assert blamed(on_a_grid([0, 1, 2, 3])) == []
+
+
 FIRST, SECOND = Call("0", "all_reduce", 64, "dp.py:9"), Call("1", "all_reduce", 8, "norm.py:4")
 
 

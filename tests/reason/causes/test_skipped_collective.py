@@ -203,3 +203,16 @@ def test_a_receive_is_left_out() -> None:
     stuck.programs[1] = [*loop(transfers.pipeline(1, 4), 4), *broken]
     verdict = diagnose(case_of(stuck)).verdicts[0]
     assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [1])
+
+
+@pytest.mark.parametrize(
+    "hidden_by", [[], ["ddp.py:48", "ddp.py:52"]], ids=["rounds alone", "calls made once"]
+)
+def test_a_row_of_like_calls_ends_as_in_the_rounds_before(hidden_by: list[str]) -> None:
+    """Four of one kind lie between two of the other, and calls that were made once do not hide it."""
+    often: Step = Call(WORLD, "all_reduce", 2, "meter.py:23")
+    seldom: Step = Call(WORLD, "all_reduce", 3736, "train.py:49")
+    once: list[Step] = [Call(WORLD, "broadcast", 6, place) for place in hidden_by]
+    past: list[Step] = [*[often] * 3, seldom, often, *once, *[often] * 3, seldom, *[often] * 4]
+    programs: dict[int, list[Step]] = {0: [*past, seldom, often], 1: [*past, often]}
+    assert blamed(diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]) == [1]

@@ -19,6 +19,7 @@ from rankandfile.reason.toolbox import (
     WaitEnd,
     absent_ranks,
     against_most,
+    as_many_kept_it,
     changed_their_order,
     cited,
     cohort,
@@ -181,6 +182,8 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     out_of_order = p.culprits if p is not None else changed_their_order(facts, wait_end)
     if not out_of_order and not _same_until_now(facts, wait_end):
         return None
+    if out_of_order and as_many_kept_it(facts, wait_end, out_of_order):
+        out_of_order = ()
     by_most = () if out_of_order else against_most(facts, wait_end)
     open_ = not out_of_order and not by_most and first_time(facts, wait_end)
     out_of_order = out_of_order or by_most

@@ -22,6 +22,17 @@ _PATH = 0xFFFFFFFF
 _FEWEST_SIZES = 2
 
 
+def due(before: Tokens, count: int) -> Tokens:
+    """What the past predicts. That a row of like calls goes on is no prediction where the rounds end such a row: a call
+    that was made but once, as one of the second step alone is, hides them."""
+    expected = predict(before, count)
+    if len(before) < 2 or not len(expected) or not before[-2] == before[-1] == expected[0]:
+        return expected
+    calls, times = np.unique(before, return_counts=True)
+    again = predict(before[np.isin(before, calls[times > 1])], count)
+    return again if len(again) else expected
+
+
 @heuristic("the loop's past", "of paths that as many took, the one that does as earlier steps did is normal")
 def by_history(paths: Sequence[Track]) -> int | None:
     """The one path, of those that as many ranks took, that goes on as its past predicts."""
@@ -29,7 +40,7 @@ def by_history(paths: Sequence[Track]) -> int | None:
     rows = [path.from_slot(low).tokens for path in paths]
     shared = min(common_prefix(rows[0], row) for row in rows[1:])
     before = rows[0][:shared]
-    expected = predict(before, max(len(row) for row in rows) - shared + 1)
+    expected = due(before, max(len(row) for row in rows) - shared + 1)
     if not len(expected):
         return None
     lengths = [min(len(row) - shared, len(expected)) for row in rows]
@@ -89,10 +100,10 @@ def usual(normal: Track, other: Track, slot: int) -> Track | None:
     low = max(normal.first, other.first)
     at = slot - low
     one, two = normal.from_slot(low).tokens, other.from_slot(low).tokens
-    due = predict(one[:at], 1)
+    expected = due(one[:at], 1)
     ways = [
         track
         for track, tokens in ((normal, one), (other, two))
-        if len(due) and len(tokens) > at and tokens[at] == due[0]
+        if len(expected) and len(tokens) > at and tokens[at] == expected[0]
     ]
     return ways[0] if len(ways) == 1 else None

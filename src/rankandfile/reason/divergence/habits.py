@@ -80,7 +80,19 @@ def first_time(facts: WaitFacts, wait_end: WaitEnd) -> bool:
     calls = [facts.waits.pending[i] for i in wait_end.pending]
     if not all(call.slot is not None and call.slot <= 1 for call in calls):
         return False
-    members = [{*facts.membership.members[call.group]} & {*wait_end.ranks} for call in calls]
+    return _share_two_groups(facts, wait_end)
+
+
+def as_many_kept_it(facts: WaitFacts, wait_end: WaitEnd, changed: tuple[int, ...]) -> bool:
+    """Whether half of the circle or more changed its order, and no two of it share two groups: each order is wrong with
+    the others' only, and as many went one way as the other."""
+    of_circle = set(changed) & set(wait_end.ranks)
+    return 2 * len(of_circle) >= len(wait_end.ranks) and not _share_two_groups(facts, wait_end)
+
+
+def _share_two_groups(facts: WaitFacts, wait_end: WaitEnd) -> bool:
+    groups = {facts.waits.pending[i].group for i in wait_end.pending}
+    members = [{*facts.membership.members[group]} & {*wait_end.ranks} for group in groups]
     return any(len(one & two) > 1 for one, two in combinations(members, 2))
 
 

@@ -19,11 +19,10 @@ from dataclasses import dataclass
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.call_table import CallTable
-from rankandfile.reason.calls.rounds import predict
 
 from .alignment import common_prefix
 from .cohorts import Track, tracks
-from .earlier_rounds import by_history, by_place
+from .earlier_rounds import by_history, by_place, due
 from .track_difference import TrackDifference, agree, track_difference
 
 _MOST_PATHS = 24
@@ -88,11 +87,11 @@ def _first_to_leave(group: int, paths: list[Track]) -> GroupPaths | None:
     low = max(path.first for path in paths)
     rows = [path.from_slot(low) for path in paths]
     shared = min(common_prefix(rows[0].tokens, row.tokens) for row in rows[1:])
-    due = predict(rows[0].tokens[:shared], 1)
-    if not len(due) or any(len(row.tokens) <= shared for row in rows):
+    expected = due(rows[0].tokens[:shared], 1)
+    if not len(expected) or any(len(row.tokens) <= shared for row in rows):
         return None
-    stayed = [row for row in rows if row.tokens[shared] == due[0]]
-    left = [row for row in rows if row.tokens[shared] != due[0]]
+    stayed = [row for row in rows if row.tokens[shared] == expected[0]]
+    left = [row for row in rows if row.tokens[shared] != expected[0]]
     ranks = tuple(sorted(r for row in stayed for r in row.ranks))
     if len(left) != 1 or len(ranks) <= len(left[0].ranks):
         return None

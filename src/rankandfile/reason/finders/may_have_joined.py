@@ -1,5 +1,7 @@
 """The trail ends at a rank of which nothing tells whether it has come: it left no dump, or one cut short, or rings have
 lost what its calls would be counted by. That it is not seen does not make it guilty.
+
+But a process that is still there, and of which neither a dump nor a stack could be had, as of all others, runs nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
@@ -28,6 +30,8 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if not set(wait_end.ranks) & set(absent_ranks(facts)):
         return _uncounted(facts, wait_end, call)
+    if _run_nothing(facts, wait_end.ranks):
+        return _frozen(facts, wait_end, call)
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
     sentence = told(
@@ -59,6 +63,62 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 what=f"the dump of {those}",
                 how="set the dump path to storage that outlives the process, on every host "
                 "(TORCH_FR_DUMP_TEMP_FILE), and collect from all ranks before the job is torn down",
+            ),
+        ),
+    )
+
+
+@heuristic(
+    "runs nothing", "a living process that gave neither dump nor stack, as all others did, stands still"
+)
+def _run_nothing(facts: Facts, ranks: tuple[int, ...]) -> bool:
+    """Their processes were found alive, and neither wrote anything nor could be looked at; all others did and could."""
+    others = {rank for members in facts.membership.members.values() for rank in members} - {*ranks}
+    return (
+        [*ranks] == absent_ranks(facts)
+        and len(others) > len(ranks)
+        and all(_seen_alive(facts, rank) and rank not in facts.hosts for rank in ranks)
+        and all(rank in facts.hosts for rank in others)
+        and all(reason.why == "unknown" for reason in reasons(facts, [*ranks]).values())
+    )
+
+
+def _seen_alive(facts: Facts, rank: int) -> bool:
+    """By who looked at the process itself, on its host."""
+    end = facts.accounts.ends.get(rank)
+    return end is not None and end.kind == "running" and any(i.startswith("X") for i in end.evidence)
+
+
+def _frozen(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
+    ranks, row = wait_end.ranks, pending_row(facts, call)
+    those, its = ranks_words(ranks), verb(ranks, "its process is", "their processes are")
+    return Finding(
+        cause="host_blocked",
+        confidence="supported",
+        sentence=told(
+            waiting(in_calls(facts, call)),
+            f"Of {those} there is neither a dump nor a stack, as there is of every other rank, and {its} still there: "
+            f"{verb(ranks, 'it seems', 'they seem')} to run nothing at all, and then that call cannot end, joined "
+            "or not.",
+        ),
+        culprits=ranks,
+        doing=dict.fromkeys(
+            ranks, "still there, but gave neither dump nor stack: stopped, or held in the kernel"
+        ),
+        evidence=(*cited(row), *(i for rank in ranks for i in facts.accounts.ends[rank].evidence[:1])),
+        contradicted_by=f"the state of the process of {those}: running or sleeping, and not stopped",
+        alternatives=(
+            perhaps(
+                "network_stalled",
+                f"The dump and the stack of {those} may only not have been collected.",
+                decided_by="State in /proc/PID/status: T is stopped, D is held in the kernel",
+            ),
+        ),
+        missing=(
+            Missing(
+                what=f"the state of the process of {those}",
+                how="State and wchan in /proc/PID: T is stopped by a signal (kill -CONT lets it go on), D is held in "
+                "the kernel by a disk or a driver",
             ),
         ),
     )

@@ -1,19 +1,22 @@
 """Whom the code names, where the evidence shows two paths and nobody who is out of line.
 
 A test that singles out ranks by their number, as `if rank == 0:` or `if rank != 0:` does, names those ranks, whichever
-way they took. Any other test says as much for one side as for the other: nobody is blamed. Nor is anybody who waits on
-the same side as all who wait.
+way they took. A decision upon what comes to one rank alone, as a signal does, names those who left there the way that
+all had taken in every round before: it came to them. Any other test says as much for one side as for the other: nobody
+is blamed. Nor is anybody who waits on the same side as all who wait.
 """
 
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.source.lines.divergence import Side
+from rankandfile.source.lines.call_paths import CallPaths
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
 _ON_RANK = ("rank_api", "environment")
@@ -22,9 +25,17 @@ _DIRECT = 3
 _ON_ITS_RANK = Heuristic(
     "test on the rank", "a test for a rank by its number singles out those that it names"
 )
+_CAME_TO_ONE = Heuristic(
+    "came to one rank",
+    "upon what comes to one rank alone, who left the way of the rounds before is whom it came to",
+)
+#: What comes to a process from outside, at some time, and to others not.
+_FROM_OUTSIDE = ("signal", "exception", "file_system", "environment", "memory", "network")
+#: Rounds before that show which way is the usual one.
+_ROUNDS = 3
 
 
-def named_by_code(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
+def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> NamedByCode | None:
     """None where the evidence names somebody already, or the code nobody."""
     if (
         not verdict.hang
@@ -33,7 +44,11 @@ def named_by_code(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
     ):
         return None
     decision, divergence = found.decision, found.divergence
-    if found.kind != "decision" or decision is None or divergence is None or not divergence.exact:
+    if found.kind not in ("decision", "caught") or divergence is None or not divergence.exact:
+        return None
+    if found.reason is not None and found.reason.source in _FROM_OUTSIDE:
+        return _whom_it_came_to(verdict, found, divergence, paths)
+    if found.kind != "decision" or decision is None:
         return None
     condition = decision.condition
     on_rank = decision.reason.source in _ON_RANK and len(decision.reason.chain) <= _DIRECT
@@ -57,6 +72,40 @@ def named_by_code(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
         doing=f"went another way than its peers at {file}:{condition.line}",
         sentence=f"The code decides it: the test singles out the ranks that {took}.",
     )
+
+
+def _whom_it_came_to(
+    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
+) -> NamedByCode | None:
+    odd = _left_the_usual(divergence, paths)
+    if odd is None or _CAME_TO_ONE.off:
+        return None
+    ranks, file = _ranks(odd), found.place.path.rsplit("/", 1)[-1]
+    who = ranks_in_words(odd)
+    open_ = (other.cause for other in verdict.alternatives if _parsed(other.culprits) == [*ranks])
+    return NamedByCode(
+        ranks=ranks,
+        doing=f"left the way of all rounds before at {file}:{found.line}",
+        sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds "
+        "before.",
+        cause=next(open_, None),
+    )
+
+
+def _left_the_usual(divergence: CodeDivergence, paths: CallPaths) -> Side | None:
+    """The side that went another way than both did, each time before, after the last call that they made alike."""
+    sides = (divergence.normal, divergence.culprit)
+    went = set()
+    for side in sides:
+        calls = paths.calls(side.rank)
+        ways = [after.path for made, after in pairwise(calls) if made.path == divergence.before]
+        # The last one is the parting itself, where this side went on to a call.
+        earlier = ways[:-1] if ways and side.call is not None and ways[-1] == side.path else ways
+        if len(earlier) < _ROUNDS:
+            return None
+        went |= set(earlier)
+    odd = [side for side in sides if {side.path} != went]
+    return odd[0] if len(went) == len(odd) == 1 and divergence.before else None
 
 
 def _singled_out(test: ast.expr) -> str | None:

@@ -9,6 +9,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
 | the loop over the rank's own share of the data, or what is left of it, ended, and no more varies | uneven_inputs |
+| a loop over what is no count was over for them, where the others went on; why is not shown | uneven_inputs |
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
@@ -86,9 +87,22 @@ def _left(found: FoundLine) -> bool:
 def _over_own_items(found: FoundLine) -> bool:
     """The loop goes over what this rank has of the data, or has left of it; not so often as a number says."""
     assert found.decision is not None and found.reason is not None
-    items = found.decision.condition.node
-    counted = isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
-    return found.reason.source == "shard_length" or (found.reason.source == "local_data" and not counted)
+    return found.reason.source == "shard_length" or (
+        found.reason.source == "local_data" and not _counted(found.decision.condition.node)
+    )
+
+
+def _counted(items: ast.AST | None) -> bool:
+    return isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
+
+
+def _had_fewer(found: FoundLine) -> bool:
+    """The loop came to its end on the ranks that diverged, and to another round on the others."""
+    assert found.decision is not None
+    condition, left = found.decision.condition, found.decision.branching.normal == "end"
+    normal, culprit = (condition.there, condition.here) if left else (condition.here, condition.there)
+    is_over = condition.kind == "for" and normal == "another round" and culprit == "exhausted"
+    return is_over and not _counted(condition.node)
 
 
 def _shown(cause: str, found: FoundLine) -> str | None:
@@ -111,7 +125,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if found.kind != "decision" or found.decision is None or found.reason is None:
         return None
     if found.reason.level != "varying":
-        return None
+        had_fewer = cause == "rank_conditional" and found.reason.level == "unknown" and _had_fewer(found)
+        return "uneven_inputs" if had_fewer and not _SHARE.off else None
     if found.raises and cause != "early_exit" and not _RAISES.off:
         return "raised"
     if found.decision.condition.kind == "for" and _over_own_items(found):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.dependence.syntax import ancestors, spans, text
 from rankandfile.source.flow import (
     Condition,
@@ -31,7 +32,7 @@ _LOOP, _ROUND, _GUESS = 2, 1, 1
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
 #: Of one that stands in plain sight between the two ways, where nothing else does, and nobody can say why it differs.
-MOST_IN_SIGHT = 6
+MOST_IN_SIGHT = 7
 MOST_ROUNDS = 2
 #: Ranks of a cohort that are asked one by one what they can do.
 MOST_ASKED = 32
@@ -60,10 +61,15 @@ class Sides(NamedTuple):
 
 
 def decisions(
-    places: SourcePlaces, branchings: list[Branching], sides: Sides, *, raising: bool = False
+    places: SourcePlaces,
+    branchings: list[Branching],
+    sides: Sides,
+    *,
+    raising: bool = False,
+    seeming_equal: bool = False,
 ) -> list[Decision]:
     """Every decision that leads to the two sides of a branching, the one that explains it best first; with `raising`,
-    only the calls that may have raised instead."""
+    only the calls that may have raised instead; with `seeming_equal`, also those that look the same on all ranks."""
     found: list[Decision] = []
     for nth, branching in enumerate(branchings[:MOST_BRANCHINGS]):
         place = places.find(branching.frame)
@@ -87,7 +93,9 @@ def decisions(
                 reason = replace(reason, source="rank_api") if reason.level == "varying" else proved
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
-                continue
+                if not seeming_equal:
+                    continue
+                reason = UNKNOWN
             supposed = (
                 _LEVELS[reason.level]
                 + _LOOP * (condition.kind == "for")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.lines.arguments import loop_order
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
@@ -86,12 +88,34 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
             every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
+        if not every and divergence.settled:
+            # They parted all the same: what an object was asked for was changed on some ranks where nobody looked.
+            alike = [
+                d for d in decisions(search.places, ways, sides, seeming_equal=True) if _asks_an_object(d)
+            ]
+            every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
         if not every:
             continue
         nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
         if len({d.condition.line for d in nearest}) == 1:
             return decided(search, nearest[0], divergence)
     return None
+
+
+def _asks_an_object(decision: Decision) -> bool:
+    """Whether the test, or what its names were set to in the function, is the answer of a method."""
+    test = decision.condition.node
+    if not isinstance(test, ast.expr):
+        return False
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    set_to = [
+        node.value
+        for node in ast.walk(decision.place.function.node)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id in names for target in node.targets)
+    ]
+    calls = (node for value in (test, *set_to) for node in ast.walk(value) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Attribute) for call in calls)
 
 
 def _goes_on(search: Search, divergence: CodeDivergence, decision: Decision) -> bool:
