@@ -37,6 +37,7 @@ _OURS = {
     "mailmap.file": "",
     "mailmap.blob": "",
     "blame.coloring": "none",
+    "blame.ignoreRevsFile": "",
     "blame.showEmail": "false",
     "blame.blankBoundary": "false",
     "color.ui": "false",
