@@ -23,7 +23,12 @@ def without_one_for_all(parts: Sequence[Part], owners: Sequence[Owner]) -> list[
     """The owners, but for those whom a folder gives to one rank against what the files hold."""
     named: dict[tuple[int, str], list[int]] = defaultdict(list)
     for index, (part, owner) in enumerate(zip(parts, owners, strict=True)):
-        if owner.rank is not None and owner.rank_from == "folder" and part.raw.rank is None and part.raw.calls:
+        if (
+            owner.rank is not None
+            and owner.rank_from == "folder"
+            and part.raw.rank is None
+            and part.raw.calls
+        ):
             named[owner.rank, _ends(part.source)[1]].append(index)
     found = list(owners)
     for indices in named.values():

@@ -37,7 +37,6 @@ _OURS = {
     "mailmap.file": "",
     "mailmap.blob": "",
     "blame.coloring": "none",
-    "blame.ignoreRevsFile": "",
     "blame.showEmail": "false",
     "blame.blankBoundary": "false",
     "color.ui": "false",

@@ -56,7 +56,11 @@ def _accelerator(
     examples give it."""
     spoken = {ast.unparse(one.value) for one in ast.walk(function) if isinstance(one, ast.Attribute)}
     found = sorted(known & spoken)
-    return found[0] if found else next((name for name in ("accelerator", "self.accelerator") if name in spoken | arguments), "")
+    return (
+        found[0]
+        if found
+        else next((name for name in ("accelerator", "self.accelerator") if name in spoken | arguments), "")
+    )
 
 
 def _accelerators(tree: ast.Module, scopes: Sequence[ast.AST]) -> set[str]:

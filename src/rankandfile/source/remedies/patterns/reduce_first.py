@@ -70,7 +70,14 @@ def _asks_only_for_numbers(test: ast.expr) -> bool:
     called = {
         ast.unparse(node.func).rpartition(".")[2] for node in ast.walk(test) if isinstance(node, ast.Call)
     }
-    return bool(called & _OF_NUMBERS) and called <= _OF_NUMBERS | {"item", "any", "all", "bool", "float", "sum"}
+    return bool(called & _OF_NUMBERS) and called <= _OF_NUMBERS | {
+        "item",
+        "any",
+        "all",
+        "bool",
+        "float",
+        "sum",
+    }
 
 
 ORDER = 150
