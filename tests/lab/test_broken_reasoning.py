@@ -1,6 +1,6 @@
 """The reasoning is broken, one way at a time, and the check of claims has to notice it by the raw tables alone.
 
-Unlike ready claims that are changed, what is broken here is a step of the way to them: who waits and who is awaited, the
+Unlike ready claims that are changed, what is broken here is a step of the way to them: who waits and whom for, the
 number of a call, the side that a rank is on, the kind of a parting, how a process ended, where it stands, what it said.
 A broken step that changes nothing in an answer says nothing untrue, and does not count.
 """

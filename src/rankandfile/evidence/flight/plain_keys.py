@@ -28,10 +28,10 @@ class _Opcodes(dict[int, Callable[[Any], None]]):
         raise pickle.UnpicklingError(f"invalid load key, {bytes([opcode])!r}")
 
 
-class KeysFirst(pickle._Unpickler):  # type: ignore[name-defined,misc]
+class KeysFirst(pickle._Unpickler):
     """Python's own, which refuses keys that nest."""
 
-    dispatch = _Opcodes(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
+    dispatch = _Opcodes(pickle._Unpickler.dispatch)
 
 
 def _is_plain(key: object) -> bool:

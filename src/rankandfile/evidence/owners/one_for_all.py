@@ -1,4 +1,4 @@
-"""A folder that gives files of several processes to one rank is named for something else: `job_rank3` holds everybody's.
+"""A folder that gives files of several processes to one rank is named for something else: `job_rank3` holds all.
 
 Where that is so, the next best clue counts: the numbers of the folders below it, if they are a whole row, and as many
 as the job has ranks.

@@ -18,8 +18,8 @@ CAUSE = Cause(
     remedies=(
         Remedy(
             title="Find what ended the process",
-            text="SIGABRT: the process aborted itself, and its last lines say on what (a failed assertion, an exception "
-            "in native code). SIGSEGV or SIGBUS: a crash in native code, or a full /dev/shm. SIGKILL with an "
+            text="SIGABRT: the process aborted itself, and its last lines say on what (a failed assertion, an "
+            "exception in native code). SIGSEGV or SIGBUS: a crash in native code, or a full /dev/shm. SIGKILL with an "
             "out-of-memory line in dmesg: the host's memory (loader workers count); any other was sent by somebody.",
         ),
     ),

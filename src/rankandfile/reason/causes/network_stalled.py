@@ -73,9 +73,9 @@ def all_began(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     row = pending_row(facts, call)
     sentence = (
-        f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type, and every device began it, but "
-        f"{ranks_words(call.waiting)} {verb(call.waiting, 'does', 'do')} not finish it. No rank is behind: suspect "
-        "what lies between them, the network."
+        f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type, and every "
+        f"device began it, but {ranks_words(call.waiting)} {verb(call.waiting, 'does', 'do')} not finish "
+        "it. No rank is behind: suspect what lies between them, the network."
     )
     return Finding(
         cause=CAUSE.word,

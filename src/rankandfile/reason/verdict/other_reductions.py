@@ -65,8 +65,8 @@ def _finding(facts: Facts, made: pl.DataFrame, others: int) -> Finding:
         confidence="supported",
         sentence=(
             f"Nothing hangs of it, yet the members of the {lookup.call_words(facts, first)} (group "
-            f"{lookup.group_words(facts, group)}, seq {first['seq']}) did not reduce in the same way: {told}. Its result "
-            f"is another one on each side.{more}"
+            f"{lookup.group_words(facts, group)}, seq {first['seq']}) did not reduce in the same way: {told}. Its "
+            f"result is another one on each side.{more}"
         ),
         divergence=diverged(
             facts,

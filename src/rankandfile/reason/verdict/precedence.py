@@ -34,10 +34,10 @@ from .finding import Finding
 from .named_by_checks import checked
 from .nothing_waits import ended_well, nothing_waits
 from .other_programs import fit
+from .other_reductions import other_reductions
 from .own_place import with_own_place
 from .ras_agrees import said_by_ras
 from .said_departures import with_own_words
-from .other_reductions import other_reductions
 from .silent_disagreement import silent_disagreements
 from .standstill_proof import MOST_ASKED, hangs_or_not
 

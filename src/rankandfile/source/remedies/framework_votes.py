@@ -52,8 +52,8 @@ def _is_module(owner: ast.ClassDef | None) -> bool:
 def _accelerator(
     function: ast.FunctionDef | ast.AsyncFunctionDef, arguments: set[str], known: set[str]
 ) -> str:
-    """As the function itself speaks of it: what is known to be one; else what is handed in, or used, by the name that the
-    examples give it."""
+    """As the function itself speaks of it: what is known to be one; else what is handed in, or used, by the name
+    that the examples give it."""
     spoken = {ast.unparse(one.value) for one in ast.walk(function) if isinstance(one, ast.Attribute)}
     found = sorted(known & spoken)
     return (
