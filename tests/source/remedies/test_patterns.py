@@ -308,13 +308,13 @@ def test_reduce_first_then_decide() -> None:
         """def norm(square, group):
     if square.item() < 10.0:
         return square
-    dist.all_reduce(square, group=group)
+    dist.all_reduce(square, dist.ReduceOp.MAX, group=group)
     return square
 """
     )
     assert changed(files, "10.0") == [
-        "+ dist.all_reduce(square, group=group)",
-        "- dist.all_reduce(square, group=group)",
+        "+ dist.all_reduce(square, dist.ReduceOp.MAX, group=group)",
+        "- dist.all_reduce(square, dist.ReduceOp.MAX, group=group)",
     ]
 
 
