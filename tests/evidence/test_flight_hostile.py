@@ -18,6 +18,7 @@ from rankandfile.evidence.files import decoder
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.pool import Task, decode_all
 from rankandfile.evidence.flight import as_pickle, interning
+from rankandfile.evidence.flight.plain_keys import SMALL
 from rankandfile.lab.flight_writer import write_pickle
 
 pytestmark = pytest.mark.slow
@@ -255,7 +256,7 @@ class TestInAProcess:
     @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
     @pytest.mark.parametrize("slot", [0x7FFFFFFF, 0x0FFFFFFF, 0x05000000])
     def test_a_memo_of_gigabytes(self, slot: int, tmp_path: Path) -> None:
-        bomb = b"\x80\x02}(" + short("a") + b"r" + struct.pack("<I", slot) + b"u."
+        bomb = b"\x80\x02}(" + short("a" * 2 * SMALL) + b"r" + struct.pack("<I", slot) + b"u."
         found = self.run(tmp_path, {"rank_0": bomb, "rank_1": write_pickle(one_rank(1))})
         assert "memory" in only(found["rank_0"].notes).what
         assert only(found["rank_1"].dumps).calls == 6
@@ -314,3 +315,28 @@ class TestInAProcess:
         found = self.run(tmp_path, {"rank_0": write_pickle(one_rank(0))})
         assert only(found["rank_0"].dumps).calls == 6
         assert not canary.exists()
+
+
+@pytest.mark.parametrize("setter", [b"Ns", b"(", b"\x90"])
+@pytest.mark.parametrize("again", [b"2", b"q\x00h\x00"])
+def test_a_key_that_nests_is_not_hashed(tmp_path: Path, setter: bytes, again: bytes) -> None:
+    """Each level is a tuple of the one below, twice: its hash takes as long as all of it, written out."""
+    nested = b")" + (again + b"\x86") * 64
+    whole = {
+        b"Ns": b"}" + nested + b"Ns.",
+        b"(": b"}(" + nested + b"Nu.",
+        b"\x90": b"}X\x01\x00\x00\x00a\x8f(" + nested + b"\x90s.",
+    }
+    path = tmp_path / "trace_0.pkl"
+    path.write_bytes(b"\x80\x04" + whole[setter])
+    value, _, notes = as_pickle.load(path)
+    assert not value and notes
+
+
+def test_both_readers_of_pickles_read_the_same(tmp_path: Path) -> None:
+    for protocol in (2, 3, 4, 5):
+        data = pickle.dumps(plain(one_rank(0)), protocol)
+        path = tmp_path / f"rank_{protocol}"
+        path.write_bytes(data)
+        with path.open("rb") as one, path.open("rb") as other:
+            assert as_pickle.CheckedUnpickler(one).load() == as_pickle.PlainUnpickler(other).load()

@@ -21,6 +21,7 @@ from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task, decode_all, default_jobs
+from rankandfile.evidence.flight.plain_keys import SMALL
 from rankandfile.evidence.load import load
 from rankandfile.lab.flight_writer import write_pickle
 
@@ -174,9 +175,11 @@ def test_a_python_that_cannot_import_us_is_told_from_a_bad_file(
 
 
 def hashes_for_ever(deep: int = 60) -> bytes:
-    """A pickle of a tuple within tuples, each there twice, as a key: small, and its hash takes 2**deep steps."""
+    """A pickle of a tuple within tuples, each there twice, as a key: small, and its hash takes 2**deep steps.
+    A text that is thrown away makes it too large to be looked at key by key."""
     steps = (b"h" + bytes([n]) + b"\x86q" + bytes([n + 1]) for n in range(deep))
-    return b"\x80\x02}K\x01\x85q\x00" + b"".join(steps) + b"K\x01s."
+    ballast = b"X" + (2 * SMALL).to_bytes(4, "little") + b"a" * (2 * SMALL) + b"0"
+    return b"\x80\x02" + ballast + b"}K\x01\x85q\x00" + b"".join(steps) + b"K\x01s."
 
 
 def test_files_that_take_for_ever_get_less_time_and_then_none(tasks: list[Task], tmp_path: Path) -> None:

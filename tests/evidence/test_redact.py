@@ -292,6 +292,10 @@ IDENTITIES = {
     "account id": ("aws_account_id=123456789012", "123456789012"),
     "registry": ("image 123456789012.dkr.ecr.us-east-1.amazonaws.com/gondor-img:1.2", "123456789012"),
     "image": ("image registry.shire.quest/ringproj:latest", "ringproj"),
+    "account id in a sentence": ("not allowed in account id 210987654321 yet", "210987654321"),
+    "account in a sentence": ("the billing account is 210987654321", "210987654321"),
+    "address with underscores": ("pod 10_77_3_14 gone", "10_77_3_14"),
+    "node as a field": ("rank 3 lost node=bucklandford after 3 s", "bucklandford"),
     "dashed address": ("on ip-10-77-3-14 now", "10-77-3-14"),
     "dashed address of a pod": ("node 10-77-3-14.pod gone", "10-77-3-14"),
     "address of a cloud": ("ec2-54-12-13-14.compute-1.amazonaws.com", "54-12-13-14"),
@@ -365,6 +369,7 @@ _AS = {"path": "/data/{}/x.bin", "host": "{}", "name": "loader of {}", "variable
 _LINES_ONLY = frozenset(
     (
         "ARN", "ARN account", "ARN bucket", "account id", "registry", "Azure subscription", "Azure container",
+        "account id in a sentence", "account in a sentence", "address with underscores",
         "dashed address", "dashed address of a pod", "address of a cloud", "scope of an interface",
         "password in a sentence", "quoted password in a sentence", "hardware address with dots", "GUID of a fabric",
         "directory", "service", "image", "Google project", "service account",

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from support.reason.building import Call, Job, Step, Stop, case_of
+from support.reason.transfers import SYNC, recv, send
 from support.selected import in_lab
 
 from rankandfile.lab.sim import catalog
@@ -178,3 +179,26 @@ def test_a_circle_of_three_ways_names_who_made_which_call() -> None:
 def test_what_nothing_tells_is_null() -> None:
     verdict = diagnose(Case(world_size=2)).verdicts[0]
     assert (verdict.cause, verdict.hang) == ("undetermined", None)
+
+
+@pytest.mark.parametrize("world", [3, 5])
+def test_a_circle_of_receives_names_all_who_are_in_it(world: int) -> None:
+    """Each waits by a record of its own, which is another one's other half: all of it holds, and nobody is left out."""
+    programs: dict[int, list[Step]] = {
+        rank: [SYNC, recv((rank - 1) % world), send((rank + 1) % world)] for rank in range(world)
+    }
+    groups = {"0": list(range(world)), "pp": list(range(world))}
+    made = diagnose(case_of(Job(groups, programs, backend="gloo"), waited_s=600))
+    assert unsaid(made) == []
+    assert [(one.ranks, one.state) for one in made.standings] == [(f"0-{world - 1}", "waits")]
+    assert [one.rank for one in made.verdicts[0].named] == list(range(world))
+
+
+def test_a_rank_that_sends_is_not_said_to_wait_in_a_receive() -> None:
+    programs: dict[int, list[Step]] = {0: [SYNC, recv(1)], 1: [SYNC, recv(0)], 2: [SYNC, SYNC]}
+    case = case_of(Job({"0": [0, 1, 2], "pp": [0, 1, 2]}, programs, backend="gloo"), waited_s=600)
+    claim = next(
+        c for v in diagnose(case).verdicts for c in v.claims if isinstance(c, InCall) and c.op == "recv"
+    )
+    wrong = msgspec.structs.replace(claim, ranks="0-2")
+    assert not holds(Raw(case), wrong)

@@ -46,3 +46,38 @@ def test_numbers_that_cannot_be_right_are_told_of(odd: Call, cause: str, told: s
 def test_a_job_that_agrees_has_no_more_to_tell() -> None:
     (verdict,) = diagnose(ended(Call("0", "all_reduce", 64, "train.py:9"))).verdicts
     assert verdict.cause == "no_hang"
+
+
+def reduced(ways: dict[int, str], hangs: bool, lines: dict[int, int] | None = None) -> Case:
+    """A ring's job: each rank reduces the first call in its own way; rank 1 may not come to the third."""
+    programs: dict[int, list[Step]] = {
+        rank: [Call("0", "all_reduce", 64, f"train.py:{(lines or {}).get(rank, 9)}")]
+        * (2 if hangs and rank == 1 else 3)
+        for rank in ways
+    }
+    case = case_of(Job({"0": sorted(ways)}, programs, backend="gloo"), waited_s=600)
+    name = pl.col("name").cast(pl.String)
+    first = pl.col("seq") == 1
+    of_rank = pl.col("rank").replace_strict(ways, return_dtype=pl.String)
+    told = name + " " + pl.when(first).then(of_rank).otherwise(pl.lit("SUM"))
+    return replace(case, calls=case.calls.with_columns(name=told.cast(pl.Categorical)))
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_a_sum_against_a_maximum_is_told_beside_the_hang(hangs: bool) -> None:
+    first, second = diagnose(reduced({0: "SUM", 1: "MAX", 2: "SUM"}, hangs)).verdicts
+    assert first.hang is hangs
+    assert (second.cause, second.hang, second.culprits, second.suspects) == (
+        "different_collective",
+        False,
+        [],
+        [],
+    )
+    assert "ranks 0 and 2: SUM; rank 1: MAX" in second.sentence
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_who_reduces_alike_or_elsewhere_is_not_told_of(hangs: bool) -> None:
+    assert len(diagnose(reduced({0: "AVG", 1: "AVG", 2: "AVG"}, hangs)).verdicts) == 1
+    elsewhere = reduced({0: "SUM", 1: "MAX", 2: "SUM"}, hangs, {1: 12})
+    assert not any("reduce in the same way" in one.sentence for one in diagnose(elsewhere).verdicts)

@@ -117,7 +117,7 @@ class Value(msgspec.Struct, kw_only=True):
 class Differs(OfCall, kw_only=True):
     """The members gave this call different values."""
 
-    what: Literal["op", "size", "dtype", "root"]
+    what: Literal["op", "size", "dtype", "root", "reduction"]
     values: list[Value]
 
     def __str__(self) -> str:

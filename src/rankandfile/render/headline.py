@@ -22,15 +22,32 @@ def headline(verdict: Verdict, world: int | None, signs: Signs = UNICODE) -> str
         return f"{begin}: {perhaps}{'cause open' if verdict.cause == 'undetermined' else cause_words(verdict.cause)}"
     who = said_ranks(culprit_ranks(verdict), world, signs)
     if verdict.culprits:
-        return f"{begin}: {who} {_did(verdict.cause)}"
+        return f"{begin}: {who} {_did(verdict)}"
     if verdict.cause == "undetermined":
         return f"{begin}: cause open, suspect {who}"
-    return f"{begin}: perhaps {who} {_did(verdict.cause)}"
+    return f"{begin}: perhaps {who} {_did(verdict)}"
 
 
-def _did(cause: str) -> str:
-    found = CAUSES.get(cause)
-    return (found.did if found is not None else "") or f"({cause_words(cause)})"
+#: What ranks did that took another branch, where no condition was seen: as much as their calls show.
+_BY_CALLS = {
+    "absent": "did not come to the call",
+    "skipped": "left out a call",
+    "extra": "made a call more",
+    "substituted": "made another call",
+}
+
+
+def _did(verdict: Verdict) -> str:
+    found, where = CAUSES.get(verdict.cause), verdict.location
+    if verdict.cause == "rank_conditional" and not (where and where.condition):
+        return _BY_CALLS.get(verdict.divergence.kind if verdict.divergence else "", "went another way")
+    if verdict.cause == "killed" and all(
+        (one.doing or "").startswith("aborted itself") for one in verdict.named
+    ):
+        return "aborted itself"
+    if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
+        return "wait for each other's messages"
+    return (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"
 
 
 def sure(verdict: Verdict) -> str:

@@ -83,6 +83,59 @@ def fit(accelerator: Accelerator, model, loader):
     )
 
 
+def test_an_accelerator_is_one_by_what_it_is_made_of_and_not_by_its_name() -> None:
+    files = Texts(
+        train="""import torch
+import accelerate
+
+handle = accelerate.Accelerator()
+
+
+def other():
+    handle = open("x")
+    if handle.closed:  # of a file
+        return
+    handle2 = accelerate.Accelerator()
+
+
+def fit(model, loader):
+    for batch in loader:
+        loss = model(batch)
+        if loss.item() < 0.1:  # good enough
+            break
+        handle.backward(loss)
+        handle.gather(loss)
+"""
+    )
+    assert changed(files, "good enough")[-1] == (
+        "+ if handle.reduce(torch.tensor(float(bool(loss.item() < 0.1)), device=handle.device), "
+        'reduction="sum").item() > 0:  # good enough'
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "given", "moved"),
+    [
+        ("x.abs().max() > 4.0", "", False),
+        ("x.abs().max() > 4.0", ", op=dist.ReduceOp.MAX", True),
+        ("x.mean() < 0.1", ", dist.ReduceOp.SUM", False),
+        ("torch.isnan(x).any()", "", True),
+    ],
+)
+def test_a_threshold_is_not_moved_behind_a_sum(test: str, given: str, moved: bool) -> None:
+    """Of a sum over all ranks, what was large for one rank is nothing."""
+    files = train(
+        f"""def steps(batches):
+    for x in batches:
+        if {test}:
+            continue
+        dist.all_reduce(x{given})
+"""
+    )
+    lines = changed(files, test)
+    assert any(line.startswith("- ") and "all_reduce" in line for line in lines) == moved
+
+
 def test_a_batch_that_cannot_be_trained_on_is_left_out_by_all() -> None:
     files = train(
         """def step(model, batch):
@@ -255,13 +308,13 @@ def test_reduce_first_then_decide() -> None:
         """def norm(square, group):
     if square.item() < 10.0:
         return square
-    dist.all_reduce(square, group=group)
+    dist.all_reduce(square, dist.ReduceOp.MAX, group=group)
     return square
 """
     )
     assert changed(files, "10.0") == [
-        "+ dist.all_reduce(square, group=group)",
-        "- dist.all_reduce(square, group=group)",
+        "+ dist.all_reduce(square, dist.ReduceOp.MAX, group=group)",
+        "- dist.all_reduce(square, dist.ReduceOp.MAX, group=group)",
     ]
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import io
 import pickle
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
+from rankandfile.evidence.flight.plain_keys import SMALL, KeysFirst
 from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.evidence.raw import RawNote
 
@@ -22,14 +23,27 @@ class Refused(pickle.UnpicklingError):
     """The pickle asks for something that plain data never needs."""
 
 
-class PlainUnpickler(pickle.Unpickler):
-    """Loads plain data only: every global, and with them every reduce, and every persistent id is refused."""
+class _PlainOnly:
+    """Every global, and with them every reduce, and every persistent id is refused."""
 
     def find_class(self, module: str, name: str, /) -> NoReturn:
         raise Refused(f"refused: the file asks to run {module:.60}.{name:.60}, which a dump never does")
 
     def persistent_load(self, _pid: Any, /) -> NoReturn:
         raise Refused("refused: the file asks for an outside object, which a dump never does")
+
+
+class PlainUnpickler(_PlainOnly, pickle.Unpickler):
+    """Loads plain data only."""
+
+
+class CheckedUnpickler(_PlainOnly, KeysFirst):
+    """The same, and slowly."""
+
+
+def plain_data(file: BinaryIO, size: int) -> Any:
+    """The object in it. Of a small file every key is looked at before it is hashed."""
+    return (CheckedUnpickler if size <= SMALL else PlainUnpickler)(file).load()
 
 
 #: What a broken or hostile pickle can raise out of the C unpickler.
@@ -52,7 +66,7 @@ def load(path: Path) -> tuple[Any, bool, list[RawNote]]:
     try:
         # From the file, not from BytesIO: a subclassed unpickler reads four times slower without `peek`.
         with path.open("rb") as file:
-            return PlainUnpickler(file).load(), False, []
+            return plain_data(file, path.stat().st_size), False, []
     except MemoryError:
         return None, False, [RawNote("", "refused: it asks for more memory than a dump of its size can need")]
     except BROKEN as error:
@@ -70,7 +84,7 @@ def _load_part(path: Path, error: Exception) -> tuple[Any, bool, list[RawNote]]:
         what = f"not readable as a dump: {_reason(error)} (stopped at byte {part.stopped_at} of {len(data)})"
         return None, part.cut, [RawNote(f"offset {part.stopped_at}", what)]
     try:
-        found = PlainUnpickler(io.BufferedReader(io.BytesIO(part.completed))).load()
+        found = plain_data(io.BufferedReader(io.BytesIO(part.completed)), len(part.completed))
     except (MemoryError, *BROKEN) as again:
         return None, part.cut, [RawNote("", f"not readable as a dump: {_reason(again)}")]
     if isinstance(error, Refused):

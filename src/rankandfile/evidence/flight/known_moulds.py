@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankandfile.evidence.flight import header
-from rankandfile.evidence.flight.as_pickle import BROKEN, PlainUnpickler
+from rankandfile.evidence.flight.as_pickle import BROKEN, plain_data
 from rankandfile.evidence.raw import INTEGERS, RawDump
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _dump(cast: Cast) -> RawDump | None:
     import numpy as np
 
     try:
-        value = PlainUnpickler(io.BufferedReader(io.BytesIO(cast.pickle))).load()
+        value = plain_data(io.BufferedReader(io.BytesIO(cast.pickle)), len(cast.pickle))
     except (MemoryError, *BROKEN):
         return None
     dump, notes = header.decode(value, "pickle")

@@ -15,13 +15,15 @@ from rankandfile.evidence.tables.part import Part
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks
 
+from .one_for_all import without_one_for_all
 from .owner_by_path import whose
 
 
 def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:
     """Fill in rank and host of each part; notes where the name and the content disagree, or nothing tells."""
     notes: list[Note] = []
-    for part, owner in zip(parts, whose([part.source for part in parts]), strict=True):
+    owners = without_one_for_all(parts, whose([part.source for part in parts]))
+    for part, owner in zip(parts, owners, strict=True):
         part.host = owner.host
         if reading.prefix is not None:
             owner = owner._replace(rank=_after(reading.prefix, part.source), rank_from="prefix")

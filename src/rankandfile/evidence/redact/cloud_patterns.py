@@ -11,8 +11,8 @@ import re
 IDS = (
     re.compile(r"\barn:aws[\w-]*:[\w-]*:[\w-]*:\d*:[^\s'\",;)\]}]{1,500}"),
     re.compile(
-        r"(?i:\b(?:\w{0,40}_)?(?:account|subscription|tenant|project|organi[sz]ation|billing)[_-]?(?:id|number)?)"
-        r"[\"']?\s{0,4}[=:]\s{0,4}[\"']?(?P<name>\d{12}\b|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
+        r"(?i:\b(?:\w{0,40}_)?(?:account|subscription|tenant|project|organi[sz]ation|billing)[ _-]?(?:id|number)?)"
+        r"[\"']?\s{0,4}(?:[=:]|\s(?:is\s|of\s|was\s|\()?)\s{0,4}[\"']?(?P<name>\d{12}\b|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
     ),
     re.compile(r"\b(?i:cn|ou|uid|o|dc)=[^,\s=]{1,80}(?:,\s?(?i:cn|ou|uid|o|dc)=[^,\s=\"')]{1,80}){1,12}"),
     re.compile(
@@ -38,5 +38,7 @@ IMAGE = re.compile(
     r"/(?P<name>[a-z0-9][\w./-]{0,200})(?P<tag>:[\w.-]{1,128}|@sha256:[0-9a-f]{64})(?![\w/])"
 )
 
-#: ``ip-10-0-3-14``, ``10-0-3-14.pod``: an address as a name writes it.
-DASHED = re.compile(r"(?<![\w-])(?:ip-)?(?P<address>\d{1,3}(?:-\d{1,3}){3})(?![\w-])")
+#: ``ip-10-0-3-14``, ``10-0-3-14.pod``, ``10_0_3_14``: an address as a name writes it.
+DASHED = re.compile(
+    r"(?<![\w-])(?:ip[-_])?(?P<address>\d{1,3}(?P<between>[-_])\d{1,3}(?:(?P=between)\d{1,3}){2})(?![\w-])"
+)

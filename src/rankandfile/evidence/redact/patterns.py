@@ -70,6 +70,8 @@ HOSTS = (
         r"\bhost [\"']?(?P<host>[A-Za-z][\w.-]{0,200})[\"']? "
         r"(?=is (?:un|down|not|dead|gone)|(?:un|not )reachable|port \d)"
     ),
+    # A field of a line, not an argument of a call.
+    re.compile(r"(?:^|(?<=\s))node=[\"']?(?P<host>[A-Za-z][\w.-]{0,200})[\"']?(?=\s|;|$)"),
     re.compile(r"(?P<host>[A-Za-z][\w.-]{0,200}): (?=no such host\b|Name or service not known)"),
     re.compile(r"^\[(?P<host>[A-Za-z][\w.-]{0,200}):\d{2,8}\] "),  # Open MPI's own prefix
     re.compile(

@@ -76,7 +76,7 @@ class Redactor:
         return [(f"{self.host(match['host'])}/{path}", True), (match["tag"], True)]
 
     def _dashed(self, match: re.Match[str]) -> list[Piece] | None:
-        address = match["address"].replace("-", ".")
+        address = match["address"].replace(match["between"], ".")
         return [(self._give.of("ip", address), True)] if patterns.is_address(address) else None
 
     def _url(self, match: re.Match[str]) -> list[Piece]:

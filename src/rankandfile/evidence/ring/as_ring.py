@@ -37,8 +37,21 @@ def load(path: Path) -> Loaded:
         notes.append(RawNote("ring", f"{what} being written when the process stopped: left out"))
     rank = contents.header.rank if contents.header.rank >= 0 else None
     dump = flight.dump(contents)
+    _name_reductions(contents, dump["entries"])
     _count_from_zero(contents, dump["entries"])
     return Loaded(dump, rank, pulses(contents, rank), notes, _sources(contents))
+
+
+def _name_reductions(contents: Contents, entries: list[dict[str, Any]]) -> None:
+    """`all_reduce MAX`: torch's recorder does not keep how a call reduces, and a ring does."""
+    known = {
+        kept.record.number: layout.REDUCTIONS[kept.record.reduce_op]
+        for kept in contents.records
+        if 0 < kept.record.reduce_op < len(layout.REDUCTIONS) and kept.record.kind == layout.CALL
+    }
+    for entry in entries:
+        if (reduction := known.get(entry["record_id"])) is not None:
+            entry["profiling_name"] += f" {reduction}"
 
 
 def _count_from_zero(contents: Contents, entries: list[dict[str, Any]]) -> None:

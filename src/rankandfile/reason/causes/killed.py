@@ -1,4 +1,4 @@
-"""Its process was killed: by a signal that it did not send itself, or for want of memory."""
+"""Its process was killed: by a signal, its own where it aborted before all others, or for want of memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ CAUSE = Cause(
     family="process",
     place=20,
     meaning="A process was killed by a signal.",
-    help="The other ranks wait for a process that is gone. Look for who sent the signal: the kernel for "
-    "want of memory, the scheduler, a crash in native code.",
+    help="The other ranks wait for a process that is gone. Look for what ended it: the kernel for want of memory, the "
+    "scheduler, a crash in native code, or the process itself (SIGABRT).",
     remedies=(
         Remedy(
-            title="Find who sent the signal",
-            text="SIGKILL with an out-of-memory line in dmesg: the host's memory (loader workers count). "
-            "SIGSEGV or SIGBUS: a native crash, or a full /dev/shm.",
+            title="Find what ended the process",
+            text="SIGABRT: the process aborted itself, and its last lines say on what (a failed assertion, an "
+            "exception in native code). SIGSEGV or SIGBUS: a crash in native code, or a full /dev/shm. SIGKILL with an "
+            "out-of-memory line in dmesg: the host's memory (loader workers count); any other was sent by somebody.",
         ),
     ),
     anti_advice=(FIRST_LOGGER,),

@@ -49,11 +49,14 @@ CAUSE = Cause(
     page="""
 ## How it comes about
 
-Every rank is in the same call with the same arguments, every device has begun, and nobody finishes. The program is in
+Every rank is in the same call with the same tensors, every device has begun, and nobody finishes. The program is in
 order. Test the links between these hosts before anything else, and compare the counters of their ports.
 """,
     scenario="network-stalled",
 )
+
+
+_UNTOLD = " Whom each takes for its root, nothing here tells."
 
 
 @finder(precedence=220)
@@ -70,9 +73,9 @@ def all_began(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     row = pending_row(facts, call)
     sentence = (
-        f"All members joined the {call_phrase(facts, call)} with the same arguments, and every device began it, but "
-        f"{ranks_words(call.waiting)} {verb(call.waiting, 'does', 'do')} not finish it. No rank is behind: suspect "
-        "what lies between them, the network."
+        f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type, and every "
+        f"device began it, but {ranks_words(call.waiting)} {verb(call.waiting, 'does', 'do')} not finish "
+        "it. No rank is behind: suspect what lies between them, the network."
     )
     return Finding(
         cause=CAUSE.word,
@@ -121,8 +124,9 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
         cause=CAUSE.word,
         confidence="hypothesis" if rooted else "supported",
         sentence=(
-            f"All members joined the {call_phrase(facts, call)} with the same arguments, the stack of each stands in "
-            "it, and none finishes it. No rank is behind: suspect what lies between them, the network."
+            f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type, the stack of "
+            f"each stands in it, and none finishes it.{_UNTOLD if rooted else ''} No rank is behind: suspect what lies "
+            "between them, the network."
         ),
         evidence=(lookup.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
         contradicted_by="a stack of a member outside of the call",

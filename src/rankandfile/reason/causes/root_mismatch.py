@@ -143,8 +143,8 @@ def _finished_early(facts: Facts, call: Pending) -> Finding | None:
         cause=CAUSE.word,
         confidence="hypothesis",
         sentence=(
-            f"All members joined the {call_phrase(facts, call)} with the same arguments. {upper(ranks_words(done))} "
-            f"{verb(done, 'is', 'are')} done with it, and {ranks_words(call.waiting)} "
+            f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type. "
+            f"{upper(ranks_words(done))} {verb(done, 'is', 'are')} done with it, and {ranks_words(call.waiting)} "
             f"{verb(call.waiting, 'waits', 'wait')} in it. Only its root may be done before the others: the members "
             "may not agree on the root. Whom each takes for it, no dump records."
         ),

@@ -28,6 +28,9 @@ def in_call(raw: Raw, claim: InCall) -> set[int]:
         return set()
     row, there = found
     ranks = raw.belong(claim)
+    if row is not None and row["is_p2p"]:
+        # Every rank waits in a send or receive of its own: what is said of several is said of as many records.
+        there = raw.of_group(row["group"]).filter("is_p2p")
     own = raw.such(claim, there.filter(pl.col("rank").is_in(list(ranks))))
     waits = set(own.filter("open")["rank"].to_list())
     if row is not None and row["n"] is not None and (rest := set(own["rank"].to_list()) - waits):

@@ -110,6 +110,8 @@ def _sizes_differ_by_log(raw: Raw, claim: Differs) -> bool:
 def _value(raw: Raw, claim: Differs, row: Row) -> str | None:
     if claim.what == "op":
         return str(row["op"])
+    if claim.what == "reduction":
+        return str(row["name"]).partition(" ")[2] or None
     shape = raw.case.shapes.filter(pl.col("shape") == row["shape"])
     if claim.what == "root":
         told = row["root"] if row["root"] is not None else raw.asked_root(row["rank"], str(claim.op))

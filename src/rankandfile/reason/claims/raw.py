@@ -25,7 +25,7 @@ _OWN = re.compile(r"PG (\d+) of rank (\d+)$")
 _ROOT = re.compile(r"(?:src|dst)=(\d+)")
 _NEEDED = (
     "rank", "group", "record", "dump", "op", "seq", "p2p_seq", "is_p2p", "src", "dst", "root", "shape", "state",
-    "site", "stack",
+    "site", "stack", "name",
 )  # fmt: skip
 _OPEN = ["issued", "started"]
 

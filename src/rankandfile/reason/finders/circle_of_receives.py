@@ -17,6 +17,7 @@ from rankandfile.reason.waits.in_words import pending_row
 from rankandfile.reason.words import ranks_words, upper
 
 _FIRST = "receives before it sends"
+_NOT_SENT = "waits in a receive, and has not sent what the next one waits for"
 
 
 @finder(precedence=280)
@@ -53,8 +54,8 @@ def circle_of_receives(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause="order_inversion" if alike or behind else "skipped_collective",
         confidence="supported" if proved else "hypothesis",
         sentence=sentence,
-        culprits=tuple(ranks) if proved else (),
-        doing=dict.fromkeys(ranks, _FIRST) if proved else {},
+        culprits=tuple(ranks) if proved else wait_end.ranks,
+        doing=dict.fromkeys(ranks, _FIRST) if proved else dict.fromkeys(wait_end.ranks, _NOT_SENT),
         location=sites[0] if proved else None,
         evidence=tuple(lookup.evidence_of(row) for rows in circles.values() for row in rows.values())[:16],
         contradicted_by="a send of theirs that the recorder did not see",

@@ -8,6 +8,7 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
+from rankandfile.model.known.recorder_names import BEFORE, RING
 from rankandfile.model.log_shapes import WORTH_OF_ROLE
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
@@ -58,7 +59,7 @@ _WHOSE = (
     "the rank in each file's name, or a line `rank N` above each stack: "
     "`tr '\\0' '\\n' < /proc/PID/environ | grep RANK` tells it"
 )
-_RECORDER = "set TORCH_FR_BUFFER_SIZE=2000 (TORCH_NCCL_TRACE_BUFFER_SIZE before torch 2.9) and a dump path"
+_RECORDER = f"set {RING}=2000 ({BEFORE}) and a dump path"
 
 
 def nothing_recorded(facts: Facts) -> Finding:

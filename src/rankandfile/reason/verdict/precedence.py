@@ -34,6 +34,7 @@ from .finding import Finding
 from .named_by_checks import checked
 from .nothing_waits import ended_well, nothing_waits
 from .other_programs import fit
+from .other_reductions import other_reductions
 from .own_place import with_own_place
 from .ras_agrees import said_by_ras
 from .said_departures import with_own_words
@@ -63,7 +64,11 @@ SOURCES: dict[str, Callable[[Facts], list[Finding]]] = {
     SINGLE_LINES: lambda facts: (
         [] if facts.call_table.calls.height or ended_well(facts) else _asked("logs", facts)
     ),
-    NOTHING_WAITS: lambda facts: [nothing_waits(facts), *silent_disagreements(facts)],
+    NOTHING_WAITS: lambda facts: [
+        nothing_waits(facts),
+        *silent_disagreements(facts),
+        *other_reductions(facts),
+    ],
 }
 
 
@@ -152,6 +157,9 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
                 )
                 for one in (believed if row.several else believed[:1])
             ]
+            if row.source != NOTHING_WAITS:
+                # Wrong numbers are no reason of a hang, nor the less wrong for it.
+                chosen += other_reductions(facts)
             said = [may_be_said(raw, finding) for finding in chosen]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
     return [], []

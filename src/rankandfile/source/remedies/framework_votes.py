@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from .place_to_mend import PlaceToMend
 from .spelling import Spelling
@@ -24,7 +25,8 @@ def framework_vote(place: PlaceToMend, say: Spelling, expression: str, how: str)
         trainer = "trainer" if "trainer" in arguments else "self.trainer" if _is_module(owner) else ""
         if trainer:
             return f"{trainer}.strategy.reduce_boolean_decision(bool({expression}), all={how == 'all'})"
-    accelerator = _accelerator(function, arguments)
+    known = _accelerators(place.module.tree, scopes) if _imports(place, _ACCELERATE) else set()
+    accelerator = _accelerator(function, arguments, known)
     if accelerator and _imports(place, _ACCELERATE):
         vote = f"{say.torch()}.tensor(float(bool({expression})), device={accelerator}.device)"
         enough = "> 0" if how == "any" else f"== {accelerator}.num_processes"
@@ -47,7 +49,60 @@ def _is_module(owner: ast.ClassDef | None) -> bool:
     return any(ast.unparse(base).endswith("LightningModule") for base in bases)
 
 
-def _accelerator(function: ast.FunctionDef | ast.AsyncFunctionDef, arguments: set[str]) -> str:
-    """As the function itself speaks of it: handed in, or used there."""
+def _accelerator(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, arguments: set[str], known: set[str]
+) -> str:
+    """As the function itself speaks of it: what is known to be one; else what is handed in, or used, by the name
+    that the examples give it."""
     spoken = {ast.unparse(one.value) for one in ast.walk(function) if isinstance(one, ast.Attribute)}
-    return next((name for name in ("accelerator", "self.accelerator") if name in spoken | arguments), "")
+    found = sorted(known & spoken)
+    return (
+        found[0]
+        if found
+        else next((name for name in ("accelerator", "self.accelerator") if name in spoken | arguments), "")
+    )
+
+
+def _accelerators(tree: ast.Module, scopes: Sequence[ast.AST]) -> set[str]:
+    """What is an `Accelerator` by what it is given or annotated with, as the innermost of the scopes has it."""
+    found = {one for one in _made(_top_level(tree)) if "." not in one}
+    for scope in reversed(scopes):
+        if isinstance(scope, ast.ClassDef):
+            found |= {one for one in _made(ast.walk(scope)) if "." in one}
+        elif isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            found = (found - _bound(scope)) | _made(ast.walk(scope))
+    return found
+
+
+def _top_level(tree: ast.Module) -> Iterator[ast.AST]:
+    """The module's own statements, without those of its functions and classes."""
+    left: list[ast.AST] = list(tree.body)
+    while left:
+        node = left.pop()
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node
+            left += ast.iter_child_nodes(node)
+
+
+def _made(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names and attributes that are given an `Accelerator`."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_type(node.value.func):
+            found |= {ast.unparse(target) for target in node.targets}
+        elif isinstance(node, ast.AnnAssign) and _is_type(node.annotation):
+            found.add(ast.unparse(node.target))
+        elif isinstance(node, ast.arg) and node.annotation is not None and _is_type(node.annotation):
+            found.add(node.arg)
+    return found
+
+
+def _is_type(node: ast.expr) -> bool:
+    name = node.value if isinstance(node, ast.Constant) else ast.unparse(node)
+    return str(name).rpartition(".")[2] == "Accelerator"
+
+
+def _bound(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Names of the function's own."""
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}

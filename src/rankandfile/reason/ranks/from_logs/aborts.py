@@ -23,7 +23,7 @@ def own_aborts(ends: dict[int, End], events: pl.DataFrame, lost_a_peer: frozense
         return ends
     if aborted[0] in {*lost_a_peer, *waited["rank"].unique().to_list()}:
         return ends
-    return {**ends, aborted[0]: replace(ends[aborted[0]], kind="killed")}
+    return {**ends, aborted[0]: replace(ends[aborted[0]], kind="killed", how=OWN)}
 
 
 def _aborted(ends: dict[int, End]) -> list[int]:

@@ -10,6 +10,8 @@ from rankandfile.source.remedies.place_to_mend import PlaceToMend, leaves, names
 from rankandfile.source.remedies.words import quoted
 
 _IN_PLACE = {"all_reduce", "broadcast"}
+_KEEP_SCALE = {"AVG", "MAX", "MIN", "BAND", "BOR"}
+_OF_NUMBERS = {"isnan", "isinf", "isfinite"}
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
@@ -21,6 +23,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         moved.append(statement)
         value = _made_equal(statement)
         if value and value in names(node.test):
+            if _adds_up(statement) and not _asks_only_for_numbers(node.test):
+                return None  # of a sum over N ranks, a threshold for one rank's value means something else
             break
         if not isinstance(statement, ast.Assign) or any(isinstance(n, ast.Call) for n in ast.walk(statement)):
             return None
@@ -48,6 +52,32 @@ def _made_equal(statement: ast.stmt) -> str:
         if call.args and isinstance(call.args[0], ast.Name) and not later:
             return call.args[0].id
     return ""
+
+
+def _adds_up(statement: ast.stmt) -> bool:
+    """Whether the value comes out of the collective larger than it went in: a sum, as by default, or a product."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or ast.unparse(call.func).rpartition(".")[2] != "all_reduce":
+        return False
+    given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "op")]
+    return not given or ast.unparse(given[0]).rpartition(".")[2].upper() not in _KEEP_SCALE
+
+
+def _asks_only_for_numbers(test: ast.expr) -> bool:
+    """Whether it asks only if the value is a number at all: a NaN or an infinity on one rank is one in the sum, too."""
+    if any(isinstance(node, ast.Compare) for node in ast.walk(test)):
+        return False
+    called = {
+        ast.unparse(node.func).rpartition(".")[2] for node in ast.walk(test) if isinstance(node, ast.Call)
+    }
+    return bool(called & _OF_NUMBERS) and called <= _OF_NUMBERS | {
+        "item",
+        "any",
+        "all",
+        "bool",
+        "float",
+        "sum",
+    }
 
 
 ORDER = 150

@@ -1,0 +1,50 @@
+"""The headline says no more than was seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankandfile.model.diagnosis import Culprit, Divergence, Location, Verdict, Wait
+from rankandfile.render.headline import headline
+
+
+def verdict(cause: str, kind: str = "absent", condition: str | None = None, **more: object) -> Verdict:
+    return Verdict(
+        hang=True,
+        cause=cause,
+        family="paths",
+        confidence="established",
+        sentence="",
+        culprits=[Culprit(rank=1, doing=str(more.get("doing", "")))],
+        divergence=Divergence(group="0", seq=3, kind=kind, cohorts=[]),
+        location=Location(file="train.py", line=9, condition=condition),
+        waits=[Wait(ranks="1", waits_for="0", group="0", seq=None, op=str(more["op"]))]
+        if "op" in more
+        else [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("substituted", "made another call"),
+        ("absent", "did not come to the call"),
+        ("skipped", "left out a call"),
+        ("extra", "made a call more"),
+        ("cycle", "went another way"),
+    ],
+)
+def test_of_a_branch_that_nobody_saw_only_the_calls_are_told(kind: str, told: str) -> None:
+    assert headline(verdict("rank_conditional", kind), 2) == f"HANG: rank 1 {told}"
+    shown = headline(verdict("rank_conditional", kind, "if rank == 0:"), 2)
+    assert shown == "HANG: rank 1 took a branch that depends on the rank"
+
+
+def test_who_aborts_itself_is_not_said_to_be_killed() -> None:
+    assert headline(verdict("killed", doing="aborted itself (SIGABRT)"), 2) == "HANG: rank 1 aborted itself"
+    assert headline(verdict("killed", doing="killed by SIGKILL"), 2) == "HANG: rank 1 killed"
+
+
+def test_receives_are_no_collectives() -> None:
+    assert headline(verdict("order_inversion", op="recv"), 2) == "HANG: rank 1 wait for each other's messages"
+    assert "collectives" in headline(verdict("order_inversion", op="all_reduce"), 2)
