@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.claims import LeftOut, NeverIssued
+from rankandfile.model.claims import LeftOut, NeverIssued, TookBranch
 from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
 
@@ -22,10 +22,21 @@ def headline(verdict: Verdict, world: int | None, signs: Signs = UNICODE) -> str
         return f"{begin}: {perhaps}{'cause open' if verdict.cause == 'undetermined' else cause_words(verdict.cause)}"
     who = said_ranks(culprit_ranks(verdict), world, signs)
     if verdict.culprits:
-        return f"{begin}: {who} {_did(verdict.cause)}"
+        return f"{begin}: {who} {_did_what(verdict)}"
     if verdict.cause == "undetermined":
         return f"{begin}: cause open, suspect {who}"
-    return f"{begin}: perhaps {who} {_did(verdict.cause)}"
+    return f"{begin}: perhaps {who} {_did_what(verdict)}"
+
+
+def _did_what(verdict: Verdict) -> str:
+    """Who goes round once more, where the others have no item left, has not run out of data."""
+    named, where = {one.rank for one in verdict.named}, verdict.location
+    goes_on = verdict.cause == "uneven_inputs" and any(
+        isinstance(one, TookBranch) and one.truth and where is not None and one.line == where.condition_line
+        for one in verdict.claims
+        if named & set(parse_ranks(one.ranks))
+    )
+    return "had more data than the others" if goes_on else _did(verdict.cause)
 
 
 def _did(cause: str) -> str:

@@ -10,6 +10,7 @@ from rankandfile.model.advice import AGREE, FIRST_LOGGER, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.sentence import told
+from rankandfile.reason.divergence.in_all_records import as_before
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     DivergencePoint,
@@ -71,8 +72,8 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{f', {where}' if where else ''}."
     )
     few = len(p.normal) < MAJORITY
-    if few and p.usual == p.normal:
-        sentence += f" In the rounds before, all did as {ranks_words(p.normal)} here."
+    before = as_before(facts, p) if few and p.usual == p.normal else ""
+    sentence += f" {before}." if before else ""
     ways = in_document.ways_of(facts, p)
     if ways is not None:
         sentence += f" {in_document.ways_words(ways)}"

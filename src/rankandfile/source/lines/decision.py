@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from rankandfile.source.dependence import Reason, why
@@ -21,6 +22,7 @@ from rankandfile.source.program.places import SourcePlace, SourcePlaces
 from .branchings import Branching
 from .call_paths import Stop
 from .exception_origin import raises_on
+from .operands import told_apart
 from .program_exit import exits_in
 
 MOST_BRANCHINGS = 40
@@ -85,6 +87,14 @@ def decisions(
             proved = _by_number(condition, place.function, sides, outcomes[0])
             if proved is not None:
                 reason = replace(reason, source="rank_api") if reason.level == "varying" else proved
+            else:
+                reason = told_apart(
+                    places.program,
+                    place.function,
+                    condition.node,
+                    reason,
+                    partial(_ways_of, place.function, sides),
+                )
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
                 continue
@@ -152,6 +162,11 @@ def _by_number(condition: Condition, function: Function, sides: Sides, truth: bo
     yes, no = (one, other) if truth else (other, one)
     words = f"`{text(node)}` is true on rank {yes} and false on rank {no}, by what each is in the job"
     return Reason("varying", source="rank_api", sentence=words)
+
+
+def _ways_of(function: Function, sides: Sides, part: ast.expr) -> tuple[frozenset[bool], frozenset[bool]]:
+    """Of each side's first rank: which ways a part of a test can come out."""
+    return sides.ways(sides.normal[0], part, function), sides.ways(sides.culprit[0], part, function)
 
 
 def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reason:
