@@ -140,7 +140,7 @@ def _calls(
 ) -> Sequence[ast.expr | ast.stmt]:
     """What may raise in a block: calls, and the next item of a loop. Not what control got through, `after`."""
     inner = {id(n) for n in own_nodes(function)}
-    kinds = (ast.Call, ast.For, ast.AsyncFor, ast.Raise)
+    kinds = (ast.Call, ast.For, ast.AsyncFor, ast.Raise, ast.Subscript)
     found = [n for s in body for n in ast.walk(s) if id(n) in inner and isinstance(n, kinds)]
     if after is not None and not any(
         isinstance(n, (ast.For, ast.While, ast.AsyncFor)) for s in body for n in ast.walk(s)
@@ -163,6 +163,8 @@ def _of_call(ev: Evaluator, call: ast.AST, caught: ast.expr | None, frame: Frame
         return _of_raise(ev, call, caught, frame)
     if isinstance(call, (ast.For, ast.AsyncFor)):
         return _of_iteration(ev, call, caught, frame, depth)
+    if isinstance(call, ast.Subscript):
+        return _of_lookup(ev, call, caught, frame)
     assert isinstance(call, ast.Call)
     targets = _targets(ev, call, frame)
     if targets:

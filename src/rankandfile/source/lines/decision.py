@@ -138,7 +138,7 @@ def _able(
 
 
 def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bool:
-    """No test around it keeps the rank away."""
+    """No test around it keeps the rank away, nor a part of its own test."""
     below: ast.AST = node
     for outer in ancestors(function.module, node):
         if outer is function.node:
@@ -146,6 +146,12 @@ def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bo
         if isinstance(outer, ast.If) and below is not outer.test:
             inside = any(below is s for s in outer.body)
             if inside not in sides.ways(rank, outer.test, function):
+                return False
+        if isinstance(outer, ast.BoolOp):
+            # `a and b` asks for `b` only where `a` is true.
+            goes_on = isinstance(outer.op, ast.And)
+            asked_before = outer.values[: next(i for i, part in enumerate(outer.values) if part is below)]
+            if any(goes_on not in sides.ways(rank, part, function) for part in asked_before):
                 return False
         below = outer
     return True
