@@ -215,13 +215,8 @@ def _of_lookup(ev: Evaluator, node: ast.Subscript, caught: ast.expr | None, fram
     key = ev.value(node.slice, frame)
     if not key.differs:
         return UNKNOWN
-    place = f"{frame.function.module.path}:{node.lineno}"
-    link = Link(
-        frame.function.module.path,
-        node.lineno,
-        text(node, 60),
-        f"asks for what only this rank's data has ({place})",
-    )
+    file, line = frame.function.module.path, node.lineno
+    link = Link(file, line, text(node, 60), f"asks for what only this rank's data has ({file}:{line})")
     return Value("varying", source="exception", chain=(link, *key.chain))
 
 

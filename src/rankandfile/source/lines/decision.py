@@ -132,12 +132,12 @@ def _able(
     able = tuple(
         rank
         for rank in ranks
-        if truth in sides.ways(rank, node, function) and _comes_to(rank, node, function, sides)
+        if truth in sides.ways(rank, node, function) and _comes_to(rank, node, truth, function, sides)
     )
     return able if able[:1] == ranks[:1] else ()
 
 
-def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bool:
+def _comes_to(rank: int, node: ast.expr, truth: bool, function: Function, sides: Sides) -> bool:
     """No test around it keeps the rank away, nor a part of its own test."""
     below: ast.AST = node
     for outer in ancestors(function.module, node):
@@ -147,9 +147,9 @@ def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bo
             inside = any(below is s for s in outer.body)
             if inside not in sides.ways(rank, outer.test, function):
                 return False
-        if isinstance(outer, ast.BoolOp):
-            # `a and b` asks for `b` only where `a` is true.
-            goes_on = isinstance(outer.op, ast.And)
+        goes_on = isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And)
+        if isinstance(outer, ast.BoolOp) and truth is goes_on:
+            # `a and b` is true only where `a` is; false it may be without `b`.
             asked_before = outer.values[: next(i for i, part in enumerate(outer.values) if part is below)]
             if any(goes_on not in sides.ways(rank, part, function) for part in asked_before):
                 return False
