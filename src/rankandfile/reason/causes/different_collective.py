@@ -10,13 +10,13 @@ from rankandfile.model.advice import AGREE, FIRST_LOGGER, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.sentence import told
-from rankandfile.reason.divergence.in_all_records import as_before
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     DivergencePoint,
     Facts,
     WaitEnd,
     find_divergence,
+    in_all_records,
     in_document,
     lookup,
     perhaps,
@@ -72,7 +72,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{f', {where}' if where else ''}."
     )
     few = len(p.normal) < MAJORITY
-    before = as_before(facts, p) if few and p.usual == p.normal else ""
+    before = in_all_records.as_before(facts, p) if few and p.usual == p.normal else ""
     sentence += f" {before}." if before else ""
     ways = in_document.ways_of(facts, p)
     if ways is not None:

@@ -6,12 +6,12 @@ from rankandfile.model.advice import AGREE, FIRST_LOGGER, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.model.sentence import told
-from rankandfile.reason.divergence.in_all_records import ahead_since
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     Facts,
     WaitEnd,
     find_divergence,
+    in_all_records,
     in_document,
     lookup,
     made_before,
@@ -72,7 +72,7 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     where = f", {p.place}" if p.place else ""
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} that the other ranks of the group "
-        f"did not make there{where}{ahead_since(facts, p)}"
+        f"did not make there{where}{in_all_records.ahead_since(facts, p)}"
     )
     twice = p.exact and made_before(facts, p)
     if twice:
