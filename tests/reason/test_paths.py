@@ -114,5 +114,47 @@ def test_one_of_three_behind_the_one_call_of_all_rounds_so_far() -> None:
         programs[2] = [*programs[2][:-2], behind]
         verdict = diagnose(case_of(Job(groups, programs, backend="gloo"))).verdicts[0]
         assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("rank_conditional", "supported", [2])
-        assert "In the rounds before, all did as ranks 0 and 1 here" in verdict.sentence
+        followed = (
+            "Every earlier all_reduce at main.py:30 was followed by the call of ranks 0 and 1, on all ranks."
+        )
+        assert followed in verdict.sentence
         assert "early_exit" in {other.cause for other in verdict.alternatives}
+
+
+def test_who_did_otherwise_in_earlier_rounds_is_not_told_to_have_done_as_the_others() -> None:
+    """Rank 2 has gone to the gather right after the reduction before: no way of it is that of all rounds."""
+    groups = {WORLD: [0, 1, 2]}
+    step, gather = Call(WORLD, "all_reduce", 4, "main.py:30"), Call(WORLD, "all_gather", 9, "main.py:40")
+    programs: dict[int, list[Step]] = {rank: [step, step, gather, *loop([step], 6)] for rank in range(3)}
+    programs[2] = [*programs[2][:-2], gather]
+    verdict = diagnose(case_of(Job(groups, programs, backend="gloo"))).verdicts[0]
+    assert "Every earlier" not in verdict.sentence
+    assert "In the rounds before" not in verdict.sentence
+
+
+def test_who_is_ahead_in_the_end_is_told_only_where_the_others_never_make_the_call() -> None:
+    often = Call(WORLD, "all_reduce", 6436, "tally.py:7")
+    body: list[Step] = [BACKWARD]
+    alone: dict[int, list[Step]] = {rank: loop(body, 8) for rank in range(4)}
+    alone[1] = [*loop([*body, often], 3), *loop(body, 4)]
+    others_too = {
+        **alone,
+        0: [*loop(body, 5), often, *loop(body, 2)],
+        3: [*loop(body, 5), often, *loop(body, 2)],
+    }
+    told = [diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, p, backend="gloo"))) for p in (alone, others_too)]
+    sentences = [one.verdicts[0].sentence for one in told]
+    assert "from there on its calls are one ahead. " in sentences[0]
+    assert "did not make there" in sentences[0]
+    assert "ahead" not in sentences[1]
+
+
+def test_a_rank_on_neither_side_is_told_with_its_own_call() -> None:
+    """Rank 0 made one call from another place before: it is in no cohort of the parting, and has the call there."""
+    step, probe = Call(WORLD, "all_reduce", 4, "fit.py:17"), Call(WORLD, "all_reduce", 8, "probe.py:5")
+    metric = Call(WORLD, "all_reduce", 4, "metric.py:3")
+    programs: dict[int, list[Step]] = {0: loop([step], 9), 1: loop([step], 8), 2: [*loop([step], 6), probe]}
+    programs[0][2] = metric
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo"))).verdicts[0]
+    assert verdict.divergence is not None
+    assert all(one.call is not None for one in verdict.divergence.cohorts)

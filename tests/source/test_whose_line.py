@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
-from support.source.toy_runs import located, place, play
+from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
+
+from rankandfile.model.claims import LeftOut
+from rankandfile.render.headline import headline
 
 FRAMEWORK = """
 import torch.distributed as dist
@@ -289,3 +295,132 @@ def test_the_test_by_which_rounds_go_without_the_call() -> None:
     run = play(train=LEFT_OUT)
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
+
+
+MORE_ON_ONE = """
+import torch.distributed as dist
+
+
+def shard(rank):
+    label = "long" if rank == 1 else "short"
+    print(label)
+    return list(range(40))[rank :: 3] + [9, 9] * (rank == 1)
+
+
+def epoch(shards):
+    for item in shards:  # <-
+        dist.all_reduce(item)
+
+
+def main():
+    epoch(shard(dist.get_rank()))
+    dist.broadcast(0)
+"""
+
+
+def test_who_goes_round_once_more_has_left_nothing_out_behind_the_loop() -> None:
+    run = play(train=MORE_ON_ONE)
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked
+    assert verdict.cause == "uneven_inputs"
+    assert headline(verdict, 3) == "HANG: rank 1 had more data than the others"
+    assert not any(isinstance(claim, LeftOut) for claim in verdict.claims)
+    assert "label" not in verdict.sentence
+
+
+LEAVES_BY_AN_ERROR = """
+import os
+import torch.distributed as dist
+
+
+def first_here():
+    return os.environ.get("LOCAL_RANK") == "0"
+
+
+def push(rows, at):
+    if first_here() and rows is None:
+        return
+    try:
+        row = rows[at]
+    except IndexError:  # <-
+        return
+    dist.all_gather(row)
+
+
+def main():
+    for n in range(3):
+        push([1, 2, 3], 9 if dist.get_rank() == 2 and n == 1 else n)
+        dist.all_reduce(0)
+"""
+
+
+def test_a_part_that_a_rank_never_asks_for_did_not_part_it() -> None:
+    """`rows is None` is open on every rank, but only the first of the host comes to ask it."""
+    run = play(train=LEAVES_BY_AN_ERROR)
+    case = case_of(run)
+    dumps = case.dumps.with_columns(pl.lit("node0").alias("host"))
+    verdict = locate(replace(case, dumps=dumps), diagnosis_of(verdict_of(run, 2)), tree(run.files)).verdicts[
+        0
+    ]
+    assert place(verdict.location) == run.marked
+    assert "first_here" not in verdict.sentence
+
+
+STOPS_BY_ONE_OF_TWO = """
+import random
+import time
+import torch.distributed as dist
+
+
+class Watch:
+    def __init__(self, patience):
+        self.patience, self.enough, self.begun = patience, False, time.time()
+
+    def see(self, loss):
+        self.enough = callback(self, loss)
+
+
+def fit(watch):
+    for n in range(5):
+        dist.all_reduce(n)
+        watch.see(n)
+        over = time.time() - watch.begun > 9000
+        if watch.enough or over:  # <-
+            break
+
+
+def main():
+    fit(Watch(2 if dist.get_rank() == 1 else 4))
+    dist.barrier()
+
+
+def callback(watch, loss):
+    return loss >= watch.patience
+"""
+
+
+def test_of_an_or_all_parts_that_may_have_decided_are_told() -> None:
+    run = play(train=STOPS_BY_ONE_OF_TWO)
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked
+    assert verdict.location is not None and verdict.location.because is not None
+    assert "by `over`, or on what `watch.enough` is" in verdict.location.because or "`watch.enough`" in str(
+        verdict.location
+    )
+
+
+TWO_STATEMENTS = """
+import torch.distributed as dist
+from torch.distributed import barrier as meet
+
+
+def main():
+    if dist.get_rank() == 1:  # <-
+        meet(); dist.destroy_process_group() if "destroy_process_group" in vars(dist) else None
+    dist.all_reduce(0)
+"""
+
+
+def test_a_call_beside_an_implied_one_is_written_there() -> None:
+    verdict = located(play(train=TWO_STATEMENTS), culprit=1)
+    assert "is not written there" not in verdict.sentence

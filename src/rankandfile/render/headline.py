@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.claims import LeftOut, NeverIssued
+from rankandfile.model.claims import LeftOut, NeverIssued, TookBranch
 from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
 
@@ -39,6 +39,8 @@ _BY_CALLS = {
 
 def _did(verdict: Verdict) -> str:
     found, where = CAUSES.get(verdict.cause), verdict.location
+    if verdict.cause == "uneven_inputs" and _goes_on(verdict):
+        return "had more data than the others"
     if verdict.cause == "rank_conditional" and not (where and where.condition):
         return _BY_CALLS.get(verdict.divergence.kind if verdict.divergence else "", "went another way")
     if verdict.cause == "killed" and all(
@@ -48,6 +50,16 @@ def _did(verdict: Verdict) -> str:
     if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
         return "wait for each other's messages"
     return (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"
+
+
+def _goes_on(verdict: Verdict) -> bool:
+    """Who goes round once more, where the others have no item left, has not run out of data."""
+    named, where = {one.rank for one in verdict.named}, verdict.location
+    return any(
+        isinstance(one, TookBranch) and one.truth and where is not None and one.line == where.condition_line
+        for one in verdict.claims
+        if named & set(parse_ranks(one.ranks))
+    )
 
 
 def sure(verdict: Verdict) -> str:

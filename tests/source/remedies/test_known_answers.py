@@ -167,3 +167,31 @@ def save(weight):
 """
     )
     assert "asks which rank this is" in refused(files, "# asks", world=4)
+
+
+@pytest.mark.parametrize("asked", ["not torch.isfinite(score).all()", "spoilt(score)"])
+def test_what_a_rank_keeps_out_of_a_sum_no_patch_puts_in(asked: str) -> None:
+    """All leave the round out as soon as one has to; of rows that a rank has none of, it can take part with none."""
+    body = f"""def spoilt(values):
+    return bool((values > 9).any())
+
+
+def merge(rows, weight):
+    score = rows * weight
+    if {asked}:  # skip
+        return None
+    share = score / 2
+    dist.all_reduce(share)
+    return share
+"""
+    assert changed(train(body), "# skip")[-1].endswith(f'guard.agree({asked}, how="any"):  # skip')
+    empty = body.replace(asked, "not len(rows)")
+    assert changed(train(empty), "# skip")[-1].endswith('how="all"):  # skip')
+    inside = """def merge(rows, weight):
+    score = rows * weight
+    fine = torch.isfinite(score).all()
+    if fine:  # there
+        dist.all_reduce(score)
+    return score
+"""
+    assert 'how="all"' in changed(train(inside), "# there")[-1]

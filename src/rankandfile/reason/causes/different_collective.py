@@ -16,6 +16,7 @@ from rankandfile.reason.toolbox import (
     Facts,
     WaitEnd,
     find_divergence,
+    in_all_records,
     in_document,
     lookup,
     perhaps,
@@ -71,8 +72,8 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{f', {where}' if where else ''}."
     )
     few = len(p.normal) < MAJORITY
-    if few and p.usual == p.normal:
-        sentence += f" In the rounds before, all did as {ranks_words(p.normal)} here."
+    before = in_all_records.as_before(facts, p) if few and p.usual == p.normal else ""
+    sentence += f" {before}." if before else ""
     ways = in_document.ways_of(facts, p)
     if ways is not None:
         sentence += f" {in_document.ways_words(ways)}"

@@ -11,6 +11,7 @@ from rankandfile.reason.toolbox import (
     Facts,
     WaitEnd,
     find_divergence,
+    in_all_records,
     in_document,
     lookup,
     made_before,
@@ -19,7 +20,7 @@ from rankandfile.reason.toolbox import (
     waiting_sentence,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import again_words, ahead_words, behind_words, counted, ranks_words, upper, verb
+from rankandfile.reason.words import again_words, behind_words, counted, ranks_words, upper, verb
 
 CAUSE = Cause(
     word="extra_collective",
@@ -39,7 +40,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
-    did="made a collective that the others did not make",
+    did="made a collective that the others did not make there",
     title="A rank made a call too many",
     page="""
 ## How it comes about
@@ -69,14 +70,13 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if p.length > 1:
         made = f"{counted(p.length, 'call')}, beginning with {made}"
     where = f", {p.place}" if p.place else ""
-    its = verb(p.culprits, "its", "their")
     sentence = (
         f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} that the other ranks of the group "
-        f"did not make{where}; from there on {its} calls are {ahead_words(p.length)}."
-        f"{again_words(p.again, p.length, 'ahead')}"
+        f"did not make there{where}{in_all_records.ahead_since(facts, p)}"
     )
     twice = p.exact and made_before(facts, p)
     if twice:
+        its = verb(p.culprits, "its", "their")
         sentence = (
             f"{upper(ranks_words(p.culprits))} made {made}{',' if p.length > 1 else ''} twice in a row, where the "
             f"other ranks of the group made {'it' if p.length == 1 else 'them'} once{where}; from there on {its} calls "

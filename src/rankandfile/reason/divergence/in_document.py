@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+import polars as pl
+
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
@@ -29,7 +31,7 @@ def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False
         cohorts = _sides(facts, p, detail)
         rest = set(facts.membership.members.get(p.group, ())) - set(p.normal) - set(p.other)
         untold = rest & set(absent_ranks(facts))
-        cohorts += [cohort(facts, rest - untold)] if rest - untold else []
+        cohorts += _by_call(facts, p, rest - untold)
         cohorts += [Cohort(ranks=format_ranks(untold), unknown=True)] if untold else []
     row = next((r for r in (p.expected, p.came) if r and r["group"] == p.group), p.expected or p.came)
     return diverged(
@@ -91,6 +93,25 @@ def _sides(facts: Facts, p: DivergencePoint, detail: bool) -> list[Cohort]:
     ]
 
 
+def _by_call(facts: Facts, p: DivergencePoint, rest: set[int]) -> list[Cohort]:
+    """The members that are on neither side, by what each has at that number; of what its ring lost, nothing tells."""
+    if p.slot is None:
+        return [cohort(facts, rest)] if rest else []
+    calls = facts.call_table.of_group(p.group).filter(pl.col("rank").is_in(list(rest)))
+    there = (
+        calls.filter(pl.col("slot") == p.slot).sort("rank").unique("rank", keep="first", maintain_order=True)
+    )
+    alike: dict[tuple[object, object], list[lookup.Row]] = {}
+    for row in there.iter_rows(named=True):
+        alike.setdefault((row["site"], row["terms"]), []).append(row)
+    found = [cohort(facts, [row["rank"] for row in rows], rows[0]) for rows in alike.values()]
+    firsts = calls.group_by("rank").agg(pl.col("slot").min())
+    lost = set(firsts.filter(pl.col("slot") > p.slot)["rank"].to_list())
+    none = rest - set(there["rank"].to_list()) - lost
+    found += [cohort(facts, none)] if none else []
+    return [*found, *([Cohort(ranks=format_ranks(lost), unknown=True)] if lost else [])]
+
+
 def evidence(facts: Facts, p: DivergencePoint) -> tuple[str, ...]:
     """The ids of the records that show it: both calls, and where the first rank of each side stands."""
     ids = [lookup.evidence_of(row) for row in (p.expected, p.came) if row]
@@ -124,6 +145,17 @@ def without_leaving(words: str) -> str:
     """The same of a rank that, as the source shows, is in the loop still."""
     words = re.sub(r"\bleft the loop early: (?:it|they) (is|are)\b", r"\1", words)
     return words.replace("left the loop, and is", "is").replace(" after it, where", ", where")
+
+
+def without_skipping(sentence: str) -> str:
+    """The same of a rank that has another round to make before it can come to the call."""
+    left_out = r" skipped (the .+?); from there on (it|their)s? calls are [^.]*?behind\.(?: The same happened [^.]*\.)?"
+    return re.sub(left_out, _not_come, sentence)
+
+
+def _not_come(found: re.Match[str]) -> str:
+    has, is_ = ("has", "it is") if found[2] == "it" else ("have", "they are")
+    return f" {has} not come to {found[1]}: {is_} in another round of the loop before it."
 
 
 def ways_of(facts: Facts, p: DivergencePoint) -> DivergingLines | None:

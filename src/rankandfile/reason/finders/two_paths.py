@@ -10,6 +10,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.divergence import in_document
 from rankandfile.reason.divergence.divergence_point import DivergencePoint
 from rankandfile.reason.divergence.find import find_divergence
+from rankandfile.reason.divergence.in_all_records import as_before
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -30,13 +31,11 @@ def _balance(p: DivergencePoint) -> str:
     return f"{len(p.normal)} against {len(p.other)} is no majority to go by"
 
 
-def _past(p: DivergencePoint) -> str:
-    if not p.usual:
+def _past(facts: Facts, p: DivergencePoint) -> str:
+    before = as_before(facts, p)
+    if not before:
         return ", and no earlier round shows which way is right"
-    return (
-        f". In the rounds before, all did as {ranks_words(p.usual)} here; "
-        "that does not say whether they should again"
-    )
+    return f". {before}; that does not say whether it should be again"
 
 
 @finder(precedence=270)
@@ -55,7 +54,7 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     where = p.place
     sentence = (
         f"{upper(ranks_words(one))} made {calls[0]}{f', {where},' if where else ''} where "
-        f"{ranks_words(other)} made {calls[1]}{another}. {_balance(p)}{_past(p)}."
+        f"{ranks_words(other)} made {calls[1]}{another}. {_balance(p)}{_past(facts, p)}."
     )
     ways = in_document.ways_of(facts, p) if p.kind != "swapped" else None
     if ways is not None:

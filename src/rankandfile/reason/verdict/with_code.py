@@ -6,13 +6,16 @@ import msgspec
 
 from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
+from rankandfile.model.claims import LeftOut, TookBranch, ranks_of
 from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.model.sentence import in_words
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Check
-from rankandfile.reason.divergence.in_document import without_leaving, without_ways
+from rankandfile.reason.divergence.in_document import without_leaving, without_skipping, without_ways
+
+_LOOPS = ("for ", "async for ", "while ")
 
 
 def with_source(diagnosis: Diagnosis, found: SourceFindings, case: Case) -> Diagnosis:
@@ -66,8 +69,23 @@ def _at_which_line(verdict: Verdict, said: SourceFinding, check: Check) -> Verdi
     )
 
 
+def _not_yet_there(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:
+    """Who goes round a loop once more, which the others have left, has left out nothing that lies behind it."""
+    named = {one.rank for one in verdict.culprits}
+    loop = said.location is not None and (said.location.condition or "").startswith(_LOOPS)
+    rounds = [one for one in check.claims if isinstance(one, TookBranch) and one.truth]
+    if not loop or not any(named & set(ranks_of(one)) for one in rounds):
+        return verdict
+    return msgspec.structs.replace(
+        verdict,
+        sentence=without_skipping(verdict.sentence),
+        claims=[one for one in verdict.claims if not isinstance(one, LeftOut)],
+        alternatives=[one for one in verdict.alternatives if one.cause != "order_inversion"],
+    )
+
+
 #: What the code adds, each to what was added before it.
-ADDED_BY_CODE = (_whom_it_names, _which_exact_cause, _at_which_line)
+ADDED_BY_CODE = (_whom_it_names, _which_exact_cause, _at_which_line, _not_yet_there)
 
 
 def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Verdict:

@@ -15,7 +15,6 @@ from rankandfile.render.words import (
     came_to,
     place_text,
     plain,
-    ranks_named,
 )
 
 _TESTS = ("if ", "elif ", "while ")
@@ -98,9 +97,6 @@ def branch(verdict: Verdict) -> str:
     if not seen or not condition.startswith(_TESTS):
         return condition
     ways = {one.truth: one.who for one in seen}
-    if len(ways) == 1 and not {rank for one in seen for rank in parse_ranks(one.ranks)} & _named(verdict):
-        # Those who are named went the other way: that is what is said of them.
-        ways[not seen[0].truth] = ranks_named(format_ranks(_named(verdict)))
     told = [f"{'' if truth else 'not '}taken by {ways[truth]}" for truth in sorted(ways, reverse=True)]
     return f"{condition}  {', '.join(told)}"
 

@@ -129,7 +129,7 @@ def _calls(
 ) -> Sequence[ast.expr | ast.stmt]:
     """What may raise in a block: calls, and the next item of a loop. Not what control got through, `after`."""
     inner = {id(n) for n in own_nodes(function)}
-    kinds = (ast.Call, ast.For, ast.AsyncFor, ast.Raise)
+    kinds = (ast.Call, ast.For, ast.AsyncFor, ast.Raise, ast.Subscript)
     found = [n for s in body for n in ast.walk(s) if id(n) in inner and isinstance(n, kinds)]
     if after is not None and not any(
         isinstance(n, (ast.For, ast.While, ast.AsyncFor)) for s in body for n in ast.walk(s)
@@ -152,6 +152,8 @@ def _of_call(ev: Evaluator, call: ast.AST, caught: Caught, frame: Frame, depth: 
         return _of_raise(ev, call, caught, frame)
     if isinstance(call, (ast.For, ast.AsyncFor)):
         return _of_iteration(ev, call, caught, frame, depth)
+    if isinstance(call, ast.Subscript):
+        return _of_lookup(ev, call, caught, frame)
     assert isinstance(call, ast.Call)
     targets = _targets(ev, call, frame)
     if targets:
@@ -202,13 +204,8 @@ def _of_lookup(ev: Evaluator, node: ast.Subscript, caught: Caught, frame: Frame)
     key = ev.value(node.slice, frame)
     if not key.differs:
         return UNKNOWN
-    place = f"{frame.function.module.path}:{node.lineno}"
-    link = Link(
-        frame.function.module.path,
-        node.lineno,
-        text(node, 60),
-        f"asks for what only this rank's data has ({place})",
-    )
+    file, line = frame.function.module.path, node.lineno
+    link = Link(file, line, text(node, 60), f"asks for what only this rank's data has ({file}:{line})")
     return Value("varying", source="exception", chain=(link, *key.chain))
 
 

@@ -42,6 +42,10 @@ class Reason:
     sentence: str = ""
     agreed: frozenset[str] = frozenset()
     """Groups over which the value was reduced or broadcast; it can still differ between them."""
+    of: str = ""
+    """Of a test of several parts, the one that this is about; empty where it is about the whole."""
+    or_of: tuple[str, ...] = ()
+    """The other parts that may have come out differently as well, for all that the source shows."""
 
 
 UNKNOWN = Reason("unknown")

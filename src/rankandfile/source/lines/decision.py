@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from rankandfile.source.dependence import Reason, why
@@ -22,6 +23,7 @@ from rankandfile.source.program.places import SourcePlace, SourcePlaces
 from .branchings import Branching
 from .call_paths import Stop
 from .exception_origin import raises_on
+from .operands import told_apart
 from .program_exit import exits_in
 
 MOST_BRANCHINGS = 40
@@ -91,6 +93,14 @@ def decisions(
             proved = _by_number(condition, place.function, sides, outcomes[0])
             if proved is not None:
                 reason = replace(reason, source="rank_api") if reason.level == "varying" else proved
+            else:
+                reason = told_apart(
+                    places.program,
+                    place.function,
+                    condition.node,
+                    reason,
+                    partial(_ways_of, place.function, sides),
+                )
             if reason.level == "uniform":
                 # What is equal on all ranks parts nobody. (What was put into it may differ: see `filled_collection`.)
                 if not seeming_equal:
@@ -130,13 +140,13 @@ def _able(
     able = tuple(
         rank
         for rank in ranks
-        if truth in sides.ways(rank, node, function) and _comes_to(rank, node, function, sides)
+        if truth in sides.ways(rank, node, function) and _comes_to(rank, node, truth, function, sides)
     )
     return able if able[:1] == ranks[:1] else ()
 
 
-def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bool:
-    """No test around it keeps the rank away."""
+def _comes_to(rank: int, node: ast.expr, truth: bool, function: Function, sides: Sides) -> bool:
+    """No test around it keeps the rank away, nor a part of its own test."""
     below: ast.AST = node
     for outer in ancestors(function.module, node):
         if outer is function.node:
@@ -144,6 +154,12 @@ def _comes_to(rank: int, node: ast.expr, function: Function, sides: Sides) -> bo
         if isinstance(outer, ast.If) and below is not outer.test:
             inside = any(below is s for s in outer.body)
             if inside not in sides.ways(rank, outer.test, function):
+                return False
+        goes_on = isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And)
+        if isinstance(outer, ast.BoolOp) and truth is goes_on:
+            # `a and b` is true only where `a` is; false it may be without `b`.
+            asked_before = outer.values[: next(i for i, part in enumerate(outer.values) if part is below)]
+            if any(goes_on not in sides.ways(rank, part, function) for part in asked_before):
                 return False
         below = outer
     return True
@@ -160,6 +176,11 @@ def _by_number(condition: Condition, function: Function, sides: Sides, truth: bo
     yes, no = (one, other) if truth else (other, one)
     words = f"`{text(node)}` is true on rank {yes} and false on rank {no}, by what each is in the job"
     return Reason("varying", source="rank_api", sentence=words)
+
+
+def _ways_of(function: Function, sides: Sides, part: ast.expr) -> tuple[frozenset[bool], frozenset[bool]]:
+    """Of each side's first rank: which ways a part of a test can come out."""
+    return sides.ways(sides.normal[0], part, function), sides.ways(sides.culprit[0], part, function)
 
 
 def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reason:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rankandfile.model.claims import Claim, TookBranch
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.model.sentence import Clause, Sentence, told
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .arguments import called_name, calls_on
@@ -111,8 +114,6 @@ def _parted(found: FoundLine) -> Clause | str:
 
     def words(held: Sequence[Claim]) -> str:
         seen = [one for one in held if isinstance(one, TookBranch)]
-        if [one.ranks for one in seen] == [claim.ranks for _, claim in took]:
-            return _decided(found)
         paths = [f"{ways[one.line, one.truth]} on {one.who}" for one in seen]
         return _decided(found, f" ({', '.join(paths)})" if paths else "")
 
@@ -166,7 +167,11 @@ def because(found: FoundLine) -> str:
     if reason.agreed:
         groups = " and ".join(f"`{group}`" for group in sorted(reason.agreed))
         return f"it is reduced over {groups} only"
-    return f"it depends on {_SOURCES.get(reason.source, _ANY)}"
+    source = _SOURCES.get(reason.source, _ANY)
+    if reason.or_of:
+        others = ", or ".join(f"on what `{part}` is" for part in reason.or_of)
+        return f"it depends on {source}, by `{reason.of}`, or {others}"
+    return f"it depends on {source}"
 
 
 def _unwritten(divergence: CodeDivergence, places: SourcePlaces) -> str:
@@ -186,11 +191,20 @@ def _implied(side: Side, places: SourcePlaces) -> str:
     place = places.find(side.path[-1])
     if place is None or not place.known or side.call is None:
         return ""
-    for call in calls_on(place, Stop(place.line)):
-        words = implicit(call, place.function) if called_name(call) != side.call.op else None
+    calls = calls_on(place, Stop(place.line))
+    if any(_names(call, place.function, side.call.op) for call in calls):
+        return ""
+    for call in calls:
+        words = implicit(call, place.function)
         if words:
             return words
     return ""
+
+
+def _names(call: ast.Call, function: Function, op: str) -> bool:
+    """Under its own name, or another that the program gives it."""
+    target = resolve(function, call.func)
+    return op in (called_name(call), target.dotted.rpartition(".")[2] if isinstance(target, External) else "")
 
 
 def _those(side: Side, able: tuple[int, ...]) -> str:

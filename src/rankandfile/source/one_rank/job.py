@@ -32,8 +32,9 @@ def job_of(case: Case) -> Job | None:
     """None where the size of the job is not known."""
     if not case.world_size:
         return None
-    known = case.dumps_used.filter(pl.col("host").is_not_null() & pl.col("rank").is_not_null())
-    by_rank = dict(zip(known["rank"].to_list(), known["host"].to_list(), strict=True))
+    said = case.events.filter(pl.col("kind").cast(pl.String) == "rank_on_host")
+    told = [table.select("rank", "host").drop_nulls() for table in (case.exits, case.dumps_used, said)]
+    by_rank = {rank: host for table in told for rank, host in table.iter_rows()}
     every = [by_rank.get(rank) for rank in range(case.world_size)]
     hosts = tuple(host for host in every if host is not None)
     return Job(world=case.world_size, hosts=hosts if len(hosts) == case.world_size else ())

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .left_out_data import hands_over
 from .needs import Need, established, used
 from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import POINT_TO_POINT, collective
@@ -29,7 +30,7 @@ Test = ast.If | ast.While | ast.IfExp
 def safe_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer | str:
     """The usual answer, if no rank is sent by it into code that needs what it has not; else one that is safe for all;
     else why there is none."""
-    usual = usual_answer(place, node, said)
+    usual = kept_out(place, node, said) or usual_answer(place, node, said)
     if isinstance(node, ast.While) and _works_off(place, node):
         return (
             f"{said} asks what is left on this rank. The first rank that is done would end the loop for all, with the "
@@ -92,6 +93,32 @@ def _false_way(place: PlaceToMend, node: Test) -> list[ast.AST]:
         return [*node.orelse, *place.rest()]
     way = leaves(node.body)
     return [*node.orelse, *(_left_out(place, way) if way in ("return", "continue", "break") else [])]
+
+
+def kept_out(place: PlaceToMend, node: Test, said: str) -> OneAnswer | None:
+    """The test keeps this rank's data out of what the ranks work out together: no patch puts in what it kept out."""
+    if not isinstance(node, ast.If) or node.orelse:
+        return None
+    way = leaves(node.body)
+    skips = way in ("return", "continue") and not _inside(place, node)
+    if skips and hands_over(place, node.test, _left_out(place, way)):
+        return OneAnswer(
+            "any",
+            "Leave it out on all ranks as soon as one has to",
+            f"A rank for which {said} is true keeps what it has out of the calls that the others make. All ranks now "
+            "leave them out as soon as one does (MAX of the ranks' answers): nothing that a rank keeps out comes in.",
+            "The others' part of that round is left out too.",
+        )
+    if not way and hands_over(place, node.test, node.body):
+        return OneAnswer(
+            "all",
+            "Take part only where all ranks can",
+            f"A rank for which {said} is false keeps what it has out of the calls that the others make. All ranks now "
+            "make them only where it is true on every one (MIN of the ranks' answers): nothing that a rank keeps out "
+            "comes in.",
+            "The others' part of that round is left out too.",
+        )
+    return None
 
 
 def usual_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer:

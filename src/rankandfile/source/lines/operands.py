@@ -1,0 +1,51 @@
+"""Of a test of several parts, `a or b`, which of them parted the ranks.
+
+In: the test, and why it can differ. Out: the same reason with all parts told that may have come out differently: only
+one, where each side's ranks are known to differ in it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.syntax import text
+from rankandfile.source.program.modules import Function, Program
+
+_LONGEST = 60
+
+
+def told_apart(
+    program: Program,
+    function: Function,
+    test: ast.AST,
+    reason: Reason,
+    ways: Callable[[ast.expr], tuple[frozenset[bool], frozenset[bool]]],
+) -> Reason:
+    """`ways`: which ways a part can come out on either side."""
+    parts = list(_parts(test))
+    if reason.level not in ("varying", "axes") or len(parts) < 2:
+        return reason
+    outcomes = [ways(part) for part in parts]
+    if any(len(one) == len(other) == 1 and one != other for one, other in outcomes):
+        return reason
+    # What comes out the same on both sides, whatever it is made of, parts nobody.
+    open_ = [part for part, sides in zip(parts, outcomes, strict=True) if len(sides[0] | sides[1]) > 1]
+    reasons = [(part, why(program, function, part)) for part in open_]
+    differ = [(part, found) for part, found in reasons if found.level != "uniform"]
+    mine = next((part for part, found in differ if found.source == reason.source), None)
+    # One source says it all, whichever part it is.
+    others = tuple(text(part, _LONGEST) for part, found in differ if found.source != reason.source)
+    return reason if mine is None or not others else replace(reason, of=text(mine, _LONGEST), or_of=others)
+
+
+def _parts(test: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _parts(value)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _parts(test.operand)
+    elif isinstance(test, ast.expr):
+        yield test
