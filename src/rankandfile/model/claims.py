@@ -140,12 +140,14 @@ class StandsAt(Base, kw_only=True):
 
 
 class TookBranch(Base, kw_only=True):
-    """It went this way at a condition: `shown_by` is a line behind it on which it was seen."""
+    """It went this way at a condition: `shown_by` is a line behind it on which it was seen, of the file `shown_in`."""
 
     file: str
     line: int
     truth: bool
     shown_by: int
+    shown_in: str | None = None
+    """None: the condition's own; another one, or a line further out, of who has left the function."""
 
     def __str__(self) -> str:
         return f"{self.who} found line {self.line} of {self.file} {'true' if self.truth else 'false'}"

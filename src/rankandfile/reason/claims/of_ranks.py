@@ -42,8 +42,9 @@ def _cited(raw: Raw, claim: StandsAt) -> bool:
 
 def took_branch(raw: Raw, claim: TookBranch) -> set[int]:
     """A line behind the condition is in a stack of the rank, or among those that its calls were made from."""
-    seen = set(seen_at(raw.case, claim.file, claim.shown_by)["rank"].to_list())
-    return set(ranks_of(claim)) & (seen | called_from(raw.case, claim.file, claim.shown_by))
+    file = claim.shown_in or claim.file
+    seen = set(seen_at(raw.case, file, claim.shown_by)["rank"].to_list())
+    return set(ranks_of(claim)) & (seen | called_from(raw.case, file, claim.shown_by))
 
 
 def ended(raw: Raw, claim: Ended) -> set[int]:

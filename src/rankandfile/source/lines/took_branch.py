@@ -12,8 +12,9 @@ from rankandfile.model.claims import TookBranch
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.dependence.syntax import spans
 
-from .call_paths import Stop
+from .call_paths import CallPath, Frame, Stop, first_unlike
 from .decision import Decision
+from .divergence import Side
 from .found_line import FoundLine
 
 _TRUE = {"taken", "true", "another round", "holds"}
@@ -28,10 +29,23 @@ def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
     ours, theirs = condition.here, condition.there
     if branching.normal == "end":
         ours, theirs = theirs, ours
-    for ranks, stop, outcome in (
-        (decision.culprit, branching.culprit, theirs),
-        (decision.normal, branching.normal, ours),
+    for ranks, stop, outcome, side in (
+        (decision.culprit, branching.culprit, theirs, parted.culprit),
+        (decision.normal, branching.normal, ours, parted.normal),
     ):
+        left = _left(parted.before, side, branching.depth) if stop == "end" and ranks else None
+        if left is not None:
+            yield (
+                outcome,
+                TookBranch(
+                    ranks=format_ranks(ranks),
+                    file=branching.frame.file,
+                    line=condition.line,
+                    truth=outcome in _TRUE,
+                    shown_by=left.line,
+                    shown_in=left.file,
+                ),
+            )
         if isinstance(stop, Stop) and ranks and _shows(decision, stop.line, outcome in _TRUE):
             yield (
                 outcome,
@@ -43,6 +57,14 @@ def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
                     shown_by=stop.line,
                 ),
             )
+
+
+def _left(before: CallPath, side: Side, depth: int) -> Frame | None:
+    """Where who has left the function went on: the line further out of its next call, another than it was at."""
+    parted = first_unlike(before, side.path)
+    if not before or parted is None or parted >= depth or side.path[parted][:2] != before[parted][:2]:
+        return None
+    return side.path[parted]
 
 
 def _shows(decision: Decision, line: int, truth: bool) -> bool:
