@@ -161,15 +161,15 @@ def test_answers_are_kept_and_held_against_others(raf: Raf, tmp_path: Path) -> N
     made = raf("lab", "export", tmp_path / "c", "--no-real", "--no-twins", "--only", "peers-other-op")
     assert made.status == 0, made.err
     done = raf("lab", "answers", tmp_path / "c", "-o", tmp_path / "one", "--jobs", "1")
-    assert done.status == 0 and "4 answers to 1 incidents" in done.out
+    assert done.status == 0 and "6 answers to 1 incidents" in done.out
     done = raf(
         "lab", "answers", tmp_path / "c", "-o", tmp_path / "two", "--against", tmp_path / "one", "--jobs", "1"
     )
-    assert done.status == 0 and "0 of 4 answers differ" in done.out
+    assert done.status == 0 and "0 of 6 answers differ" in done.out
     (tmp_path / "two" / "peers-other-op" / "raf.json").write_text('{"schema": "other"}')
     done = raf("lab", "answers", "-o", tmp_path / "two", "--against", tmp_path / "one", "--most", "9")
     assert done.status == 1
-    assert "schema: rankandfile.diagnosis/1 -> other" in done.out and "1 of 4 answers differ" in done.out
+    assert "schema: rankandfile.diagnosis/1 -> other" in done.out and "1 of 6 answers differ" in done.out
     assert raf("lab", "answers", "-o", tmp_path / "two", "--against", tmp_path / "none").status == 2
 
 

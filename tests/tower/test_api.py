@@ -29,9 +29,10 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 def test_a_job_is_listed_with_what_its_nodes_said_last(client: TestClient) -> None:
     assert client.get("/api/v1/jobs").json() == {"jobs": [], "more": False}
-    job = Ranks("llama", nodes=2, began=NOW - 60, title="train.py")
+    now = time.time()
+    job = Ranks("llama", nodes=2, began=now - 60, title="train.py")
     for node in (0, 1):
-        assert tell(client, job.report(node, NOW)).json() == {"job": "llama", "digests": 8, "findings": 0}
+        assert tell(client, job.report(node, now)).json() == {"job": "llama", "digests": 8, "findings": 0}
     (line,) = client.get("/api/v1/jobs").json()["jobs"]
     assert (line["job"], line["title"], line["stands"]) == ("llama", "train.py", "moves")
     assert (line["nodes"], line["ranks"], line["world"], line["step"]) == (2, 16, 16, 120)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -46,8 +47,10 @@ def plain_data(file: BinaryIO, size: int) -> Any:
     return (CheckedUnpickler if size <= SMALL else PlainUnpickler)(file).load()
 
 
-#: What a broken or hostile pickle can raise out of the C unpickler.
+#: What a broken or hostile pickle can raise out of either unpickler.
 BROKEN = (
+    struct.error,
+    AssertionError,
     pickle.UnpicklingError,
     EOFError,
     ValueError,

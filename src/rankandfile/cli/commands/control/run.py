@@ -14,6 +14,7 @@ from rankandfile.cli.commands.run import OnPlan
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.loading import Source
+from rankandfile.cli.output import may_be_folder
 
 ORDER = 10
 EXAMPLES = (
@@ -56,7 +57,12 @@ def run(
     plan: Annotated[OnPlan, Option("--plan", help="As of raf run.")] = OnPlan.off,
     out: Annotated[
         Path | None,
-        Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME, made when needed."),
+        Option(
+            "--out",
+            "-o",
+            callback=may_be_folder,
+            help="Folder for the case. Default: raf-case-TIME, made when needed.",
+        ),
     ] = None,
     src: Source = None,
     unicode: Unicode = True,
