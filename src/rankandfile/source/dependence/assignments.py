@@ -11,7 +11,7 @@ from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
-from rankandfile.source.registry.tables import sanitiser
+from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
 from .syntax import (
     EACH,
@@ -172,6 +172,10 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             if name is not None:
                 yield Definition(name, node, "agreed", call, (), call)
             return
+        filled, told = TABLE.fills.get(canonical(target.dotted), ((), ()))
+        if filled and (name := dotted(argument(call, *filled))) is not None:
+            read = [value for place in told if (value := argument(call, place)) is not None]
+            yield from (Definition(name, node, "mutate", value, (("item", None),), call) for value in read)
         if target.dotted in _PUTS and len(call.args) > 1 and (name := dotted(call.args[0])) is not None:
             yield Definition(name, node, "mutate", call.args[1], (("item", None),), call)
     elif isinstance(target, Function) and target is not function:
