@@ -115,6 +115,8 @@ class Wait(Struct):
     op: str | None = None
     by: Literal["device", "host"] = "device"
     evidence: list[str] = msgspec.field(default_factory=list)
+    unseen: bool = False
+    """Nothing tells whether those whom they wait for have come to the call: nobody heard of them."""
 
 
 class Alternative(Struct):

@@ -318,3 +318,25 @@ def test_what_ranks_fill_differently_is_not_uniform(tmp_path: Path, text: str) -
 @pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
 def test_the_same_keys_and_as_many_are_uniform(tmp_path: Path, text: str) -> None:
     assert level(tmp_path, text) == "uniform"
+
+
+RESUMED = """
+import os
+import torch.distributed.checkpoint as dcp
+
+def main(where):
+    state = {"rounds": 0}
+    folder = FOLDER
+    dcp.load(state, checkpoint_id=folder)
+    if state["rounds"] < 8:
+        dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"), [('max(os.listdir("/scratch/saved"))', "varying"), ('"/shared/saved"', "uniform")]
+)
+def test_what_a_checkpoint_fills_depends_on_where_it_is_read_from(
+    tmp_path: Path, folder: str, expected: str
+) -> None:
+    assert level(tmp_path, RESUMED.replace("FOLDER", folder)) == expected

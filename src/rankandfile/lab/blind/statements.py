@@ -44,7 +44,7 @@ def _of_wait(wait: Wait, parted: Divergence | None, log: CallLog) -> Iterator[St
                 f"rank {rank} waits in {wait.op} #{wait.seq} of {wait.group}",
                 any(_same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log)),
             )
-    if parted is None or parted.kind not in _NOT_CALLED:
+    if parted is None or parted.kind not in _NOT_CALLED or wait.unseen:
         return
     for rank in long_ranks(wait.waits_for):
         if (group := _group(wait.group, rank, log)) is not None:

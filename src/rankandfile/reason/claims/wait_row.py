@@ -27,4 +27,5 @@ class WaitRow:
             op=self.here.op,
             by=self.by,
             evidence=[*self.here.evidence, *(self.awaited.evidence if self.awaited else ())],
+            unseen=isinstance(self.awaited, Unseen),
         )

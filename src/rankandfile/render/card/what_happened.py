@@ -125,4 +125,5 @@ def _wait(sheet: Sheet, wait: Wait) -> str:
         return f"{who} {call}"
     if not waiting:
         return f"{who} for earlier calls of their own, {call}"
-    return f"{who} for {sheet.ranks(wait.waits_for)}, {call}"
+    perhaps = "perhaps " if wait.unseen else ""
+    return f"{who} {perhaps}for {sheet.ranks(wait.waits_for)}, {call}"
