@@ -81,10 +81,18 @@ def completed(facts: Facts, wait_end: WaitEnd, best: Finding, *rest: Finding) ->
 def _runner_up(best: Finding, rest: tuple[Finding, ...]) -> list[Alternative]:
     known = {alternative.cause for alternative in best.alternatives} | {best.cause, "undetermined"}
     return [
-        perhaps(other.cause, in_words(other.sentence), other.culprits, decided_by=other.contradicted_by)
+        perhaps(other.cause, _as_possible(other), other.culprits, decided_by=other.contradicted_by)
         for other in rest[:1]
         if other.cause not in known
     ]
+
+
+def _as_possible(other: Finding) -> str:
+    """What was found, too, and is not what is believed: no fact any more."""
+    words = in_words(other.sentence)
+    return (
+        f"It may be that {words if words[1:2].isupper() else words[:1].lower() + words[1:]}" if words else ""
+    )
 
 
 def _same(one: Finding, other: Finding) -> bool:
