@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from pathlib import Path
 
 from support.cli.raf_runs import Raf
@@ -24,3 +25,20 @@ def test_the_persons_word_stands_in_for_lost_times(raf: Raf, tmp_path: Path) -> 
     # Who asks has a hang; but that it is one is taken for true, and said: who would be to blame is a suspect.
     assert without["culprits"] == [] and [suspect["rank"] for suspect in without["suspects"]] == [0]
     assert "it hung" in without["assumed"]
+
+
+def test_the_persons_word_counts_where_the_dumps_came_too_early(raf: Raf, tmp_path: Path) -> None:
+    """Written a second after the last call, they prove no hang; who says that it hung is not told so once more."""
+    dumps = simulate("blocked-save", tmp_path / "incident") / "evidence" / "dumps"
+    made = max(
+        call["time_created_ns"]
+        for dump in dumps.iterdir()
+        for call in pickle.loads(dump.read_bytes())["entries"]
+    )
+    for dump in dumps.iterdir():
+        os.utime(dump, ns=(made + 10**9, made + 10**9))
+    without = json.loads(raf("diagnose", dumps, "--format", "json").out)["verdicts"][0]
+    said = json.loads(raf("diagnose", dumps, "--hung", "--format", "json").out)["verdicts"][0]
+    assert without["culprits"] == [] and "No hang is proved" in without["sentence"]
+    assert [one["rank"] for one in said["culprits"] or said["suspects"]] == [0]
+    assert "No hang is proved" not in said["sentence"]

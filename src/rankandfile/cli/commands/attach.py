@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from rankandfile.cli.console import Unicode, err, out, shows_symbols
+from rankandfile.cli.console import Unicode, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
 from rankandfile.cli.panels import LIVE
+from rankandfile.cli.watching import say
 
 if TYPE_CHECKING:
     from rankandfile.capture.watch.rings import Seen
@@ -68,17 +69,13 @@ def attach(
         unicode = shows_symbols(out, unicode)
         wishes = Wishes(output, src, unicode, min(out.width, 100), _show, on_look=_where)
         found = (
-            attach_to_servers(debug_server, wishes, _say)
+            attach_to_servers(debug_server, wishes, say)
             if debug_server
-            else attach_to(pids or (), wishes, _say)
+            else attach_to(pids or (), wishes, say)
         )
     except OSError as error:
         raise UserError(str(error) if debug_server else f"cannot write the case: {error}") from error
     raise Exit(UNDETERMINED if found is None else VERDICT if found else NO_HANG)
-
-
-def _say(message: str) -> None:
-    err.print(f"raf: {message}", soft_wrap=True)
 
 
 def _where(seen: Sequence[Seen], stacks: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankandfile.cli.errors import UserError
+from rankandfile.cli.extras import brought_by
 from rankandfile.cli.formats import in_tree
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.panels import DIAGNOSE
@@ -33,12 +34,8 @@ def explore(options: Options, paths: Paths) -> None:
 
     Needs Textual: pip install 'rankandfile[explore]'. Source is read from --src, or where one stands.
     """
-    try:
+    with brought_by("explore", "raf explore needs Textual", "textual"):
         from rankandfile.render.explore.app import Explorer
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "textual":
-            raise
-        raise UserError("raf explore needs Textual: pip install 'rankandfile[explore]'") from error
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError("raf explore needs a terminal; raf show and raf report work without one")
     Explorer(rows(paths, options)).run()

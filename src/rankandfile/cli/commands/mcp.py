@@ -13,8 +13,10 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError
+from rankandfile.cli.extras import brought_by
 from rankandfile.cli.loading import diagnosing
 from rankandfile.cli.progress import watching
+from rankandfile.cli.tokens import not_guessed
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.pipeline import Options
 
@@ -28,8 +30,6 @@ EXAMPLES = (
     "raf mcp --root incidents/ --root train/",
     "RAF_MCP_TOKEN=... raf mcp incident/ --http 127.0.0.1:8765",
 )
-
-_SHORTEST_TOKEN = 16
 
 
 @diagnosing
@@ -81,21 +81,17 @@ def mcp(
     Code, Codex, Cursor and VS Code. All tools only read, and only the case and its source. Needs the MCP SDK:
     pip install 'rankandfile[agent]'.
     """
-    try:
+    with brought_by("agent", "raf mcp needs the MCP SDK", "mcp", "mcp_types", "uvicorn"):
         from rankandfile.agent.mcp import http as over_http
         from rankandfile.agent.mcp.server import serve_stdio
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "uvicorn"):
-            raise
-        raise UserError("raf mcp needs the MCP SDK: pip install 'rankandfile[agent]'") from error
     cases = _cases(paths or [], options, root)
     if http is None:
         if sys.stdin.isatty():
             err.print("raf mcp speaks to a program: stop it with Ctrl-C, and let your agent start it.")
         serve_stdio(cases)
         return
-    if token is not None and len(token) < _SHORTEST_TOKEN:
-        raise UserError(f"a token of fewer than {_SHORTEST_TOKEN} characters can be guessed")
+    if token is not None:
+        not_guessed(token)
     try:
         place = over_http.listen(http)
     except over_http.CannotListen as error:

@@ -15,6 +15,7 @@ from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 from rankandfile.cli.panels import LIVE
+from rankandfile.cli.watching import OnPlan, Stall, say, show_card
 
 if TYPE_CHECKING:
     from rankandfile.capture.meet.where_to_meet import Meeting
@@ -49,24 +50,11 @@ class OnDesync(str, Enum):
     abort = "abort"
 
 
-class OnPlan(str, Enum):
-    off = "off"
-    enforce = "enforce"
-
-
 def run(
     command: Annotated[
         list[str], Argument(help="The launch command and its arguments.", metavar="-- COMMAND...")
     ],
-    stall: Annotated[
-        float | None,
-        Option(
-            "--stall",
-            min=0.5,
-            metavar="SECONDS",
-            help="Look why when nothing has moved for so long. Default: 10 s, or five times the longest pause so far.",
-        ),
-    ] = None,
+    stall: Stall = None,
     on_hang: Annotated[
         OnHang,
         Option(
@@ -158,11 +146,11 @@ def run(
     from rankandfile.capture.notify import Notices
     from rankandfile.capture.run import Options, run
 
-    investigations = Investigations(src, model, _say)
-    notices = Notices(notify, _say) if notify else None
+    investigations = Investigations(src, model, say)
+    notices = Notices(notify, say) if notify else None
     hooks = [investigations.start] * investigate + ([notices.hang] if notices else [])
     wishes = Wishes(
-        out, src, shows_symbols(err, unicode), min(err.width, 100), _show, hooks,
+        out, src, shows_symbols(err, unicode), min(err.width, 100), show_card, hooks,
         [notices.taken_back] if notices else [],
     )  # fmt: skip
     try:
@@ -180,7 +168,7 @@ def run(
                 metrics=metrics,
                 plan=plan.value,
             )
-            code = run(options, _say)
+            code = run(options, say)
     finally:
         investigations.finish()
         if notices is not None:
@@ -192,12 +180,3 @@ def _place(meet: str) -> Meeting:
     if meet == "store":
         return "store"
     return None if meet == "none" else Path(meet)
-
-
-def _say(message: str) -> None:
-    err.print(f"raf: {message}", soft_wrap=True)
-
-
-def _show(card: str) -> None:
-    err.file.write(card)
-    err.file.flush()

@@ -9,7 +9,9 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.extras import brought_by
 from rankandfile.cli.panels import LIVE
+from rankandfile.cli.tokens import not_guessed
 
 PANEL = LIVE
 ORDER = 40
@@ -18,8 +20,6 @@ EXAMPLES = (
     "raf tower 0.0.0.0:8770 --token-file token --allow-host tower.example.com",
     "raf tower --store postgresql://raf@db/raf --trust-header X-Forwarded-User",
 )
-
-_SHORTEST_TOKEN = 16
 
 
 def tower(
@@ -81,16 +81,12 @@ def tower(
     Jobs tell it: raf run --tower http://HOST:PORT -- torchrun train.py. It serves pages, a JSON API (/openapi.json),
     /metrics for Prometheus, and /healthz. Needs: pip install 'rankandfile[tower]'.
     """
-    try:
+    with brought_by("tower", "raf tower needs more", "prometheus_client", "starlette", "uvicorn"):
         from rankandfile.tower import serve
         from rankandfile.tower.door import elsewhere
         from rankandfile.tower.settings import MIB, Settings
         from rankandfile.tower.store.engine import StoreFull, StoreUnreachable
         from rankandfile.tower.store.store import engine_at
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("prometheus_client", "starlette", "uvicorn"):
-            raise
-        raise UserError("raf tower needs more: pip install 'rankandfile[tower]'") from error
     settings = Settings(
         token=_token(token_file),
         trust_header=trust_header,
@@ -106,15 +102,10 @@ def tower(
         if why_not is not None:
             raise UserError(why_not)
         place = serve.listen(host, port)
-        engine = engine_at(store, settings)
+        with brought_by("tower-postgres", "a store in Postgres needs psycopg", "psycopg"):
+            engine = engine_at(store, settings)
     except serve.CannotListen as error:
         raise UserError(f"{address}: {error}") from error
-    except ModuleNotFoundError as error:
-        if error.name != "psycopg":
-            raise
-        raise UserError(
-            "a store in Postgres needs psycopg: pip install 'rankandfile[tower-postgres]'"
-        ) from error
     except (StoreFull, StoreUnreachable) as error:
         raise UserError(f"--store {_without_password(store)}: {error}") from error
     err.print(f"tower    {place.url}", soft_wrap=True)
@@ -130,9 +121,7 @@ def _token(path: Path | None) -> str | None:
         return None
     with told_as(f"--token-file {path}"):
         token = path.read_text(encoding="utf-8", errors="replace").strip()
-    if len(token) < _SHORTEST_TOKEN:
-        raise UserError(f"a token of fewer than {_SHORTEST_TOKEN} characters can be guessed")
-    return token
+    return not_guessed(token)
 
 
 def _without_password(store: str) -> str:

@@ -41,7 +41,7 @@ def patience(facts: Facts, call: Pending) -> Patience:
         return Patience.OVER
     if waited >= late_after_ns(facts, call) and not _moved_meanwhile(facts, waited):
         return Patience.NEW_WORK if call.lacking and not _came_here_before(rows, facts) else Patience.LATE
-    if looked_ns(facts) is not None:
+    if looked_ns(facts) is not None and not facts.hung:
         return Patience.NOT_YET
     # Who is seen to move gives no reason to suppose it.
     supposed = facts.supposed_hung and not any(

@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from rankandfile.runtime.recorder.operators import Operator
-from rankandfile.runtime.recorder.stacks import DEPTH, MOST, inner
+from rankandfile.runtime.recorder.stacks import DEPTH, MOST, Walked, inner, walked
 from rankandfile.runtime.recorder.tables import digest, tensors
 
 #: Who waits for all others in it; in the rest a member may be waited for by one rank only, or by nobody.
@@ -54,22 +54,15 @@ class Ways:
     """Ways by their frames; each is described once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], Way] = {}
+        self._known: dict[Walked, Way] = {}
         self._kept: list[CodeType] = []
         self._lock = threading.Lock()
 
     def of(self, frame: FrameType | None) -> Way:
-        walked: list[int] = []
-        append = walked.append
-        at = frame
-        while at is not None:
-            append(id(at.f_code))
-            append(at.f_lasti)
-            at = at.f_back
-        key = tuple(walked)
+        key = walked(frame)
         return self._known.get(key) or self._learn(key, frame)
 
-    def _learn(self, key: tuple[int, ...], frame: FrameType | None) -> Way:
+    def _learn(self, key: Walked, frame: FrameType | None) -> Way:
         lines: list[tuple[str, int, str]] = []
         codes: list[CodeType] = []
         while frame is not None and len(lines) < DEPTH:

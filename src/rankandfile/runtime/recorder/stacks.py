@@ -28,6 +28,17 @@ NOTHING = (0, 0, 0)
 Walked = tuple[int, ...]
 
 
+def walked(frame: FrameType | None) -> Walked:
+    """The key of a stack, from this frame outwards."""
+    found: list[int] = []
+    append = found.append
+    while frame is not None:
+        append(id(frame.f_code))
+        append(frame.f_lasti)
+        frame = frame.f_back
+    return tuple(found)
+
+
 class Stacks:
     """Numbers for the stacks and frames of this process."""
 
@@ -42,14 +53,7 @@ class Stacks:
 
     def of(self, frame: FrameType | None) -> tuple[int, int, int]:
         """Numbers of the stack and of its call site, and a hash of the site that is the same on all ranks."""
-        walked: list[int] = []
-        append = walked.append
-        at = frame
-        while at is not None:
-            append(id(at.f_code))
-            append(at.f_lasti)
-            at = at.f_back
-        key = tuple(walked)
+        key = walked(frame)
         return self._known.get(key) or self._learn(key, frame)
 
     def of_trace(self, trace: TracebackType) -> tuple[int, int, int]:

@@ -33,8 +33,10 @@ def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
         (decision.culprit, branching.culprit, theirs, parted.culprit),
         (decision.normal, branching.normal, ours, parted.normal),
     ):
-        left = _left(parted.before, side, branching.depth) if stop == "end" and ranks else None
-        if left is not None:
+        left = _left(parted.before, side, branching.depth) if stop == "end" else None
+        behind = isinstance(stop, Stop) and _shows(decision, stop.line, outcome in _TRUE)
+        seen = stop if isinstance(stop, Stop) and behind else left
+        if ranks and seen is not None:
             yield (
                 outcome,
                 TookBranch(
@@ -42,19 +44,8 @@ def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
                     file=branching.frame.file,
                     line=condition.line,
                     truth=outcome in _TRUE,
-                    shown_by=left.line,
-                    shown_in=left.file,
-                ),
-            )
-        if isinstance(stop, Stop) and ranks and _shows(decision, stop.line, outcome in _TRUE):
-            yield (
-                outcome,
-                TookBranch(
-                    ranks=format_ranks(ranks),
-                    file=branching.frame.file,
-                    line=condition.line,
-                    truth=outcome in _TRUE,
-                    shown_by=stop.line,
+                    shown_by=seen.line,
+                    shown_in=left.file if left is not None else None,
                 ),
             )
 

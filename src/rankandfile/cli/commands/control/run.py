@@ -10,11 +10,11 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from rankandfile.cli.commands.run import OnPlan
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.loading import Source
 from rankandfile.cli.output import may_be_folder
+from rankandfile.cli.watching import OnPlan, Stall, say, show_card
 
 ORDER = 10
 EXAMPLES = (
@@ -45,15 +45,7 @@ def run(
         ),
     ] = Policy.stop,
     restarts: Annotated[int, Option("--restarts", min=1, help="How often restart does so.")] = 1,
-    stall: Annotated[
-        float | None,
-        Option(
-            "--stall",
-            min=0.5,
-            metavar="SECONDS",
-            help="Look why when nothing has moved for so long. Default: 10 s, or five times the longest pause so far.",
-        ),
-    ] = None,
+    stall: Stall = None,
     plan: Annotated[OnPlan, Option("--plan", help="As of raf run.")] = OnPlan.off,
     out: Annotated[
         Path | None,
@@ -82,13 +74,4 @@ def run(
         [sys.executable, *script], ranks, policy.value, restarts, stall, plan.value, out, src,
         shows_symbols(err, unicode), min(err.width, 100),
     )  # fmt: skip
-    raise Exit(controlled(options, _say, _show))
-
-
-def _say(message: str) -> None:
-    err.print(f"raf: {message}", soft_wrap=True)
-
-
-def _show(card: str) -> None:
-    err.file.write(card)
-    err.file.flush()
+    raise Exit(controlled(options, say, show_card))

@@ -37,7 +37,7 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             module = search.program.module(upon.file) if upon is not None else None
             if upon is None or module is None:
                 continue
-            function = next((f for f in reversed(module.functions) if _holds(f.node, upon.line)), None)
+            function = module.function_at(upon.line)
             if function is None:
                 continue
             file = place.path.rsplit("/", 1)[-1]
@@ -49,7 +49,3 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             at = SourcePlace(module.path, module, function, upon.line)
             return FoundLine(at, upon.line, text, reason, divergence, kind="anew", story=story)
     return None
-
-
-def _holds(node: ast.AST, line: int) -> bool:
-    return isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
