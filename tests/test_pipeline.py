@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rankandfile.evidence.files.elsewhere import how_to_copy
 from rankandfile.evidence.files.limits import Limits
@@ -33,8 +34,7 @@ OnStep = Callable[[str], None]
 """Is told each step of the reasoning, in one line."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What a person says beside the evidence itself."""
 
     sources: tuple[Path, ...] = ()
@@ -59,8 +59,7 @@ class Options:
     """What reading may cost; what is left out for it is in the notes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
+class Result(Struct, frozen=True, kw_only=True):
     """A diagnosis, and everything that it was drawn from."""
 
     case: Case

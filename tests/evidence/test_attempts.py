@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rankandfile.evidence.owners.attempts import Sorted, attempts
 from rankandfile.evidence.owners.dump_facts import Facts, duration

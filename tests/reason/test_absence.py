@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, Stop, case_of, loop
 
 from rankandfile.model.diagnosis import Verdict

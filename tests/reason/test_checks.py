@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason.witnesses import IN_LOADER, Witnesses, best, blamed
 
 import rankandfile

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, Stop, case_of
 from support.reason.transfers import SYNC, recv, send
 from support.selected import in_lab

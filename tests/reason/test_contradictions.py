@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
+from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, Stop, case_of, loop
 from support.reason.witnesses import IN_ALL_REDUCE, IN_LOADER, Witnesses
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
+from msgspec.structs import replace
 from support.reason import no_dumps
 from support.reason.absent_rank import absent
 from support.reason.building import SECOND

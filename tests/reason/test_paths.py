@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
+from msgspec.structs import replace
 from support.reason.building import WORLD, Call, Job, Step, case_of, loop
 from support.reason.loops import BACKWARD, BODY, LOSS, NORM, others, verdict_of
 from support.reason.witnesses import blamed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason.broke_off import broken_off
 from support.reason.building import Call, Job, Step, Stop, case_of
 from support.reason.no_dumps import all_gave_up

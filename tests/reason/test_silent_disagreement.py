@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, case_of
 
 from rankandfile.model.case import Case

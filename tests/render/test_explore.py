@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.render import hostile
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
@@ -217,7 +217,7 @@ def test_keys_are_explained_and_the_verdict_is_there_in_full(blocked: ExplorerRo
 
 def test_hostile_words_stay_words(skipped: ExplorerRows) -> None:
     nasty = pl.lit(hostile.NASTY.replace("\ud800", ""))
-    case = dataclasses.replace(
+    case = replace(
         skipped.case,
         frames=skipped.case.frames.with_columns(file=nasty, function=nasty),
         groups=skipped.case.groups.with_columns(desc=nasty),
@@ -230,21 +230,21 @@ def test_hostile_words_stay_words(skipped: ExplorerRows) -> None:
         await pilot.press("v", "escape", "down")
 
     calls = case.calls.filter(pl.col("record") < 12)
-    case = dataclasses.replace(case, calls=calls)
+    case = replace(case, calls=calls)
     play(ExplorerRows(case, hostile.diagnosis(), lambda path: hostile.NASTY, skipped.stands), script)
 
 
 def test_a_narrow_window_and_a_long_job(skipped: ExplorerRows) -> None:
     one = skipped.case.calls.filter(pl.col("rank") == 5).head(1)
     many = pl.concat([one] * 5000).with_columns(pl.int_range(5000, dtype=pl.Int64).alias("record"))
-    long = dataclasses.replace(skipped, case=dataclasses.replace(skipped.case, calls=many))
+    long = replace(skipped, case=replace(skipped.case, calls=many))
     assert len(long.calls(5)) <= MOST_CALLS
 
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         assert "--src" in text(app, "source-text"), "source that is not at hand is said to be"
         await pilot.press("tab", "d", "u")
 
-    play(dataclasses.replace(skipped, read_source=lambda path: None), script, size=(60, 20))
+    play(replace(skipped, read_source=lambda path: None), script, size=(60, 20))
 
 
 def test_without_textual_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ viewers.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet
+from msgspec.structs import replace
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as official
 from support.render import hostile
 from support.render.diagnosed import document
@@ -43,19 +43,19 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.fixture
 def nasty(skipped: Made) -> Made:
     words = pl.lit(hostile.NASTY.replace("\ud800", ""))
-    case = dataclasses.replace(
+    case = replace(
         skipped.case,
         frames=skipped.case.frames.with_columns(file=words, function=words),
         groups=skipped.case.groups.with_columns(desc=words),
     )
-    return dataclasses.replace(skipped, case=case)
+    return replace(skipped, case=case)
 
 
 @pytest.fixture
 def untimed(skipped: Made) -> Made:
     no = pl.lit(None, pl.Int64)
     calls = skipped.case.calls.with_columns(created_ns=no, started_ns=no, completed_ns=no)
-    return dataclasses.replace(skipped, case=dataclasses.replace(skipped.case, calls=calls))
+    return replace(skipped, case=replace(skipped.case, calls=calls))
 
 
 @pytest.fixture(params=["skipped", "pipeline", "nasty", "untimed"])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
 from rankandfile.model.claims import LeftOut

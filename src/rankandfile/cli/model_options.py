@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from msgspec import Struct
 from typer import Option
 
 CONVERSATION = "conversation.jsonl"
@@ -40,8 +40,7 @@ DryRun = Annotated[bool, Option("--dry-run", help="Send nothing: print exactly w
 Resume = Annotated[bool, Option("--resume", help=f"Go on with the conversation that {CONVERSATION} keeps.")]
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     steps: int
     tokens: int
     cost: float | None

@@ -18,9 +18,10 @@ Folders are relative to the file. What the command line says comes before it.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from .errors import UserError, told_as
 
@@ -30,8 +31,7 @@ _LISTS = ("src", "dumps", "collectives")
 _LINT_LISTS = ("select", "ignore", "collectives", "uniform")
 
 
-@dataclass(frozen=True, kw_only=True)
-class LintSettings:
+class LintSettings(Struct, frozen=True, kw_only=True):
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     collectives: tuple[str, ...] = ()
@@ -39,8 +39,7 @@ class LintSettings:
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     src: tuple[Path, ...] = ()
     dumps: tuple[Path, ...] = ()
     torch: str | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from rankandfile.model.settings import Costs, Finding, Place, Setting, Settings, Severity
 
@@ -24,8 +25,7 @@ KILL_GRACE_S = 30.0
 """Slurm's KillWait, Kubernetes' terminationGracePeriodSeconds and torchrun's patience, where nobody sets them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What the person says beyond the files."""
 
     calls_per_step: int | None = None
@@ -34,8 +34,7 @@ class Options:
     grace_s: float | None = None
 
 
-@dataclass(frozen=True)
-class JobSetup:
+class JobSetup(Struct, frozen=True, dict=True):
     settings: Settings
     release: Release | None
     options: Options

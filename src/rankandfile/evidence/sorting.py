@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rankandfile.evidence.exits import table as exits
 from rankandfile.evidence.exits.ends import End
@@ -26,8 +28,7 @@ from .owners.known_processes import known_processes
 from .owners.owner_by_path import whose
 
 
-@dataclass
-class FileContents:
+class FileContents(Struct):
     """What the files held, each kind in the files' order."""
 
     dumps: list[Part] = field(default_factory=list)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
 import polars as pl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .ledger import Evidence, Note
 from .ranks import format_ranks
@@ -24,8 +25,7 @@ def _table(name: str) -> Any:
     return field(default_factory=lambda: empty(name))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True, dict=True):
     """The tables of `rankandfile.model.tables`, and the notes on what could not be read."""
 
     calls: pl.DataFrame = _table("calls")

@@ -8,9 +8,10 @@ and when the first of them is asked for; what else they hold is `rankandfile.rea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+
+from msgspec import Struct
 
 from rankandfile import listing
 
@@ -37,8 +38,7 @@ _FOLDER = "rankandfile.reason.causes"
 _LAST = 1 << 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cause:
+class Cause(Struct, frozen=True, kw_only=True):
     word: str
     """What `--format json` has in `cause`; the name of the file."""
     family: Family

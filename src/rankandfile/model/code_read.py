@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, kw_only=True)
-class CodeRead:
+class CodeRead(Struct, frozen=True, kw_only=True):
     lines: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """The text of a line, by the file as the process saw it and its number: for a call into C leaves no frame."""
     loops: Mapping[tuple[str, int], int] = field(default_factory=dict)

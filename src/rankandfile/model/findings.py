@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from .diagnosis import Excerpt, Location
 from .ledger import Note
 from .sentence import Sentence
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamedByCode:
+class NamedByCode(Struct, frozen=True, kw_only=True):
     """Whom the code names where the evidence names nobody: `rank == 2` gives one rank another root."""
 
     ranks: tuple[int, ...]
@@ -21,8 +20,7 @@ class NamedByCode:
     """What they did, where the evidence has two causes open for two sides; None: the verdict's stays."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceFinding:
+class SourceFinding(Struct, frozen=True, kw_only=True):
     """What the source says of one verdict: the line, whom it names, and the cause that it shows."""
 
     location: Location
@@ -34,8 +32,7 @@ class SourceFinding:
     """What evidence and code agree on as the cause, each more exact than the one before; none: the verdict's stays."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceFindings:
+class SourceFindings(Struct, frozen=True, kw_only=True):
     """What the source says of a diagnosis."""
 
     of_verdicts: tuple[SourceFinding | None, ...]

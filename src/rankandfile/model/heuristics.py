@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import wraps
 from typing import ParamSpec, TypeVar
+
+from msgspec import Struct
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,8 +24,7 @@ _off: ContextVar[frozenset[str]] = ContextVar("_off", default=frozenset())
 _spoke: ContextVar[set[str] | None] = ContextVar("_spoke", default=None)
 
 
-@dataclass(frozen=True)
-class Heuristic:
+class Heuristic(Struct, frozen=True):
     name: str
     meaning: str
     """In one line, as the table of `raf lab ablate` shows it."""

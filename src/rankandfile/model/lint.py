@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from .ledger import Note
 
@@ -12,8 +13,7 @@ Severity: TypeAlias = Literal["error", "warning", "hint"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Told:
+class Told(Struct, frozen=True, kw_only=True):
     """One step of a finding's story."""
 
     file: str
@@ -21,8 +21,7 @@ class Told:
     words: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Flagged:
+class Flagged(Struct, frozen=True, kw_only=True):
     """One place where ranks can part."""
 
     rule: str
@@ -43,8 +42,7 @@ class Flagged:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LintReport:
+class LintReport(Struct, frozen=True, kw_only=True):
     flagged: tuple[Flagged, ...]
     files: int
     lines: int

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from .claims import Claim
 
 
-@dataclass(frozen=True, kw_only=True)
-class Clause:
+class Clause(Struct, frozen=True, kw_only=True):
     claims: tuple[Claim, ...]
     words: Callable[[Sequence[Claim]], str]
     """Of those claims that hold, each of the ranks for which it does: at least one."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import SURE, Confidence, Diagnosis, Verdict
 from rankandfile.model.ranks import parse_ranks
@@ -28,8 +29,7 @@ _UNCOUNTED = "and whether {} came to it cannot be told: the rings have lost what
 Role = Literal["culprit", "victim", "bystander", "unseen"]
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     rank: int
     role: Role
     lines: tuple[str, ...]

@@ -6,7 +6,7 @@ calls -> ranks -> waits -> divergences. Nothing is changed later.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec.structs import asdict
 
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import NO_CODE, CodeRead
@@ -25,8 +25,7 @@ __all__ = ["MOST_WAIT_ENDS", "CallFacts", "Facts", "OnStep", "RankFacts", "WaitF
 MOST_WAIT_ENDS = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Facts(WaitFacts):
+class Facts(WaitFacts, frozen=True, kw_only=True):
     divergences: dict[WaitEnd, DivergencePoint | None]
     """Per end of a wait that a verdict may be made for: where its ranks took different paths."""
     steps: tuple[str, ...]
@@ -51,4 +50,4 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False, code: 
 
     waits = wait_facts(rank_facts(call_facts(case, read_accounts(case), step), code), step)
     divergences = {end: divergence_of(waits, end) for end in waits.wait_ends[:MOST_WAIT_ENDS]}
-    return Facts(**vars(waits), divergences=divergences, steps=tuple(steps), hung=hung)
+    return Facts(**asdict(waits), divergences=divergences, steps=tuple(steps), hung=hung)

@@ -25,9 +25,11 @@ line of the rank's log, goes before 80: behind 90, it would be heard only where 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile import listing
 
@@ -55,8 +57,7 @@ _FOLDERS = (
 Kind = TypeVar("Kind", "Finder", "Teller")
 
 
-@dataclass(frozen=True)
-class Finder:
+class Finder(Struct, frozen=True):
     look: Look
     precedence: int
     of: Question
@@ -68,8 +69,7 @@ class Finder:
         return replace(found, explains=len(wait_end.victims))
 
 
-@dataclass(frozen=True)
-class Teller:
+class Teller(Struct, frozen=True):
     tell: Tell
     precedence: int
     """Who is asked first is believed first: a killed process may have raised something before, not the other way."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
@@ -30,8 +30,7 @@ _STEP_NS = 1_000_000
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(Struct, frozen=True):
     at_ns: int
     name: str
     says: str
@@ -39,8 +38,7 @@ class Moment:
     """None: of the whole job."""
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     slices: pl.DataFrame
     """rank, group, group_label, unfinished, start_ns, end_ns (null: none), name, state, flow (null: none), and what
     a click should tell: op, seq, sizes, place, evidence. In order of rank, group and time."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Standing, Verdict, Wait
 from rankandfile.model.ledger import Evidence
@@ -18,8 +19,7 @@ MAX_RANKS = 48
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 
 
-@dataclass(frozen=True)
-class Signs:
+class Signs(Struct, frozen=True):
     """The few symbols of the terminal, with words for those without them."""
 
     then: str = "▸"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason import absent_rank, broke_off
 from support.reason.building import WORLD, Job, case_of
 from support.reason.witnesses import Witnesses, at, best, blamed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.lab.flight_writer_types import Dump, Entry, GroupStatus, Kind
 from rankandfile.model.case import Case

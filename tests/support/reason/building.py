@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import polars as pl
+from msgspec import structs
 
 from rankandfile.model.case import Case
 from rankandfile.model.tables import schema
@@ -296,4 +297,4 @@ def renumbered(job: Job, to: dict[int, int]) -> Job:
 
 def hidden(case: Case) -> Case:
     """As gloo leaves a job that also sends and receives: its transfers only show in the count of all operations."""
-    return replace(case, calls=case.calls.with_columns(op_id=pl.col("seq") * 3))
+    return structs.replace(case, calls=case.calls.with_columns(op_id=pl.col("seq") * 3))

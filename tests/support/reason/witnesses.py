@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict

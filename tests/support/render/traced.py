@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.evidence.load import load
 from rankandfile.lab.sim.run import simulate
@@ -16,8 +16,7 @@ from rankandfile.reason import conclude, gather
 from rankandfile.render.timeline import Timeline, timeline
 
 
-@dataclasses.dataclass
-class Made:
+class Made(Struct):
     case: Case
     diagnosis: Diagnosis
     slots: pl.DataFrame

@@ -130,7 +130,7 @@ def _page(word: str) -> str:
 
 def _without(report: LintReport, baseline: Path) -> LintReport:
     """What the baseline does not list; a baseline that is not there is made of everything."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     if not baseline.exists():
         may_be_written(baseline)

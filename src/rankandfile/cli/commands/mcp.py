@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec.structs import replace
 from typer import Argument, Option
 
 from rankandfile.cli.console import err

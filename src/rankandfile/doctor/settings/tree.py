@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 MOST_YAML = 1 << 19
 """Manifests are kilobytes; the reader of YAML is slow, and documents may be made to be slower."""
@@ -16,8 +17,7 @@ class NoTree(Exception):
     """The file is not what it looks like; the text says why."""
 
 
-@dataclass(slots=True, eq=False)
-class Node:
+class Node(Struct, eq=False):
     content: dict[str, Node] | list[Node] | str | None
     line: int | None
 

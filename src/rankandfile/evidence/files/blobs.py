@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _DIGITS = re.compile(r"([0-9]+)")
 _NAME = 1024
 """Longest name that is shown: names in archives can be megabytes long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(Struct, frozen=True):
     source: str
     """What a person calls it: the path as given, with ``!/`` between an archive and its member."""
     path: Path

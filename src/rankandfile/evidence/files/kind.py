@@ -6,10 +6,11 @@ Each is one module of `files/kinds`, which calls it `KIND`; a module that is put
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.json_outline import outline
@@ -18,8 +19,7 @@ from rankandfile.evidence.files.json_outline import outline
 HEAD = 4096
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(Struct, frozen=True, dict=True):
     """The first `HEAD` bytes of a file (all of it, if it is smaller), and its name."""
 
     data: bytes
@@ -62,8 +62,7 @@ class Sign(NamedTuple):
     holds: Callable[[Head], bool]
 
 
-@dataclass(frozen=True)
-class FileKind:
+class FileKind(Struct, frozen=True):
     name: str
     signs: tuple[Sign, ...]
     decode: Callable[[Path, str], Decoded] | None = None

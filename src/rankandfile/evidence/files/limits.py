@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct, field
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -30,8 +31,7 @@ def _share_of_memory() -> int:
     return max(min(known, default=0) // _SHARE, _LEAST)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """Bounds for one loading. Reaching one is a note, never an error."""
 
     seconds: float = 3600.0

@@ -10,8 +10,9 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from rankandfile.evidence.flight.table_rows import Called, Collective
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 Sizes = list[list[int]]
 _Row = dict[str, str]
@@ -30,8 +32,7 @@ _VALUES = {
 _MAX_RANKS = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Collective:
+class Collective(Struct, frozen=True):
     id: int
     group: str
     desc: str
@@ -49,8 +50,7 @@ class Collective:
     """Ranks that asked for something else, and what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     id: int
     collective_id: int | None
     group: str

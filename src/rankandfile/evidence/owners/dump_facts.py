@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 _YEAR_2000 = 946_684_800 * 10**9
 _YEAR_2100 = 4_102_444_800 * 10**9
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     source: str
     rank: int | None
     host: str | None = None

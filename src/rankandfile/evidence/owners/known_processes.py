@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from rankandfile.evidence.text.told_processes import Told
 
 
-@dataclass(frozen=True)
-class KnownProcesses:
+class KnownProcesses(Struct, frozen=True, dict=True):
     ranks: Mapping[tuple[str, int], int] = field(default_factory=dict)
     """By host and process id. A host that nothing tells is empty."""
 

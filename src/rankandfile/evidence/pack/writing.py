@@ -7,11 +7,11 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.members import inside, is_junk
@@ -54,7 +54,7 @@ def _plain(case: Case) -> Case:
         name: table.with_columns(pl.col(pl.Categorical).cast(pl.String)) if table.width else table
         for name, table in case.tables().items()
     }
-    return replace(case, **tables)  # type: ignore[arg-type]
+    return replace(case, **tables)
 
 
 def _add(zipped: zipfile.ZipFile, file: Path, name: str) -> None:

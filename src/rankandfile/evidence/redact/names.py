@@ -9,7 +9,8 @@ import contextlib
 import getpass
 import re
 import socket
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rankandfile.model.known.packages import PACKAGES
 
@@ -18,8 +19,7 @@ from . import cloud_patterns, patterns, public
 _ORDINARY = re.compile(r"[\d.]*$")
 
 
-@dataclass
-class Names:
+class Names(Struct):
     hosts: set[str] = field(default_factory=set)
     users: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)

@@ -10,9 +10,10 @@ import builtins
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.model.known.packages import PACKAGES
@@ -29,8 +30,7 @@ _WITH_NAMES = ("lab", "redact")
 _AROUND = 30
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unknown:
+class Unknown(Struct, frozen=True, kw_only=True):
     word: str
     places: int
     """In how many distinct texts."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.ledger import Note
@@ -54,7 +54,7 @@ def redact(case: Case, names: Names | None = None) -> tuple[Case, Pseudonyms]:
         Note(file=redactor.path(note.file), where=redactor.text(note.where), what=redactor.text(note.what))
         for note in case.notes
     )
-    return replace(case, **tables, notes=notes), pseudonyms  # type: ignore[arg-type]
+    return replace(case, **tables, notes=notes), pseudonyms
 
 
 def learn(case: Case, names: Names) -> None:

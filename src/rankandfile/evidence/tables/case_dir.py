@@ -5,11 +5,11 @@ DuckDB, pandas and Polars read the tables as they are; ``docs/tables.md`` descri
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.evidence.reading import NotACase
 from rankandfile.evidence.tables.references import broken_reference
@@ -51,7 +51,7 @@ def read(directory: Path) -> Case:
         raise NotACase(f"{directory}: not a readable case directory: {why:.200}") from error
     if wrong := broken_reference(tables):
         raise NotACase(f"{directory}: not a readable case directory: {wrong}")
-    return replace(Case(notes=tuple(manifest.notes), world_size=manifest.world_size), **tables)  # type: ignore[arg-type]
+    return replace(Case(notes=tuple(manifest.notes), world_size=manifest.world_size), **tables)
 
 
 def _table(directory: Path, name: str) -> pl.DataFrame:

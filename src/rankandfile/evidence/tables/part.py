@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from rankandfile.evidence.owners.dump_facts import Facts
 from rankandfile.evidence.raw import INTEGERS, NULL, Kind, RawDump, Repeats, unpack_repeats
@@ -15,8 +15,7 @@ from rankandfile.evidence.raw import INTEGERS, NULL, Kind, RawDump, Repeats, unp
 Integers = npt.NDArray[np.integer[Any]]
 
 
-@dataclass
-class Part:
+class Part(Struct):
     raw: RawDump
     source: str
     written_ns: int = 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from rankandfile.evidence.text.stamps import Stamp
 
 
-@dataclass(slots=True)
-class BareLine:
+class BareLine(Struct):
     """A line's own text, and what its prefixes said. The innermost prefix wins: it is the writer's own."""
 
     body: str = ""

@@ -7,11 +7,11 @@ no other (torch's own words: "we burn a seq"); `slot` is the number with those t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import polars as pl
+from msgspec import Struct, field
 
 from rankandfile.model.case import Case
 
@@ -31,8 +31,7 @@ _PROGRAM_ORDER = ("rank", "record")
 _BATCH_KEY = ["dump", "group", "is_p2p", "seq", "p2p_seq"]
 
 
-@dataclass(frozen=True)
-class CallTable:
+class CallTable(Struct, frozen=True, dict=True):
     calls: pl.DataFrame
     """rank, group, slot, seq, kind, terms, token, open, state, root, record, dump, created_ns, path, ..."""
     terms: list[Terms]

@@ -7,9 +7,8 @@ call in them, and of the clocks that allow that, the latest is taken, under whic
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import heuristic

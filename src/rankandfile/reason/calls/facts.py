@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.reason.ranks.from_logs.accounts import Accounts
@@ -25,8 +25,7 @@ from .whole_programs.compared import Programs
 OnStep = Callable[[str], None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallFacts:
+class CallFacts(Struct, frozen=True, kw_only=True):
     case: Case
     accounts: Accounts
     """What logs and exit lists say of each rank."""

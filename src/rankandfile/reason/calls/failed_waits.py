@@ -10,9 +10,8 @@ later. So its dump must have been written well after the call.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.reason.ranks.dump_times import written_ns

@@ -8,15 +8,15 @@ if one group of a family is short of members and the ranks left over fill it, th
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 
 from .mesh_members import mesh_members
 
 
-@dataclass(frozen=True)
-class Membership:
+class Membership(Struct, frozen=True):
     members: dict[int, list[int]]
     completed: dict[int, tuple[int, ...]]
     """Groups whose members follow from the mesh or the family they are in, and the ranks that this put in."""

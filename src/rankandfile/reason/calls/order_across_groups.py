@@ -10,24 +10,22 @@ data-parallel ones, ranks 6 and 7 the other way round: `votes` are (6, 2), and 6
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
+from msgspec import Struct
 
 from .call_table import CallTable
 
 
-@dataclass(frozen=True)
-class PlaceInOrder:
+class PlaceInOrder(Struct, frozen=True):
     """A collective, by group and slot."""
 
     group: int
     slot: int
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(Struct, frozen=True, dict=True):
     call_table: CallTable
     families: dict[int, int]
 

@@ -8,11 +8,11 @@ the pair stays ambiguous, and nothing is concluded from it.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 
@@ -26,8 +26,7 @@ from .call_table import (
 Array = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(Struct, frozen=True):
     """An unfinished send or receive at the head of its queue, and whether its other half was issued."""
 
     rank: int
@@ -46,8 +45,7 @@ class Transfer:
     peer_part: int | None
 
 
-@dataclass(frozen=True)
-class Pairing:
+class Pairing(Struct, frozen=True):
     heads: tuple[Transfer, ...]
     ambiguous: tuple[tuple[int, int, int], ...]
     """(group, source, destination) that cannot be paired."""

@@ -5,17 +5,15 @@ gloo records neither, and NCCL records no roots. Of several snapshots the last o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.snapshots import stack_id
 
 _RECEIVES = ("recv", "irecv")
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What one function of torch.distributed was asked for. Ranks are global ones, unless they are called positions."""
 
     op: str = ""

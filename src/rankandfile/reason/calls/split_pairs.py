@@ -10,10 +10,10 @@ other just before how much they would send, the receiver's number is the sender'
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -33,8 +33,7 @@ class Pair(NamedTuple):
     expected: int
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """Pairs that disagree, on the way on which they did first."""
 
     pairs: tuple[Pair, ...]

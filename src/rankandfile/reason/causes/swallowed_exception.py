@@ -6,7 +6,7 @@ else is known to have happened to it, and its process did not end.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rankandfile.model.advice import FIRST_LOGGER, FLAG, OUT_OF_STEP
 from rankandfile.model.causes import Cause

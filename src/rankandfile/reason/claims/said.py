@@ -6,10 +6,11 @@ the confidence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.model.claims import Base, Claim, ranks_of
 from rankandfile.model.diagnosis import Cohort, Divergence
@@ -30,8 +31,7 @@ Kind = TypeVar("Kind", bound=Base)
 _NOT_SHOWN = "What was concluded of this wait does not hold against the records, and is not said."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Said:
+class Said(Struct, frozen=True, kw_only=True):
     finding: Finding
     """Without what did not hold."""
     sentence: str

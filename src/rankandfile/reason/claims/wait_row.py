@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rankandfile.model.claims import InCall, Joined, NeverIssued, Unseen
 from rankandfile.model.diagnosis import Wait
@@ -11,8 +12,7 @@ from rankandfile.model.diagnosis import Wait
 Awaited = NeverIssued | Joined | Unseen
 
 
-@dataclass(frozen=True, kw_only=True)
-class WaitRow:
+class WaitRow(Struct, frozen=True, kw_only=True):
     here: InCall
     awaited: Awaited | None = None
     """None: everybody has come, and asked for different things, or the call does not end."""

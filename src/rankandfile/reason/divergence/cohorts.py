@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.reason.calls.call_table import CallTable
 
 from .alignment import Tokens
 
 
-@dataclass(frozen=True)
-class Track:
+class Track(Struct, frozen=True):
     """The kept calls of a cohort on one group, one per slot, from `first` on."""
 
     ranks: tuple[int, ...]

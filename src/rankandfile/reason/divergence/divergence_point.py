@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
@@ -14,8 +13,7 @@ from .code_paths import Relation, diverging_lines
 from .track_difference import Kind
 
 
-@dataclass(frozen=True)
-class DivergencePoint:
+class DivergencePoint(Struct, frozen=True):
     kind: Kind
     group: int
     slot: int | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts

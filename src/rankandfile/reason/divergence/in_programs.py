@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.whole_programs.one_program import ProgramDivergence as ProgramDivergence

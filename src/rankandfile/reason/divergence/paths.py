@@ -15,7 +15,7 @@ differs from the normal one. With letters for calls:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.call_table import CallTable
@@ -29,8 +29,7 @@ _MOST_PATHS = 24
 """Cohorts beyond this are compared with the largest path only: the answer is in the big ones."""
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(Struct, frozen=True):
     ranks: tuple[int, ...]
     track: Track
     """The longest track of those on this path."""
@@ -38,8 +37,7 @@ class Path:
     """From the normal path; None for the normal one."""
 
 
-@dataclass(frozen=True)
-class GroupPaths:
+class GroupPaths(Struct, frozen=True):
     group: int
     paths: tuple[Path, ...]
     """The normal path first."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.reason.calls.rounds import predict
 from rankandfile.reason.waits.facts import WaitFacts

@@ -7,8 +7,9 @@ ranks left: every teller in the files of the causes is asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import ORDER_OF_CONFIDENCE, Alternative

@@ -8,7 +8,8 @@ group of their own before.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.heuristics import heuristic
@@ -27,8 +28,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 _MAKES = re.compile(r"new_group|new_subgroups|split_group|_new_process_group|init_device_mesh")
 
 
-@dataclass(frozen=True)
-class _Doubt:
+class _Doubt(Struct, frozen=True):
     """Why a rank without calls may be making a group: what the others did in one that it may not know."""
 
     words: str

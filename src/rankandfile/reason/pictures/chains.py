@@ -8,9 +8,9 @@ call that everyone has joined.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.reason.facts import Facts
@@ -19,8 +19,7 @@ from rankandfile.reason.waits.graph import Pending
 from .roles import Roles
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """A call, and of those who wait in it and whom it lacks only those on a shortest way."""
 
     call: int

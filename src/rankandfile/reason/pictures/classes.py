@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MOST_ROUNDS = 8
 
 
-@dataclass(frozen=True)
-class Classes:
+class Classes(Struct, frozen=True):
     of_rank: dict[int, int]
     ranks: dict[int, list[int]]
     """Class -> its ranks; those that nobody else is like and that matter first."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from rankandfile.model.pictures import Role
 
@@ -23,16 +22,14 @@ MOST_ROWS = 1024
 _NEAR = 48
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(Struct, frozen=True):
     first: int
     columns: int
     earlier: int
     later: int
 
 
-@dataclass(frozen=True)
-class GridRow:
+class GridRow(Struct, frozen=True):
     ranks: tuple[int, ...]
     role: Role
     cells: Cells

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Alternative, Confidence, Location
 from rankandfile.reason.facts import Facts
@@ -10,8 +10,7 @@ from rankandfile.reason.facts import Facts
 from .activity import CodePlace
 
 
-@dataclass(frozen=True, kw_only=True)
-class Story:
+class Story(Struct, frozen=True, kw_only=True):
     cause: str
     confidence: Confidence
     doing: str
@@ -25,8 +24,7 @@ class Story:
     """It rests on what is not there: no stack, no line."""
 
 
-@dataclass(frozen=True)
-class AskedRank:
+class AskedRank(Struct, frozen=True):
     """The rank that is asked about, and what the calls say of it."""
 
     rank: int

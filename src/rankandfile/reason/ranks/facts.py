@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec.structs import asdict
 
 from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.reason.calls.facts import CallFacts
@@ -14,8 +13,7 @@ from .from_logs.watchdog_counters import stand_in
 from .host import Stand, stands
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankFacts(CallFacts):
+class RankFacts(CallFacts, frozen=True, kw_only=True):
     standing: pl.DataFrame
     """Per group and member, also those without calls: what is known of them."""
     hosts: dict[int, Stand]
@@ -27,4 +25,6 @@ class RankFacts(CallFacts):
 def rank_facts(calls: CallFacts, code: CodeRead = NO_CODE) -> RankFacts:
     hosts = stands(calls.case, code)
     told = stand_in(calls.standing_by_calls, calls.accounts, calls.case, calls.call_table, calls.membership)
-    return RankFacts(**vars(calls), standing=without_unasked(calls.case, told, hosts), hosts=hosts, code=code)
+    return RankFacts(
+        **asdict(calls), standing=without_unasked(calls.case, told, hosts), hosts=hosts, code=code
+    )

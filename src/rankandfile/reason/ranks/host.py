@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import NO_CODE, CodeRead
@@ -21,8 +22,7 @@ from .threads import last_of_each_rank, telling
 _DATED_NS = 946_684_800_000_000_000
 
 
-@dataclass(frozen=True)
-class Stand:
+class Stand(Struct, frozen=True):
     """What the thread that matters of one rank was doing when someone looked last."""
 
     rank: int

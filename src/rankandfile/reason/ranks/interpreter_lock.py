@@ -6,9 +6,8 @@ it; and whoever does not answer a request that needs the lock may want for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.model.snapshots import stack_id
@@ -18,8 +17,7 @@ from .activity import CodePlace, is_native, short_function
 _MOST = 64
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(Struct, frozen=True):
     function: str | None
     """Native code that holds the lock; None: nobody saw, and the rank did not answer."""
     evidence: tuple[str, ...]

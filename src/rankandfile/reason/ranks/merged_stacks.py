@@ -6,10 +6,10 @@ Ranks are hashed into cohorts of equal stacks first: 16k ranks that hang in thre
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import polars as pl
+from msgspec import Struct, field
 
 from rankandfile.model.ranks import format_ranks
 
@@ -41,8 +41,7 @@ class StackCohort(NamedTuple):
         return f"{format_ranks(self.ranks)} {self.words}"
 
 
-@dataclass
-class Node:
+class Node(Struct):
     """A frame, and who is in it."""
 
     place: CodePlace

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
@@ -59,8 +59,7 @@ _FEWEST = 2
 _SAID = {"gil_not_acquired": "gil", "dump_late": "late", "dump_written": "written", "dump_started": "started"}
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(Struct, frozen=True):
     why: Why
     words: str
     evidence: tuple[str, ...] = ()

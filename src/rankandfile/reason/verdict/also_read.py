@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.events import event_id
 from rankandfile.model.sentence import in_words, told

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import ORDER_OF_CONFIDENCE, Alternative, Divergence
 from rankandfile.model.sentence import in_words, told

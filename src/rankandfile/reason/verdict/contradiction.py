@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rankandfile.reason.words import ranks_words
 
 
-@dataclass(frozen=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     ranks: tuple[int, ...]
     what: str
     evidence: tuple[str, ...]

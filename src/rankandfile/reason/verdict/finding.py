@@ -5,8 +5,9 @@ Every source of a verdict adds its own; which of them is believed is the table o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from rankandfile.model.claims import Claim
 from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Location, Missing
@@ -14,8 +15,7 @@ from rankandfile.model.sentence import Sentence
 from rankandfile.reason.claims.wait_row import WaitRow
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     cause: str
     confidence: Confidence
     sentence: Sentence

@@ -9,15 +9,15 @@ answer. Which rank it was, the line may leave open; then its host, process or de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from string import Formatter
 from typing import Any
+
+from msgspec import Struct
 
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Meaning:
+class Meaning(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...]
     cause: str
     words: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Missing

@@ -7,8 +7,9 @@ This is the only place that makes a verdict. What the source code adds comes sec
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Culprit, Verdict

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec.structs import asdict
 
 from rankandfile.reason.calls.facts import OnStep
 from rankandfile.reason.calls.lost_history import lost_words
@@ -21,8 +20,7 @@ from .seen_waiting import seen_waiting
 from .unrecorded_waits import unseen
 
 
-@dataclass(frozen=True, kw_only=True)
-class WaitFacts(RankFacts):
+class WaitFacts(RankFacts, frozen=True, kw_only=True):
     waits: Waits
     wait_ends: tuple[WaitEnd, ...]
     """What the waits end in, those that need no guessing first."""
@@ -64,7 +62,7 @@ def wait_facts(ranks: RankFacts, step: OnStep) -> WaitFacts:
     for one in against:
         step(f"Contradiction: {one}")
     return WaitFacts(
-        **vars(ranks),
+        **asdict(ranks),
         waits=waits,
         wait_ends=wait_ends,
         paths_of_groups=paths_of_groups,

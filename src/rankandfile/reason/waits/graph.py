@@ -18,18 +18,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.reason.calls.pairing import Transfer
 
 from .components import components
 
 
-@dataclass(frozen=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """A call that some rank cannot get past."""
 
     group: int
@@ -51,8 +51,7 @@ class Pending:
     """Of a transfer: the waiting rank's call."""
 
 
-@dataclass(frozen=True)
-class WaitEnd:
+class WaitEnd(Struct, frozen=True):
     """What a chain of waits ends in."""
 
     ranks: tuple[int, ...]
@@ -69,8 +68,7 @@ class WaitEnd:
 NO_WAIT = WaitEnd((), (), "none", ())
 
 
-@dataclass(frozen=True)
-class Waits:
+class Waits(Struct, frozen=True):
     pending: tuple[Pending, ...]
     of_rank: dict[int, tuple[int, ...]]
     """Rank -> the pending calls it cannot get past."""

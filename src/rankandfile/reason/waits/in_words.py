@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.claims import Claim, InCall, Joined, NeverIssued, Unseen, ranks_of
 from rankandfile.model.ranks import format_ranks

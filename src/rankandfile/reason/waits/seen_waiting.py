@@ -8,7 +8,8 @@ is it explained without them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.reason.divergence.code_paths import Stack, stack_of

@@ -7,8 +7,8 @@ the least important goes first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.style import Style
@@ -67,8 +67,7 @@ def _details(diagnosis: Diagnosis, signs: Signs, width: int) -> RenderableType:
     return Group(*told, _Rows([*what_happened.parts(sheet), *what_to_do.parts(sheet)], _WIDE_LABEL))
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(Struct, frozen=True):
     """Labels, and what each stands for beside it. A table of Rich would say the same, and takes five times as long."""
 
     parts: Sequence[Part]

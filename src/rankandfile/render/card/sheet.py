@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -22,8 +22,7 @@ _ASCII = str.maketrans(
 )
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(Struct, frozen=True):
     """How much of each part is shown; the first that fits is taken."""
 
     others: int = 2
@@ -45,8 +44,7 @@ ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, 
 """Of the details, where nothing need fit."""
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     diagnosis: Diagnosis
     signs: Signs
     width: int

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import polars as pl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
@@ -62,8 +63,7 @@ class CallRow(NamedTuple):
         return words in told.lower()
 
 
-@dataclass(frozen=True)
-class ExplorerRows:
+class ExplorerRows(Struct, frozen=True):
     case: Case
     diagnosis: Diagnosis
     read_source: ReadSource

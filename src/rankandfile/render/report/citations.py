@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.model.ledger import Evidence
 
 
-@dataclass(frozen=True)
-class CitingPlace:
+class CitingPlace(Struct, frozen=True):
     anchor: str
     label: str
 
 
-@dataclass
-class Cited:
+class Cited(Struct):
     anchor: str
     item: Evidence
     by: list[CitingPlace] = field(default_factory=list)

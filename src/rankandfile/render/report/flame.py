@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.model.pictures import StackNode, StackTree
 
@@ -11,8 +12,7 @@ _DEEPEST = 150
 """Browsers stop nesting somewhere beyond."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """A frame that opens, with whether others lie inside; or, without one, the end of the last that is open."""
 
     node: StackNode | None

@@ -7,7 +7,8 @@ from the number of letters.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rankandfile.model.pictures import WaitGraph, WaitNode
 
@@ -18,8 +19,7 @@ _LETTERS = 44
 _LETTERS_OF_A_TITLE = 40
 
 
-@dataclass
-class Box:
+class Box(Struct):
     node: WaitNode
     x: float
     y: float
@@ -35,16 +35,14 @@ class Box:
         return ": ".join(filter(None, (head, "; ".join(self.node.says))))
 
 
-@dataclass
-class Arrow:
+class Arrow(Struct):
     path: str
     known: bool
     cycle: bool
     culprit: bool
 
 
-@dataclass
-class Drawing:
+class Drawing(Struct):
     boxes: list[Box] = field(default_factory=list)
     arrows: list[Arrow] = field(default_factory=list)
     width: float = 0

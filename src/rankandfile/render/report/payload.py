@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from rankandfile.model.pictures import Pictures, Sheet
 
@@ -25,8 +25,7 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 BLOCK = 32
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """Rows of a sheet: a line of base64 for each."""
 
     id: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rankandfile.model.pictures import STATES_OF_CELLS, Score, Sheet, Track
 
@@ -10,8 +10,7 @@ _BEFORE, _AFTER = 3, 2
 _MOST_ROWS = 16
 
 
-@dataclass(frozen=True)
-class ScoreTable:
+class ScoreTable(Struct, frozen=True):
     title: str
     columns: list[str]
     rows: list[tuple[Track, list[str]]]

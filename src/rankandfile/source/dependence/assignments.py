@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
@@ -58,8 +59,7 @@ _EMPTIES = {"clear", "zero_"}
 _REMOVES = {"pop", "popitem", "popleft", "remove", "discard"}
 
 
-@dataclass(eq=False, frozen=True)
-class Definition:
+class Definition(Struct, eq=False, frozen=True):
     name: str
     node: Node
     how: How

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class
@@ -13,8 +14,7 @@ from .syntax import Path
 DEEPEST = 24
 
 
-@dataclass(frozen=True, eq=False)
-class Argument:
+class Argument(Struct, frozen=True, eq=False):
     """What a parameter was given: an expression of the caller; `each` for one of many that `*args` holds."""
 
     value: ast.expr
@@ -22,8 +22,7 @@ class Argument:
     path: Path = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(Struct, frozen=True, eq=False):
     function: Function
     given: dict[str, Argument] | None = None
     """Parameter -> argument, where the call is known; None if the function may be called from anywhere."""
@@ -71,8 +70,7 @@ def called(target: Function, call: ast.Call, frame: Frame, bound: bool) -> Frame
     return Frame(target, given, frame.depth + 1, (*frame.key, call))
 
 
-@dataclass(frozen=True, eq=False)
-class Instance:
+class Instance(Struct, frozen=True, eq=False):
     """What an expression can be an object of: a class of the tree, or the dotted name of somebody else's."""
 
     type: Class | str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Module, Program
@@ -37,8 +38,7 @@ SEEDS = {
 }
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(Struct, frozen=True):
     """A call, and the function it stands in."""
 
     function: Function

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from .value import Level, Link, Value
 
@@ -17,8 +17,7 @@ _ENDS = {
 _UNAGREED = "and the ranks never agree on it"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """One place on the way from a decision back to what makes it differ."""
 
     file: str
@@ -28,8 +27,7 @@ class Step:
     """File and line of the decision upon which something that lives on was changed here, or was not."""
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """`sentence` is empty where the code does not support one."""
 
     level: Level

@@ -17,8 +17,10 @@ whatever the unknown part is, so for what may be claimed "unknown" stands below 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 Level: TypeAlias = Literal["uniform", "axes", "varying", "unknown"]
 
@@ -26,8 +28,7 @@ _ORDER: dict[Level, int] = {"uniform": 0, "unknown": 1, "axes": 2, "varying": 3}
 LONGEST_CHAIN = 12
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(Struct, frozen=True):
     """One step of the way: "`subject` verb"; `mention` is the thing that the verb ends with, if it ends with one."""
 
     file: str
@@ -39,8 +40,7 @@ class Link:
     """File and line of the decision upon which something that lives on was changed, or was not."""
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(Struct, frozen=True):
     level: Level
     axes: frozenset[str] = frozenset()
     agreed: frozenset[str] = frozenset()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, index_of
@@ -29,8 +30,7 @@ _AUTOGRAD = "torch.autograd.backward"
 FORWARD, BACKWARD = "forward", "backward"
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(Struct, frozen=True):
     """One collective where it stands in the code."""
 
     name: str

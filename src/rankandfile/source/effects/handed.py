@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.index import MOST_SITES, Index, Site
@@ -25,8 +26,7 @@ _OF_TORCH = "torch.distributed."
 _MOST_LATER = 4
 
 
-@dataclass(frozen=True)
-class Handed:
+class Handed(Struct, frozen=True):
     inside: Function
     call: ast.Call
     runs: Function
@@ -104,8 +104,7 @@ def _is_called(objects: Objects, site: Site, given: ast.expr) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Wrapper:
+class Wrapper(Struct, frozen=True):
     inside: Function
     call: ast.Call
     maker: Function

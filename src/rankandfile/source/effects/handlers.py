@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.source.flow.condition import Condition, written
 from rankandfile.source.flow.graph import RAISED, Node
 from rankandfile.source.program.modules import Function
 
 
-@dataclass(frozen=True, eq=False)
-class Handler:
+class Handler(Struct, frozen=True, eq=False):
     entry: Node
     """The step that control comes to."""
     owner: ast.ExceptHandler | ast.With | ast.AsyncWith

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+
+from msgspec import Struct
 
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, Site, index_of
@@ -33,20 +34,17 @@ _MAKES = ("__init__", "__new__", "__post_init__")
 _LEAVES = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"}
 
 
-@dataclass(frozen=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """The call ends the process."""
 
 
-@dataclass(frozen=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """The call may issue collectives; which, nobody can tell."""
 
     call: ast.expr
 
 
-@dataclass(frozen=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """The call runs a function of the program that issues collectives."""
 
     target: Function

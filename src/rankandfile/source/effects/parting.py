@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow.condition import Condition
@@ -22,8 +23,7 @@ SWALLOWS = (ast.ExceptHandler, ast.With, ast.AsyncWith)
 """Owners of partings at which one rank's exception ends."""
 
 
-@dataclass(frozen=True, eq=False)
-class Parting:
+class Parting(Struct, frozen=True, eq=False, dict=True):
     """A decision of which one outcome issues a collective that the other does not."""
 
     function: Function

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rankandfile.source.dependence import axes_of, why_raised
 from rankandfile.source.flow.build import graph_of

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 Kind: TypeAlias = Literal[
     "if",
@@ -23,16 +24,14 @@ Kind: TypeAlias = Literal[
 Exit: TypeAlias = Literal["return", "raise", "end"]
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Struct, frozen=True):
     """A place finer than a line: the call on it whose function has this name, as the next frame of a stack tells."""
 
     line: int
     call: str | None = None
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A decision that sends control to one place or to another."""
 
     line: int

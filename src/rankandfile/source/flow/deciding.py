@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct, field
 
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
@@ -20,8 +21,7 @@ _Question: TypeAlias = "tuple[frozenset[Node], frozenset[Node], frozenset[Node]]
 _Key: TypeAlias = "tuple[Kind, ast.AST, ast.AST]"
 
 
-@dataclass
-class _Found:
+class _Found(Struct):
     """One condition as the nodes show it; a `finally` block may hold it several times."""
 
     kind: Kind

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
@@ -26,8 +27,7 @@ _SWALLOWS = {"contextlib.suppress"}
 _OF_PERSONS = {"builtins.KeyboardInterrupt", "builtins.SystemExit"}
 
 
-@dataclass(frozen=True)
-class Caught:
+class Caught(Struct, frozen=True, dict=True):
     """What a handler takes, by the names that mean it where they are written; no types: whatever is raised."""
 
     function: Function

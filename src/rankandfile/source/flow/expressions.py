@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .condition import Kind
 from .graph import RAISED, Decision, Node
@@ -20,8 +22,7 @@ class TooLarge(Exception):
     """The graph of the function would take too much memory."""
 
 
-@dataclass(frozen=True)
-class Exits:
+class Exits(Struct, frozen=True):
     """Where control goes when it does not go on: the ways out of the code being built."""
 
     leave: Callable[[], Node]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from .condition import Kind
 
@@ -12,8 +13,7 @@ RAISED = "raised"
 """The outcome of a step that ends in an exception."""
 
 
-@dataclass(eq=False, slots=True)
-class Decision:
+class Decision(Struct, eq=False):
     """What a decision node belongs to. A test of several parts (`a and b`) is one decision with several nodes."""
 
     kind: Kind
@@ -28,8 +28,7 @@ class Decision:
     leaves: int = 1
 
 
-@dataclass(eq=False, slots=True)
-class Node:
+class Node(Struct, eq=False):
     """One step of a function. It is a decision if its edges carry different outcomes."""
 
     what: ast.AST | None = None
@@ -44,8 +43,7 @@ class Node:
         return (node for _outcome, node in self.edges)
 
 
-@dataclass(eq=False, slots=True)
-class Graph:
+class Graph(Struct, eq=False):
     """`nodes` holds what can be reached from the entry; exits are the last nodes of every way out."""
 
     entry: Node

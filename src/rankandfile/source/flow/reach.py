@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .graph import RAISED, Graph, Node, predecessors
 
@@ -17,8 +18,7 @@ HERE, THERE = 1, 2
 """Bits of a signature."""
 
 
-@dataclass(frozen=True)
-class Signatures:
+class Signatures(Struct, frozen=True):
     """For every step what can be reached first from it, and how far `here` is."""
 
     of: dict[Node, int]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
@@ -21,8 +23,7 @@ _COPIES = {"float", "double", "half", "bfloat16", "to", "cuda", "cpu", "contiguo
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 2, "uniform": 3}
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(Struct, frozen=True):
     place: SourcePlace
     line: int
     text: str

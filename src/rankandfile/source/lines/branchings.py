@@ -12,8 +12,9 @@ which lines can be reached from which. Out: the branchings, the simplest first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from .call_paths import OPAQUE, CallPath, Frame, Stop, first_unlike
 from .reachability import Reachability
@@ -21,8 +22,7 @@ from .reachability import Reachability
 End: TypeAlias = Literal["end"]
 
 
-@dataclass(frozen=True)
-class Branching:
+class Branching(Struct, frozen=True):
     """In this function, coming from `after`, one side went to `normal`, and the other to `culprit`."""
 
     frame: Frame

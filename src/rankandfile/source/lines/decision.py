@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.reason import UNKNOWN
@@ -40,8 +42,7 @@ MOST_ROUNDS = 2
 MOST_ASKED = 32
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Struct, frozen=True):
     branching: Branching
     place: SourcePlace
     """Of the branching's frame: the function in which the decision stands."""

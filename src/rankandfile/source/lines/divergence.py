@@ -7,7 +7,7 @@ may look the same to the other ranks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Cohort
 from rankandfile.model.ranks import parse_ranks
@@ -19,8 +19,7 @@ _IN_STEP = 4
 MOST_WITNESSES = 8
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(Struct, frozen=True):
     """One cohort, by one of its ranks."""
 
     ranks: str
@@ -32,8 +31,7 @@ class Side:
     """`path` is from a snapshot: the rank is there, and has made no further call."""
 
 
-@dataclass(frozen=True)
-class CodeDivergence:
+class CodeDivergence(Struct, frozen=True):
     before: CallPath
     """The last call that both made from the same place; empty: none is known."""
     normal: Side

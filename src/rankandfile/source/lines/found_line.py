@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.source.dependence import Reason, why
@@ -20,8 +20,7 @@ from .decision import Decision
 from .divergence import CodeDivergence
 
 
-@dataclass(frozen=True)
-class FoundLine:
+class FoundLine(Struct, frozen=True):
     """A line of the source, and how it came to be named."""
 
     place: SourcePlace

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
@@ -12,8 +13,7 @@ from .call_paths import CallPath, CallPaths
 _SLEEPS = {"sleep", "wait", "wait_for"}
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(Struct, frozen=True):
     place: SourcePlace
     line: int
     """The line to look at: of the condition, if one keeps the rank there."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from rankandfile.source.dependence import Reason, objects_of, why
 from rankandfile.source.dependence.frame import Frame, called
@@ -31,8 +32,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _STEPS = (ast.Return, ast.Yield, ast.YieldFrom, ast.Continue, ast.Break)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """The place, and why it differs."""
 
     function: Function
@@ -62,7 +62,7 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
         for node, test in _choices(inside, expression):
             found = _differing(program, inside, node, test)
             if found is not None:
-                return replace(found, fills=test and node in set(_filling(inside, expression)))
+                return structs.replace(found, fills=test and node in set(_filling(inside, expression)))
         for target, made in _from(objects, inside, expression):
             if target not in entered and made is None:
                 entered.add(target)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.syntax import text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rankandfile.model.claims import Claim, TookBranch
 from rankandfile.model.ranks import format_ranks, parse_ranks

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import ask_in_depth
@@ -27,8 +28,7 @@ GROUP_MAKERS = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """What a rule finds by itself."""
 
     severity: Severity
@@ -41,8 +41,7 @@ class Found:
     fix: str = ""
 
 
-@dataclass(eq=False)
-class View:
+class View(Struct, eq=False, dict=True):
     """A program as the rules see it."""
 
     program: Program
@@ -105,8 +104,7 @@ class View:
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     claims: Callable[[Parting], bool] | None = None
     find: Callable[[View], Iterable[Found]] | None = None
     fix: str = ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rankandfile import listing
 from rankandfile.model.ledger import Note
@@ -29,8 +31,7 @@ RULES = "rankandfile.source.rules"
 _DEPTH = 4000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     select: tuple[str, ...] = ()
     """Rules that are asked; none: all."""
     ignore: tuple[str, ...] = ()

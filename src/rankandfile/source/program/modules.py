@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
+from msgspec import Struct
+
 LONGEST_FILE = 4_000_000
 MOST_FILES = 20_000
 MOST_PARSED = 40_000_000
@@ -30,8 +32,7 @@ class Files(Protocol):
     def read(self, path: str) -> str | None: ...
 
 
-@dataclass(eq=False)
-class Function:
+class Function(Struct, eq=False, weakref=True):
     """A function, a lambda, or the body of a module (`<module>`)."""
 
     module: Module

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from .modules import Function, Module, Program
 from .scopes import binding_scope, scope_of
@@ -15,8 +16,7 @@ DEEPEST = 8
 """Re-exports, aliases and base classes that are followed in a row."""
 
 
-@dataclass(frozen=True)
-class Class:
+class Class(Struct, frozen=True):
     """A class of the tree."""
 
     module: Module
@@ -27,8 +27,7 @@ class Class:
         return self.node.name
 
 
-@dataclass(frozen=True)
-class External:
+class External(Struct, frozen=True):
     """Something outside the tree: `torch.distributed.all_reduce`, `builtins.len`."""
 
     dotted: str

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.files.paths import ends_alike, path_parts
@@ -24,8 +26,7 @@ _INSTALLED = {"site-packages", "dist-packages"}
 _NAMELESS = ("<lambda>", "<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
-@dataclass(frozen=True)
-class SourcePlace:
+class SourcePlace(Struct, frozen=True, dict=True):
     """Where a frame's code stands in the tree."""
 
     path: str

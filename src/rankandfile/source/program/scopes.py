@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .kept import kept
 from .modules import Function
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What a function's own scope binds: names -> the nodes that bind them; star imports are under "*"."""
 
     names: dict[str, list[ast.AST]]

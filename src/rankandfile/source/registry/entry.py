@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """A name whose value is one rank's own."""
 
     kind: str
@@ -19,8 +18,7 @@ class Source:
     """The value is a position within the group that is passed: it varies along that group."""
 
 
-@dataclass(frozen=True)
-class Sanitiser:
+class Sanitiser(Struct, frozen=True):
     """A call after which the members of a group hold the same value."""
 
     returned: bool = False
@@ -32,8 +30,7 @@ class Sanitiser:
     """The group cannot be chosen: it is always all ranks."""
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """An attribute that a framework's loop asks."""
 
     words: str
@@ -44,8 +41,7 @@ class Flag:
     """The rank on which it is set is the one that is not inside."""
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     """What one framework's names mean. Names are dotted; `a.B.m` is the method or property `m` of class `a.B`."""
 
     sources: dict[str, Source] = field(default_factory=dict)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+from msgspec.structs import asdict
+
 from . import (
     deepspeed,
     huggingface,
@@ -42,7 +44,7 @@ def _merged() -> Table:
         pairwise=frozenset().union(*(table.pairwise for table in _TABLES)),
     )
     for table in _TABLES:
-        for name, entries in vars(table).items():
+        for name, entries in asdict(table).items():
             if isinstance(entries, dict):
                 getattr(merged, name).update(entries)
     return merged

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from rankandfile.source.program.modules import Files, Program
 
@@ -20,8 +21,7 @@ _MAX_MODULES = 40
 _MAX_BESIDE = 20
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(Struct, frozen=True, dict=True):
     """A function, and the class that it is a method of."""
 
     module: Module
@@ -41,8 +41,7 @@ class Definition:
         return bool(self.decorators() & {"property", "cached_property"})
 
 
-@dataclass(frozen=True, eq=False)
-class Module:
+class Module(Struct, frozen=True, eq=False, dict=True, weakref=True):
     path: str
     text: str
     tree: ast.Module
@@ -128,8 +127,7 @@ class Module:
         return len(text.encode()[:offset].decode(errors="replace"))
 
 
-@dataclass(eq=False)
-class _Index:
+class _Index(Struct, eq=False):
     """What one walk over a module finds: a look may come by dozens of modules."""
 
     functions: list[Definition] = field(default_factory=list)
@@ -178,8 +176,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
     return [(one, value) for one in target.elts]
 
 
-@dataclass(eq=False)
-class Code:
+class Code(Struct, eq=False, dict=True, weakref=True):
     """The modules of a source tree, as far as they have been asked for."""
 
     files: Files

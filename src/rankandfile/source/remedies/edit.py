@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from .code import Module
 from .indentation import indented, unit_of
@@ -15,8 +16,7 @@ class CannotEdit(ValueError):
     """The place is written in a way that no edit was made for; the text says which."""
 
 
-@dataclass
-class _Change:
+class _Change(Struct):
     """What becomes of one statement, and what comes right before and behind it."""
 
     gone: bool = False

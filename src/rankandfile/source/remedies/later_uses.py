@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
@@ -16,8 +17,7 @@ from .place_to_mend import PlaceToMend, leaves
 from .reach import collective, events
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """A name or an attribute that a test asks for, and nothing else."""
 
     node: ast.expr
@@ -25,8 +25,7 @@ class Flag:
     """The test is `not flag`."""
 
 
-@dataclass(frozen=True)
-class Uses:
+class Uses(Struct, frozen=True):
     made: ast.expr | None
     """The one expression that gives a local name its value, where every use sees it."""
     here: tuple[ast.expr, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .left_out_data import hands_over
 from .needs import Need, established, used
@@ -15,8 +16,7 @@ from .words import flat
 _RANDOM = {"random", "rand", "randint", "uniform", "choice", "randrange", "bernoulli", "betavariate", "gauss"}
 
 
-@dataclass(frozen=True)
-class OneAnswer:
+class OneAnswer(Struct, frozen=True):
     how: str
     """any, all, or first: the first rank's."""
     title: str

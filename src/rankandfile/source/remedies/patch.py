@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Patch:
+class Patch(Struct, frozen=True):
     """A change of one file, and what a person must know before making it."""
 
     pattern: str
@@ -26,8 +26,7 @@ class Patch:
         return unified(self.path, self.before, self.after)
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A mechanical patch would be wrong: why, and what to decide instead."""
 
     pattern: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.model.causes import CAUSES
 
@@ -14,8 +15,7 @@ from .place_to_mend import PlaceToMend
 from .spelling import Spelling
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """What a pattern has to say of a place: its edits, and the words for them."""
 
     edits: Edits
@@ -28,8 +28,7 @@ class Draft:
 Make = Callable[[PlaceToMend, bool], "Draft | Refusal | None"]
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     name: str
     causes: frozenset[str]
     make: Make

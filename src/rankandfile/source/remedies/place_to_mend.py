@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from rankandfile.source.program.modules import Function
 
@@ -30,8 +31,7 @@ Deciding: TypeAlias = (
 _LEAVING = {"exit", "_exit", "quit"}
 
 
-@dataclass(frozen=True, eq=False)
-class PlaceToMend:
+class PlaceToMend(Struct, frozen=True, eq=False, dict=True):
     problem: Problem
     code: Code
     module: Module

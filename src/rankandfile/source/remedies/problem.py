@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(Struct, frozen=True):
     """What one cohort called at the divergence; an empty `op` means that it called nothing more."""
 
     ranks: tuple[int, ...]
@@ -19,8 +18,7 @@ class Site:
     function: str = ""
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(Struct, frozen=True):
     cause: str
     file: str
     line: int

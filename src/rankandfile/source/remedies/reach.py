@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.source.program.modules import defaults_of
 
@@ -28,8 +29,7 @@ _MOST_CALLS = 5_000
 DEFAULT, UNKNOWN = "", "?"
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(Struct, frozen=True):
     """A call that involves other ranks, or that trains."""
 
     name: str
@@ -39,8 +39,7 @@ class Event:
     """Code that names the group where the search began, `DEFAULT` or `UNKNOWN`."""
 
 
-@dataclass(frozen=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """A function as it is called: what its parameters are, in the code of where the search began."""
 
     module: Module

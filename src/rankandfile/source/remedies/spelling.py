@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .code import Module
 from .edit import Edits
@@ -67,8 +68,7 @@ def {name}(iterable, group=None):
 '''
 
 
-@dataclass
-class Spelling:
+class Spelling(Struct):
     """Writes the calls of one patch, and adds the imports and functions that they need to its edits."""
 
     edits: Edits

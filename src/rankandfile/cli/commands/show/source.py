@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from rankandfile.cli.console import Unicode, signs_for
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing

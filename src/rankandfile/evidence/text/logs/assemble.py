@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
+from msgspec import Struct, field
 
 from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
 from rankandfile.evidence.text.logs import clock, left_out
@@ -31,8 +31,7 @@ from rankandfile.model.ledger import Note
 _FEWEST = 3
 
 
-@dataclass
-class LogPart:
+class LogPart(Struct):
     """One log on its way into the case, and whose it is as far as its path tells."""
 
     raw: RawLog
@@ -43,8 +42,7 @@ class LogPart:
     host: str | None = None
 
 
-@dataclass(frozen=True)
-class LogTables:
+class LogTables(Struct, frozen=True):
     events: pl.DataFrame
     logs: pl.DataFrame
     notes: list[Note] = field(default_factory=list)

@@ -7,9 +7,8 @@ is a time zone; anything else is skew, and is believed only on several events th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec import Struct
 
 _SHARED = (
     "watchdog_timeout",
@@ -30,8 +29,7 @@ _AGREE_S = 2.0
 _EVENTS = 3
 
 
-@dataclass(frozen=True)
-class Shift:
+class Shift(Struct, frozen=True):
     log: int
     source: str
     host: str | None

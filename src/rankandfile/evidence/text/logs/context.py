@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
+
+from msgspec import Struct, field
 
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.prefixes import peel
@@ -14,8 +15,7 @@ from rankandfile.evidence.text.scan import Line
 BLOCK = 400
 
 
-@dataclass
-class Context:
+class Context(Struct):
     """Where a line stands."""
 
     bare: BareLine

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
+
+from msgspec import Struct, field
 
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.context import Context
@@ -30,8 +31,7 @@ _NO_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG = 1000
 
 
-@dataclass
-class Memory:
+class Memory(Struct):
     """What of the lines above matters for those below."""
 
     chained: set[object] = field(default_factory=set)

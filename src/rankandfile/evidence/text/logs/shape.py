@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, Event, clean, integer
 from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
@@ -37,8 +38,7 @@ SHORTEST = 7
 _SECONDS = {"timeout_s": "timeout_ms", "waited_s": "waited_ms"}
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Struct, frozen=True, dict=True):
     kind: str
     id: str
     """W1, H3, P7: a family of `rankandfile.model.log_shapes`, and a number. Several shapes may share it."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import msgspec
+from msgspec import Struct, field
 
 from rankandfile.evidence.raw import Frame, RawNote, Repeats
 from rankandfile.evidence.text.stacks import bounds, roles
@@ -13,8 +12,7 @@ from rankandfile.evidence.text.stacks.raw import NOW, RawProcess, RawStacks, Raw
 _pack = msgspec.msgpack.Encoder().encode
 
 
-@dataclass
-class Draft:
+class Draft(Struct):
     """One thread's stack as it is being read."""
 
     line: int

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rankandfile.evidence.owners.known_processes import KnownProcesses, agreed
 from rankandfile.evidence.owners.owner_by_path import whose
@@ -25,8 +26,7 @@ _COUNTED = re.compile(r"(?<!\d)(\d{1,4})(?!\d)")
 _FEWEST = 2
 
 
-@dataclass
-class StackPart:
+class StackPart(Struct):
     """One file of stacks on its way into the case."""
 
     raw: RawStacks

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from rankandfile.evidence.text.stacks.collector import Collector, Draft
 from rankandfile.evidence.text.stacks.raw import RawProcess
@@ -23,8 +24,7 @@ class Block(Protocol):
         """The stack is over: hand it in."""
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(Struct, frozen=True):
     """A way of writing stacks."""
 
     begins: str

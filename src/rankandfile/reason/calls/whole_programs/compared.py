@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.reason.calls.call_table import BATCH, MEMBER, CallTable
 from rankandfile.reason.divergence.alignment import Tokens
@@ -24,8 +24,7 @@ _NEAR = 4
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@dataclass(frozen=True)
-class Programs:
+class Programs(Struct, frozen=True, dict=True):
     """Every rank's program, read when it is asked for, and kept."""
 
     call_table: CallTable

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from rankandfile.reason.divergence.alignment import Tokens
 from rankandfile.reason.divergence.cohorts import Track
 from rankandfile.reason.divergence.track_difference import TrackDifference
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """What one rank called, in order, on all of its groups."""
 
     rank: int
@@ -30,8 +28,7 @@ class Program:
         return Track((self.rank,), 0, tokens[start:], self.terms[start:])
 
 
-@dataclass(frozen=True)
-class ProgramDivergence:
+class ProgramDivergence(Struct, frozen=True):
     """Where a rank's program diverges from another's, or from its own earlier steps."""
 
     rank: int

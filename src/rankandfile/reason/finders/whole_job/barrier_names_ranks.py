@@ -6,9 +6,9 @@ None of these is a recorded call, so only logs tell of it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Alternative, Location, Missing
 from rankandfile.model.events import event_id
@@ -28,8 +28,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 _NUMBER, _LEADING, _FEWEST = re.compile(r"\d+"), 24, 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Roll:
+class _Roll(Struct, frozen=True, kw_only=True):
     """Who did not come, by those that said so."""
 
     named: tuple[int, ...]

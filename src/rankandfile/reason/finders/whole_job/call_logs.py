@@ -8,10 +8,10 @@ are written in pieces, and a moving job differs by a few calls at any moment.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
+from msgspec import Struct, field
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
@@ -38,8 +38,7 @@ _DTYPES = {
 }  # fmt: skip
 
 
-@dataclass
-class _Stream:
+class _Stream(Struct):
     """One rank's calls in one communicator."""
 
     rank: int

@@ -8,11 +8,11 @@ no more than that it came to the call.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct, field
 
 from rankandfile.model.work import Work
 from rankandfile.reason.ranks.activity import CodePlace
@@ -21,8 +21,7 @@ from rankandfile.reason.ranks.activity import CodePlace
 EndKind = Literal["killed", "exited", "finished", "echo", "running", "gone"]
 
 
-@dataclass(frozen=True)
-class End:
+class End(Struct, frozen=True):
     kind: EndKind
     words: str
     evidence: tuple[str, ...]
@@ -34,8 +33,7 @@ class End:
     """As the list of exits has it: a signal's name, `exit code N`, or `out of memory`; empty where it has none."""
 
 
-@dataclass(frozen=True)
-class Error:
+class Error(Struct, frozen=True):
     """A failure of the rank's own: an exception, or a fault of its device or link."""
 
     words: str
@@ -46,8 +44,7 @@ class Error:
     """The innermost frame of the program."""
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     """What a rank's watchdog says of one group."""
 
     rank: int
@@ -69,16 +66,14 @@ class Report:
     """That stack, innermost frame first."""
 
 
-@dataclass(frozen=True)
-class AtWork:
+class AtWork(Struct, frozen=True):
     """What was seen of a rank's process between two looks."""
 
     work: Work
     evidence: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Accounts:
+class Accounts(Struct, frozen=True, dict=True):
     ends: dict[int, End] = field(default_factory=dict)
     raised: dict[int, Error] = field(default_factory=dict)
     caught: frozenset[int] = frozenset()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
@@ -14,8 +13,7 @@ from .accounts import fields_of
 _LONGEST = 100
 
 
-@dataclass(frozen=True)
-class Counter:
+class Counter(Struct, frozen=True):
     """One log's lines of one shape, of which the last is cited."""
 
     log: int

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Location
 from rankandfile.model.events import event_id
@@ -42,8 +42,7 @@ _PLACE = re.compile(
 _LONGEST = 200
 
 
-@dataclass(frozen=True)
-class Departure:
+class Departure(Struct, frozen=True):
     rank: int
     cause: str
     words: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import polars as pl
+from msgspec.structs import replace
 
 from .accounts import End
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 
 import polars as pl
+from msgspec import Struct, field
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
@@ -13,8 +13,7 @@ from rankandfile.model.events import event_id
 from .accounts import fields_of
 
 
-@dataclass
-class Setup:
+class Setup(Struct):
     size: int = 0
     begun: dict[int, str] = field(default_factory=dict)
     completed: set[int] = field(default_factory=set)

@@ -6,10 +6,10 @@ processes and an exit list does too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
@@ -21,8 +21,7 @@ from .devices_and_processes import ranks_of_processes
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Launches:
+class Launches(Struct, frozen=True):
     """One answer about one operation: what most launched, and those that launched another number."""
 
     comm: str

@@ -8,10 +8,10 @@ the members that its lines tell.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.events import event_id
 from rankandfile.reason.ranks.activity import CodePlace, is_library

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.ranks import format_ranks

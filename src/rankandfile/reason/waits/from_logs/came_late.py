@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Missing

@@ -5,7 +5,7 @@ Which group, which collective, who is behind and who never spoke can be had from
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import Request, of_report, sides

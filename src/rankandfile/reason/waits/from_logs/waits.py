@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.case import Case, group_label
 from rankandfile.model.ranks import format_ranks
@@ -20,8 +20,7 @@ from rankandfile.reason.ranks.from_logs.watchdog_reports import (
 from rankandfile.reason.waits.graph import Pending, Waits, build
 
 
-@dataclass(frozen=True)
-class LoggedGroup:
+class LoggedGroup(Struct, frozen=True):
     name: str
     desc: str
     members: tuple[int, ...]
@@ -40,8 +39,7 @@ class LoggedGroup:
         return format_ranks(self.members) if self.told else None
 
 
-@dataclass(frozen=True)
-class LoggedWaits:
+class LoggedWaits(Struct, frozen=True):
     groups: tuple[LoggedGroup, ...]
     waits: Waits
     reports: dict[tuple[int, int], tuple[Report, ...]]

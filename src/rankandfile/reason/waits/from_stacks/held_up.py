@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Confidence
 from rankandfile.reason.finders.did_instead import story_of

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.reason.ranks.activity import (
     CodePlace,
@@ -45,8 +45,7 @@ class Step(NamedTuple):
 Path: TypeAlias = tuple[Step, ...]
 
 
-@dataclass(frozen=True)
-class Cohort:
+class Cohort(Struct, frozen=True):
     """Ranks that stand in the same place."""
 
     ranks: tuple[int, ...]

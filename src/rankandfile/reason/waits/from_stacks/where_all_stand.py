@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
@@ -34,8 +35,7 @@ STILL_NS = 5_000_000_000
 _FEW = 2
 
 
-@dataclass(frozen=True)
-class WhereAllStand:
+class WhereAllStand(Struct, frozen=True, dict=True):
     facts: Facts
 
     @cached_property

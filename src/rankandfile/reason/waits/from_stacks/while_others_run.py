@@ -5,7 +5,7 @@ They may compute there, or spin for a device that waits for the few: a tool that
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank

@@ -9,7 +9,8 @@ class than the test, nobody would look for it there: it is the line.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.frameworks import framework_of
