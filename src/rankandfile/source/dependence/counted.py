@@ -80,6 +80,12 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
             called = site.call.func
             if not isinstance(called, ast.Attribute) or ev.objects.classes(called.value, frame):
                 continue
+            file = site.function.module.path
+            for key in _chosen_by(called.value, site.function):
+                value = ev.value(key, frame)
+                words = f"is counted on at {file}:{site.call.lineno} for the item that `{text(key, 60)}` chooses"
+                link = Link(file, site.call.lineno, text(e), words, text(key, 60))
+                found.append(value.by(link) if value.differs else value)
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
             inside = between_nodes(
@@ -88,7 +94,7 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
             chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
             for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
                 value = control.of_condition(ev, condition, outer)
-                file, where = site.function.module.path, outer.function.module.path
+                where = outer.function.module.path
                 words = (
                     f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "
                     f"({where}:{condition.line})"
@@ -96,3 +102,16 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
                 link = Link(where, condition.line, text(e), words, condition.text)
                 found.append(value.by(link) if value.differs else value)
     return join(found) if found else UNKNOWN
+
+
+def _chosen_by(receiver: ast.expr, function: Function) -> Iterator[ast.expr]:
+    """The keys by which one of several objects is taken: `self.by_name[name]`, or a name that was set to such."""
+    if isinstance(receiver, ast.Name):
+        for d in reaching(function).everywhere(receiver.id):
+            if d.how == "assign" and d.value is not None and not isinstance(d.value, ast.Name):
+                yield from _chosen_by(d.value, function)
+    elif isinstance(receiver, ast.Subscript) and not isinstance(receiver.slice, (ast.Slice, ast.Constant)):
+        yield receiver.slice
+    elif isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Attribute) and receiver.args:
+        if receiver.func.attr in ("get", "setdefault", "__getitem__"):
+            yield receiver.args[0]
