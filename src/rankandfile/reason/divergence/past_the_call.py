@@ -55,12 +55,14 @@ def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
         return None
     rank, _, due, _ = found[0]
     first = {first for *_, first in found}
+    calls = (facts.waits.pending[i] for i in wait_end.pending)
+    beside = {r for c in calls if (c.group, c.slot) == (due["group"], due["slot"]) for r in c.waiting}
     left = first == {True} and len(found) > len(waiting)
     group = own_group(facts, rank, int(due["group"]))
     last = facts.call_table.of_rank(rank).filter(pl.col("group") == group)["slot"].max()
     return Passed(
         wait_end.ranks,
-        tuple(sorted(waiting if left else {mate for _, mate, *_ in found})),
+        tuple(sorted(waiting if left else beside | {mate for _, mate, *_ in found})),
         due,
         group,
         int(last) + 1 if isinstance(last, int) else due["slot"],

@@ -20,6 +20,7 @@ from rankandfile.source.program.names import Class
 
 from . import control
 from .frame import Frame
+from .index import Site
 from .objects.called_later import called_later
 from .reaching_assignments import reaching
 from .syntax import dotted, text
@@ -58,6 +59,10 @@ def _places(ev: Evaluator, function: Function) -> Iterator[tuple[Function, set[N
         yield site.function, set(reaching(site.function).nodes(site.node))
     for site in called_later(ev.objects, function):
         yield site.function, set(reaching(site.function).nodes(site.node))
+    if function.owner is not None and not function.name.startswith("__"):
+        # A method runs only where there is an object for it: a framework may call it, which no line shows.
+        for site in ev.index.made(Class(function.module, function.owner)):
+            yield site.function, set(reaching(site.function).nodes(site.node))
     if function.owner is not None and _sets(function):
         for setter, definition in ev.objects.stores(Class(function.module, function.owner), function.name):
             yield setter, {definition.node}
@@ -81,11 +86,7 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
             if not isinstance(called, ast.Attribute) or ev.objects.classes(called.value, frame):
                 continue
             file = site.function.module.path
-            for key in _chosen_by(called.value, site.function):
-                value = ev.value(key, frame)
-                words = f"is counted on at {file}:{site.call.lineno} for the item that `{text(key, 60)}` chooses"
-                link = Link(file, site.call.lineno, text(e), words, text(key, 60))
-                found.append(value.by(link) if value.differs else value)
+            found.extend(which_one(ev, site, text(e)))
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
             inside = between_nodes(
@@ -104,7 +105,18 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
     return join(found) if found else UNKNOWN
 
 
-def _chosen_by(receiver: ast.expr, function: Function) -> Iterator[ast.expr]:
+def which_one(ev: Evaluator, site: Site, name: str) -> Iterator[Value]:
+    """Of a call of a method: how the keys differ by which the object was chosen. `name`: what is counted there."""
+    frame, file = Frame(site.function), site.function.module.path
+    receiver = site.call.func.value if isinstance(site.call.func, ast.Attribute) else None
+    for key in _chosen_by(receiver, site.function):
+        value = ev.value(key, frame)
+        shown = text(key, 60)
+        words = f"is counted on at {file}:{site.call.lineno} for the item that `{shown}` chooses"
+        yield value.by(Link(file, site.call.lineno, name, words, shown)) if value.differs else value
+
+
+def _chosen_by(receiver: ast.expr | None, function: Function) -> Iterator[ast.expr]:
     """The keys by which one of several objects is taken: `self.by_name[name]`, or a name that was set to such."""
     if isinstance(receiver, ast.Name):
         for d in reaching(function).everywhere(receiver.id):
