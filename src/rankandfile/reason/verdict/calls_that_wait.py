@@ -33,7 +33,9 @@ def calls_that_wait(facts: Facts) -> list[Finding]:
             continue
         candidate = completed(facts, wait_end, *found)
         twin = next((i for i, other in enumerate(out) if _same(candidate, other)), None)
-        like = next((i for i, o in enumerate(out) if _alike(facts, (candidate, wait_end), (o, ends[i]))), None)
+        like = next(
+            (i for i, o in enumerate(out) if _alike(facts, (candidate, wait_end), (o, ends[i]))), None
+        )
         if twin is None and like is not None:
             out[like] = _together(out[like], candidate)
         elif twin is None:
@@ -111,7 +113,9 @@ def _alike(facts: Facts, one: tuple[Finding, WaitEnd], other: tuple[Finding, Wai
     """Whether other ranks did the same at the same place, in another group of the kind: two pipelines, one fault."""
     (a, end), (b, before) = one, other
     call, first = first_pending(facts, end), first_pending(facts, before)
-    if call is None or first is None or not a.culprits or set(a.culprits) & {*b.culprits, *b.victims}:
+    if call is None or first is None or not (end.kind == before.kind == "absent"):
+        return False
+    if not a.culprits or set(a.culprits) & {*b.culprits, *b.victims}:
         return False
     ours, theirs = (set(facts.membership.members[group]) for group in (call.group, first.group))
     alike = len(ours) == len(theirs) and ours.isdisjoint(theirs) and call.slot == first.slot

@@ -124,6 +124,5 @@ def _chosen_by(receiver: ast.expr | None, function: Function) -> Iterator[ast.ex
                 yield from _chosen_by(d.value, function)
     elif isinstance(receiver, ast.Subscript) and not isinstance(receiver.slice, (ast.Slice, ast.Constant)):
         yield receiver.slice
-    elif isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Attribute) and receiver.args:
-        if receiver.func.attr in ("get", "setdefault", "__getitem__"):
-            yield receiver.args[0]
+    elif isinstance(receiver, ast.Call) and receiver.args and isinstance(receiver.func, ast.Attribute):
+        yield from receiver.args[:1] if receiver.func.attr in ("get", "setdefault", "__getitem__") else ()
