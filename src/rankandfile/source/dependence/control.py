@@ -90,10 +90,9 @@ def stored_anywhere(
         return value
     guards: list[Value] = []
     for frame, d in found:
-        if frame.function.name in _SETS_UP or d.how in (
-            "parameter",
-            "outside",
-        ):
+        # What a constructor gives its own object is there for good; what it puts elsewhere, each object does.
+        own = d.how != "mutate" or d.name.startswith("self.") or frame.function.name == "<module>"
+        if (frame.function.name in _SETS_UP and own) or d.how in ("parameter", "outside"):
             continue
         graph = reaching(frame.function).graph
         conditions = between_nodes(
