@@ -13,6 +13,7 @@ PROGRAM = """
     import random
 
     CHANCE = random.Random(dist.get_rank())
+    LOSSES = [0, 9]
 
     class Parameter:
         def __init__(self, grad):
@@ -112,3 +113,59 @@ def test_who_met_what_comes_to_one_rank_alone_left_the_way_of_all_rounds_before(
 @pytest.mark.parametrize("when", ["n == 0", "n % 2"], ids=["no round before", "no one way before"])
 def test_without_one_way_before_it_names_nobody(when: str) -> None:
     assert blamed(tie(UNREADABLE.format(when=when, then="return"))) == []
+
+
+OWN_LOSS = "if n {when} and LOSSES[dist.get_rank()] > 5:\n    {then}"
+
+
+@pytest.mark.parametrize("then", ["return", "dist.all_gather(n)"])
+def test_who_does_something_new_upon_its_own_data_departed(then: str) -> None:
+    verdict = tie(OWN_LOSS.format(when="== 3", then=then))
+    assert blamed(verdict) == [1], verdict.sentence
+    assert verdict.confidence == "supported"
+    assert "did otherwise than in all rounds before" in verdict.sentence
+
+
+def test_upon_its_own_data_without_one_way_before_nobody_departed() -> None:
+    assert blamed(tie(OWN_LOSS.format(when="== 0", then="return"))) == []
+
+
+TRIED_AGAIN = """
+    import functools
+    import torch.distributed as dist
+
+    def shrinking(function):
+        @functools.wraps(function)
+        def inner(size):
+            while size:
+                try:
+                    return function(size)
+                except MemoryError:
+                    size //= 2
+        return inner
+
+    def forward(size):
+        if dist.get_rank() == 1 and size > 4:
+            raise MemoryError
+
+    def rounds(size):
+        dist.broadcast(size, src=0)
+        forward(size)
+        dist.all_reduce(size)
+
+    @shrinking
+    def fit(size):
+        rounds(size)
+
+    def main():
+        fit(8)
+        dist.barrier()
+"""
+
+
+def test_who_begins_once_more_is_out_of_step() -> None:
+    run = play(2, train=TRIED_AGAIN)
+    verdict = msgspec.structs.replace(verdict_of(run, 1, "rank_conditional"), culprits=[], victims="0,1")
+    placed = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert (blamed(placed), placed.cause) == ([1], "extra_collective"), placed.sentence
+    assert placed.location is not None and placed.location.condition == "@shrinking"

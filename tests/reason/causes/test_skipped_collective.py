@@ -17,7 +17,7 @@ from support.reason.witnesses import (
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
-from rankandfile.reason.divergence.code_paths import relation
+from rankandfile.reason.divergence.code_paths import has_left, relation
 
 
 def test_another_call_under_the_same_number() -> None:
@@ -101,6 +101,18 @@ def test_behind_the_last_call_and_on_the_same_line_further_out_it_is_on_its_way(
     assert relation(case, [before], due, on_its_way) == "before"
     assert relation(case, [before], due, next_round) == "after"
     assert relation(case, [before], due, before) == "unknown"
+
+
+def test_who_is_out_of_the_function_of_two_calls_has_left_it() -> None:
+    log, main = ("log", "/workspace/t.py", 25), ("main", "/workspace/t.py", 46)
+    later, share = ("log", "/workspace/t.py", 26), ("share", "/workspace/s.py", 7)
+    case = Witnesses(Case()).stack(0, [log, main], [share, later, main]).case
+    case = Witnesses(case).stack(1, [("step", "/workspace/p.py", 12), ("main", "/workspace/t.py", 42)]).case
+    case = Witnesses(case).stack(2, [("read", "/workspace/r.py", 3), later, main]).case
+    before, due, out, inside = case.stacks["stack"].to_list()
+    assert has_left(case, before, due, out)
+    assert not has_left(case, before, due, inside), "it is on its way to the call"
+    assert not has_left(case, due, before, out), "it may have come round"
 
 
 def test_a_rank_on_its_way_to_the_call_is_not_blamed() -> None:

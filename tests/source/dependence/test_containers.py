@@ -18,6 +18,35 @@ from torch.utils.data import DataLoader, DistributedSampler
 
 #: Of these the ranks have different ones, or nothing says that they have the same.
 UNLIKE = {
+    "a table of the program, filled where some ranks have an object": """
+TABLE = {}
+class Gate(torch.nn.Module):
+    def forward(self, x):
+        TABLE.setdefault("gate", x)
+        return x
+def build(stage):
+    return Gate() if stage == 0 else torch.nn.Identity()
+def go(names):
+    for name in names:
+        found = TABLE.get(name)
+        if found is not None:
+            dist.barrier()
+def main():
+    block = build(dist.get_rank() // 2)
+    block(torch.ones(1)); go(["gate"])
+""",
+    "one of several metrics updated, by a key of the rank's own": """
+from torchmetrics import Metric, MetricCollection
+class Board:
+    def __init__(self, names): self.by_name = {n: MetricCollection([]).clone() for n in names}
+    def see(self, name, x): self.by_name[name].update(x)
+    def go(self, metric: Metric):
+        if not metric.update_called:
+            dist.barrier()
+def main():
+    board = Board(["a", "b"])
+    board.see("a" if dist.get_rank() else "b", torch.ones(1)); board.go(board.by_name["a"]["x"])
+""",
     "key in self.states (stored under data key)": """
 class A:
     def __init__(self): self.states = {}
@@ -240,6 +269,20 @@ def main(ds):
 
 #: Keys and counts that are the same on all ranks, though what is stored is not.
 ALIKE = {
+    "a table of the program, filled by all": """
+TABLE = {}
+class Gate(torch.nn.Module):
+    def forward(self, x):
+        TABLE.setdefault("gate", x)
+        return x
+def go(names):
+    for name in names:
+        found = TABLE.get(name)
+        if found is not None:
+            dist.barrier()
+def main():
+    Gate()(torch.ones(1)); go(["gate"])
+""",
     "same keys": """
 class A:
     def __init__(self): self.states = {}

@@ -107,7 +107,7 @@ def _sure(p: DivergencePoint) -> bool:
 
 def _doing(facts: Facts, p: DivergencePoint, rank: int) -> str:
     if p.stands:
-        return f"went past it, and is {facts.hosts[rank].words}"
+        return f"went past it, and now: {facts.hosts[rank].words}"
     return f"went on to the {lookup.call_words(facts, p.came)}" if p.came else "went on without it"
 
 

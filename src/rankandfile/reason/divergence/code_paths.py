@@ -72,6 +72,15 @@ def _one_function(one: Frame, other: Frame) -> bool:
     return len(names) == 1 and (files[0] == files[1] or files[1].endswith("/" + files[0]))
 
 
+def has_left(case: Case, before: int | None, expected: int | None, came: int | None) -> bool:
+    """Whether who stands at `came` is out of the function that made two calls, `expected` at a later line of it."""
+    first, second, now = (stack_of(case, number) for number in (before, expected, came))
+    inner, outer = _divergence_depth(first, second), _divergence_depth(second, now)
+    if inner is None or outer is None or outer >= inner or not _one_function(second[outer], now[outer]):
+        return False
+    return _one_function(first[inner], second[inner]) and first[inner][2] < second[inner][2]
+
+
 def was_there(case: Case, earlier: Iterable[int], place: int | None, depth: int) -> bool:
     """Whether one of the earlier calls was made from where `place` stands, as far in as `depth`."""
     wanted = stack_of(case, place)[: depth + 1]

@@ -6,6 +6,10 @@ call's line, at a line from which they made calls of their own only after it, it
 
 That line may as well be in a loop of its own, which those that made the call have left: if nobody ever came by that
 call before, no earlier round shows that it belongs to the round. Then the few departed from what all did until then.
+
+Members of one group need not run the same program: stages of a pipeline have other layers. Where the last call of both
+is one collective, made by one way, and the others' next one came out of the same function, at a later line, a rank that
+is not in that function any more has left it without that call.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .code_paths import depth_of_divergence, relation, was_there
+from .code_paths import depth_of_divergence, has_left, relation, was_there
 from .divergence_point import own_group
 
 _MOST_MATES = 8
@@ -51,12 +55,14 @@ def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
         return None
     rank, _, due, _ = found[0]
     first = {first for *_, first in found}
+    calls = (facts.waits.pending[i] for i in wait_end.pending)
+    beside = {r for c in calls if (c.group, c.slot) == (due["group"], due["slot"]) for r in c.waiting}
     left = first == {True} and len(found) > len(waiting)
     group = own_group(facts, rank, int(due["group"]))
     last = facts.call_table.of_rank(rank).filter(pl.col("group") == group)["slot"].max()
     return Passed(
         wait_end.ranks,
-        tuple(sorted(waiting if left else {mate for _, mate, *_ in found})),
+        tuple(sorted(waiting if left else beside | {mate for _, mate, *_ in found})),
         due,
         group,
         int(last) + 1 if isinstance(last, int) else due["slot"],
@@ -90,4 +96,19 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
             return mate, due, mate in waiting and due["open"] and due["stack"] not in stacks
         # Where one of its like shows it on its way, the others would not show more.
         return None
-    return None
+    return next(((mate, due, False) for mate in waiting if (due := _left_out(facts, rank, mate))), None)
+
+
+def _left_out(facts: WaitFacts, rank: int, mate: int) -> lookup.Row | None:
+    """The call that the mate waits in, if it made it in the function that it was in with this rank, and this one is
+    not in that function any more."""
+    ours, theirs = (facts.call_table.of_rank(r).sort("record").tail(2).to_dicts() for r in (rank, mate))
+    if not ours or len(theirs) < 2:
+        return None
+    common, (before, due) = ours[-1], theirs
+    same = all(common[key] == before[key] is not None for key in ("group", "slot"))
+    alike = depth_of_divergence(facts.case, common["stack"], before["stack"]) is None
+    stand = facts.hosts[rank].stack
+    if not (same and alike and due["open"] and due["group"] == common["group"]):
+        return None
+    return due if has_left(facts.case, before["stack"], due["stack"], stand) else None

@@ -17,6 +17,7 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks, missing_dumps
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, pending_row, wait_list
 from rankandfile.reason.waits.like_groups import family_words
+from rankandfile.reason.words import ranks_words, upper
 
 from .finding import Finding
 
@@ -24,14 +25,21 @@ from .finding import Finding
 def calls_that_wait(facts: Facts) -> list[Finding]:
     """The best finding of each end of the waits; where two ends lead to the same claim, it is one finding."""
     out: list[Finding] = []
+    ends: list[WaitEnd] = []
     for wait_end in facts.wait_ends[:MOST_WAIT_ENDS]:
         found = of_wait_end(facts, wait_end)
         if not found:
             continue
         candidate = completed(facts, wait_end, *found)
         twin = next((i for i, other in enumerate(out) if _same(candidate, other)), None)
-        if twin is None:
+        like = next(
+            (i for i, o in enumerate(out) if _alike(facts, (candidate, wait_end), (o, ends[i]))), None
+        )
+        if twin is None and like is not None:
+            out[like] = _together(out[like], candidate)
+        elif twin is None:
             out.append(candidate)
+            ends.append(wait_end)
         elif in_words(candidate.sentence) == in_words(out[twin].sentence):
             # Two sides of one transfer wait for each other, and are two ends of what is said once.
             victims = {*out[twin].victims, *candidate.victims}
@@ -98,6 +106,36 @@ def _same(one: Finding, other: Finding) -> bool:
     """Two ends of waits that lead to the same claim about the same ranks are one finding."""
     alike = one.cause == other.cause and one.culprits == other.culprits
     return alike and (bool(one.culprits) or in_words(one.sentence) == in_words(other.sentence))
+
+
+def _alike(facts: Facts, one: tuple[Finding, WaitEnd], other: tuple[Finding, WaitEnd]) -> bool:
+    """Whether other ranks did the same at the same place, in another group of the kind: two pipelines, one fault."""
+    (a, end), (b, before) = one, other
+    call, first = first_pending(facts, end), first_pending(facts, before)
+    if call is None or first is None or not (end.kind == before.kind == "absent"):
+        return False
+    if not a.culprits or set(a.culprits) & {*b.culprits, *b.victims}:
+        return False
+    ours, theirs = (set(facts.membership.members[group]) for group in (call.group, first.group))
+    alike = len(ours) == len(theirs) and ours.isdisjoint(theirs) and call.slot == first.slot
+    said = all(getattr(a, name) == getattr(b, name) for name in ("cause", "confidence", "location"))
+    did = set(a.doing.values()) == set(b.doing.values()) and bool(a.doing)
+    return alike and said and did and a.location is not None and a.divergence is not None
+
+
+def _together(one: Finding, other: Finding) -> Finding:
+    """One finding of both, in the words of the first."""
+    group = other.divergence.group if other.divergence else None
+    also = f"{upper(ranks_words(other.culprits))} did the same{f' in group {group}' if group else ''}."
+    return replace(
+        one,
+        sentence=told(one.sentence, also),
+        culprits=tuple(sorted({*one.culprits, *other.culprits})),
+        victims=tuple(sorted({*one.victims, *other.victims} - {*one.culprits, *other.culprits})),
+        doing=one.doing | other.doing,
+        waits=(*one.waits, *other.waits),
+        evidence=tuple(dict.fromkeys((*one.evidence, *other.evidence))),
+    )
 
 
 def _placed(facts: Facts, wait_end: WaitEnd, divergence: Divergence | None) -> Divergence | None:

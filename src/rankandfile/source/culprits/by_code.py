@@ -9,13 +9,13 @@ is blamed. Nor is anybody who waits on the same side as all who wait.
 from __future__ import annotations
 
 import ast
-from itertools import pairwise
+from itertools import groupby
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.source.lines.call_paths import CallPaths
+from rankandfile.source.lines.call_paths import CallPaths, Made
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
@@ -29,6 +29,11 @@ _CAME_TO_ONE = Heuristic(
     "came to one rank",
     "upon what comes to one rank alone, who left the way of the rounds before is whom it came to",
 )
+_OWN_DATA = Heuristic(
+    "own data, new way",
+    "upon a test of its own data, who left the way of the rounds before is the one that departed",
+)
+_KINDS = ("decision", "caught", "flag", "again")
 #: What comes to a process from outside, at some time, and to others not.
 _FROM_OUTSIDE = ("signal", "exception", "file_system", "environment", "memory", "network")
 #: Rounds before that show which way is the usual one.
@@ -44,10 +49,14 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     ):
         return None
     decision, divergence = found.decision, found.divergence
-    if found.kind not in ("decision", "caught") or divergence is None or not divergence.exact:
+    if found.kind not in _KINDS or divergence is None or not divergence.exact:
         return None
+    if found.kind == "again":
+        return _who_began_again(found, divergence)
     if found.reason is not None and found.reason.source in _FROM_OUTSIDE:
         return _whom_it_came_to(verdict, found, divergence, paths)
+    if found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data"):
+        return _whose_data_said_so(verdict, found, divergence, paths)
     if found.kind != "decision" or decision is None:
         return None
     condition = decision.condition
@@ -92,20 +101,61 @@ def _whom_it_came_to(
     )
 
 
+def _whose_data_said_so(
+    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
+) -> NamedByCode | None:
+    """A test of each rank's own data came out on one as it never had on any: that one did something new."""
+    odd = _left_the_usual(divergence, paths)
+    varies = found.reason is not None and found.reason.level == "varying"
+    if odd is None or not varies or verdict.cause == "undetermined" or _OWN_DATA.off:
+        return None
+    file = found.place.path.rsplit("/", 1)[-1]
+    return NamedByCode(
+        ranks=_ranks(odd),
+        doing=f"left the way of all rounds before at {file}:{found.line}",
+        sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
+        "before.",
+    )
+
+
+def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCode:
+    """A function is run once more on the rank on which something in it failed."""
+    file = found.place.path.rsplit("/", 1)[-1]
+    return NamedByCode(
+        ranks=_ranks(divergence.culprit),
+        doing=f"began {found.place.function.name} ({file}:{found.place.function.first_line}) once more",
+        sentence=f"Who begins once more what the others are in the middle of is out of step with them: "
+        f"{ranks_in_words(divergence.culprit)} did.",
+    )
+
+
 def _left_the_usual(divergence: CodeDivergence, paths: CallPaths) -> Side | None:
     """The side that went another way than both did, each time before, after the last call that they made alike."""
     sides = (divergence.normal, divergence.culprit)
     went = set()
     for side in sides:
         calls = paths.calls(side.rank)
-        ways = [after.path for made, after in pairwise(calls) if made.path == divergence.before]
-        # The last one is the parting itself, where this side went on to a call.
-        earlier = ways[:-1] if ways and side.call is not None and ways[-1] == side.path else ways
+        at = next((i for i, made in enumerate(calls) if made is side.call), len(calls))
+        places = _places_in_row(calls)
+        if not at or calls[at - 1].path != divergence.before:
+            return None
+        earlier = [
+            after.path
+            for place, made, after in zip(places, calls, calls[1:at], strict=False)
+            if (made.path, place) == (divergence.before, places[at - 1])
+        ]
         if len(earlier) < _ROUNDS:
             return None
         went |= set(earlier)
     odd = [side for side in sides if {side.path} != went]
     return odd[0] if len(went) == len(odd) == 1 and divergence.before else None
+
+
+def _places_in_row(calls: list[Made]) -> list[int]:
+    """Of each call, the how manieth it is of those that were made by one way, one after the other: a step may make
+    several so, and only the last of them says what comes next."""
+    rows = (range(len(list(row))) for _, row in groupby(calls, key=lambda made: made.path))
+    return [place for row in rows for place in row]
 
 
 def _singled_out(test: ast.expr) -> str | None:

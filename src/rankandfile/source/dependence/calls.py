@@ -157,6 +157,9 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if name == "get" and e.args and constant(e.args[0]) is not None:
         known = (("item", constant(e.args[0])), *path)
         return join([ev.value(receiver, frame, known), ev.all(e.args[1:], frame, path)])
+    if name == "get" and len(e.args) == 1 and path[:1] == (KIND,):
+        # Whether there is something at all is a question of the keys.
+        return join([ev.value(e.args[0], frame), ev.value(receiver, frame, (HOLDS,))])
     if name in ("items", "keys", "values") and not e.args:
         return ev.value(receiver, frame, path if path and path[0] in (LEN, EACH, HOLDS) else ())
     if random_state.is_draw(ev, e, frame):

@@ -90,10 +90,9 @@ def stored_anywhere(
         return value
     guards: list[Value] = []
     for frame, d in found:
-        if frame.function.name in _SETS_UP or d.how in (
-            "parameter",
-            "outside",
-        ):
+        # What a constructor gives its own object is there for good; what it puts elsewhere, each object does.
+        own = d.how != "mutate" or d.name.startswith("self.") or frame.function.name == "<module>"
+        if (frame.function.name in _SETS_UP and own) or d.how in ("parameter", "outside"):
             continue
         graph = reaching(frame.function).graph
         conditions = between_nodes(
@@ -102,21 +101,27 @@ def stored_anywhere(
         # How often a loop goes round is no news to what is stored in it, but for how much there is of it.
         chosen = [c for c in conditions if c.kind != "call" and (path[:1] == (LEN,) or c.kind not in _ROUNDS)]
         guards.extend(_guards(ev, chosen, d, frame, lasting=True))
-        if d.how == "augment" or isinstance(d.value, ast.Constant):
+        keys = path[:1] == (HOLDS,) and d.how == "mutate" and not ev.objects.tables
+        if d.how == "augment" or isinstance(d.value, ast.Constant) or keys:
             guards.extend(_counts(ev, d, frame))
     return join([value, *guards])
 
 
 def _counts(ev: Evaluator, d: Definition, frame: Frame) -> Iterator[Value]:
     """Whether ranks come to where it is counted, or set, by what decides at the callers."""
-    done = "counted on" if d.how == "augment" else "set"
+    done = {"augment": "counted on", "mutate": "given an item"}.get(d.how, "set")
     file = frame.function.module.path
     for condition, outer in islice(counted.on_the_way(ev, frame), MOST_GUARDS):
         value = of_condition(ev, condition, outer)
         if value.differs:
             where, shown = outer.function.module.path, condition.text
             words = f"is {done} at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
-            yield value.by(Link(where, condition.line, d.name, words, shown, (where, condition.line)))
+            # That some ranks have no use for an item may be meant: then the place is where that is asked.
+            upon = (where, condition.line) if d.how != "mutate" else None
+            yield value.by(Link(where, condition.line, d.name, words, shown, upon))
+    if d.name.startswith("self.") and not ev.objects.tables:
+        for site, _bound in islice(ev.objects.callers(frame.function), MOST_GUARDS):
+            yield from (value for value in counted.which_one(ev, site, d.name) if value.differs)
 
 
 def _own(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:

@@ -20,6 +20,7 @@ from rankandfile.source.program.names import Class
 
 from . import control
 from .frame import Frame
+from .index import Site
 from .objects.called_later import called_later
 from .reaching_assignments import reaching
 from .syntax import dotted, text
@@ -58,6 +59,10 @@ def _places(ev: Evaluator, function: Function) -> Iterator[tuple[Function, set[N
         yield site.function, set(reaching(site.function).nodes(site.node))
     for site in called_later(ev.objects, function):
         yield site.function, set(reaching(site.function).nodes(site.node))
+    if function.owner is not None and not function.name.startswith("__"):
+        # A method runs only where there is an object for it: a framework may call it, which no line shows.
+        for site in ev.index.made(Class(function.module, function.owner)):
+            yield site.function, set(reaching(site.function).nodes(site.node))
     if function.owner is not None and _sets(function):
         for setter, definition in ev.objects.stores(Class(function.module, function.owner), function.name):
             yield setter, {definition.node}
@@ -80,6 +85,8 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
             called = site.call.func
             if not isinstance(called, ast.Attribute) or ev.objects.classes(called.value, frame):
                 continue
+            file = site.function.module.path
+            found.extend(which_one(ev, site, text(e)))
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
             inside = between_nodes(
@@ -88,7 +95,7 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
             chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
             for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
                 value = control.of_condition(ev, condition, outer)
-                file, where = site.function.module.path, outer.function.module.path
+                where = outer.function.module.path
                 words = (
                     f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "
                     f"({where}:{condition.line})"
@@ -96,3 +103,26 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
                 link = Link(where, condition.line, text(e), words, condition.text)
                 found.append(value.by(link) if value.differs else value)
     return join(found) if found else UNKNOWN
+
+
+def which_one(ev: Evaluator, site: Site, name: str) -> Iterator[Value]:
+    """Of a call of a method: how the keys differ by which the object was chosen. `name`: what is counted there."""
+    frame, file = Frame(site.function), site.function.module.path
+    receiver = site.call.func.value if isinstance(site.call.func, ast.Attribute) else None
+    for key in _chosen_by(receiver, site.function):
+        value = ev.value(key, frame)
+        shown = text(key, 60)
+        words = f"is counted on at {file}:{site.call.lineno} for the item that `{shown}` chooses"
+        yield value.by(Link(file, site.call.lineno, name, words, shown)) if value.differs else value
+
+
+def _chosen_by(receiver: ast.expr | None, function: Function) -> Iterator[ast.expr]:
+    """The keys by which one of several objects is taken: `self.by_name[name]`, or a name that was set to such."""
+    if isinstance(receiver, ast.Name):
+        for d in reaching(function).everywhere(receiver.id):
+            if d.how == "assign" and d.value is not None and not isinstance(d.value, ast.Name):
+                yield from _chosen_by(d.value, function)
+    elif isinstance(receiver, ast.Subscript) and not isinstance(receiver.slice, (ast.Slice, ast.Constant)):
+        yield receiver.slice
+    elif isinstance(receiver, ast.Call) and receiver.args and isinstance(receiver.func, ast.Attribute):
+        yield from receiver.args[:1] if receiver.func.attr in ("get", "setdefault", "__getitem__") else ()

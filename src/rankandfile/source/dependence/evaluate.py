@@ -144,6 +144,11 @@ class Evaluator:
             if name in scope_of(function).declared:
                 other = Frame(function, None, frame.depth + 1)
                 found.extend((other, d) for d in reaching(function).everywhere(name))
+            elif not self.objects.tables and function is not scope and binding_scope(function, name) is scope:
+                # It may put something into it, or take something out, without a word of whose it is.
+                other = Frame(function, None, frame.depth + 1)
+                items = (d for d in reaching(function).everywhere(name) if d.how in ("mutate", "remove"))
+                found.extend((other, d) for d in items)
         return control.stored_anywhere(self, found, path)
 
     def definitions(self, found: list[Definition], frame: Frame, uses: list[Node], path: Path) -> Value:

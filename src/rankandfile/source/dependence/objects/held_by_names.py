@@ -66,12 +66,14 @@ def defined(objects: Objects, d: Definition, frame: Frame, depth: int, path: Pat
 
 
 def _parameter(objects: Objects, name: str, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+    annotated = list(_annotated(name, frame)) if not path else []
     if frame.given is not None:
         given = frame.given.get(name)
         if given is not None:
-            yield from objects.of(given.value, given.frame, depth + 1, (*given.path, *path))
+            # Where nobody can say what is handed over, it is what the function says that it takes.
+            known = objects.of(given.value, given.frame, depth + 1, (*given.path, *path))
+            yield from known or annotated
         return
-    annotated = list(_annotated(name, frame)) if not path else []
     if annotated:
         yield from annotated
         return

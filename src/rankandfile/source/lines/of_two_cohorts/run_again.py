@@ -7,6 +7,8 @@ that of a library. What the wrapper tests is the same for all functions; that th
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from itertools import permutations
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.frameworks import framework_of
@@ -15,7 +17,7 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Frame, Stop, first_unlike
 from rankandfile.source.lines.decision import conditions_of
-from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.reachability import Reachability
 from rankandfile.source.program.modules import Function
@@ -26,14 +28,34 @@ from rankandfile.source.program.places import SourcePlace
 @heuristic("run again by a wrapper", "a function that a wrapper ran again is tried again by its decorator")
 def run_again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """The decorator of the function into which one side came again, while the other went on."""
-    before, again, on = divergence.before, divergence.culprit.path, divergence.normal.path
-    if divergence.own or not again or not on:
+    if divergence.own:
         return None
-    parted = first_unlike(before, on) or 0
-    if parted >= len(before) or Reachability(search.places).comes_round(before[parted], on[parted].line):
+    ways = [divergence]
+    if not divergence.settled:
+        # Whoever went into the function again is out of line, whichever of the two that is.
+        ways = [
+            replace(divergence, settled=True, normal=a, culprit=b)
+            for a, b in permutations(_sides(divergence))
+        ]
+    return next((found for way in ways if (found := _again(search, way)) is not None), None)
+
+
+def _sides(divergence: CodeDivergence) -> tuple[Side, Side]:
+    return divergence.normal, divergence.culprit
+
+
+def _again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    before, again, on = divergence.before, divergence.culprit.path, divergence.normal.path
+    if not again or not on:
+        return None
+    parted, reachability = first_unlike(before, on) or 0, Reachability(search.places)
+    if parted >= len(before) or reachability.comes_round(before[parted], on[parted].line):
         # It may as well have come round without what the others did.
         return None
-    for depth in range(len(before) - 1, parted, -1):
+    for depth in range(len(before) - 1, 0, -1):
+        if depth < parted and reachability.loops(on[depth], on[depth + 1].function):
+            # A loop in between brought it round: nothing was run again.
+            return None
         # The function is left, and entered from the same line of what is around it.
         if before[:depth] != again[:depth] or before[depth][:2] != again[depth][:2]:
             continue
