@@ -48,7 +48,7 @@ what the verdict says, and the exit status is 0.
 
 
 Row = dict[str, Any]
-_CANCELLED = ("slurm_cancelled", "agent_signalled")
+_CANCELLED = ("slurm_cancelled", "job_cancelled", "agent_signalled")
 #: What a Python process prints that was interrupted, and the signal.
 _INTERRUPTED, _INTERRUPT = "KeyboardInterrupt", ("SIGINT", "2")
 #: What of the driver and the kernel stands beside any job.
@@ -119,6 +119,14 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     by = "it was ended from outside"
     if reason:
         by = f"its scheduler ended it ({str(reason).lower()})"
+    elif cancelled := next(
+        (row for row in rows if row["kind"] != "agent_signalled" and row["kind"] in _CANCELLED), None
+    ):
+        who = fields_of(cancelled).get("by") or next(
+            (w for row in rows if (w := fields_of(row).get("by"))), None
+        )
+        why = fields_of(cancelled).get("why")
+        by = f"it was cancelled{f' by user {who}' if who else ''}{f' ({why})' if why else ''}"
     elif _interrupts(facts) or any(row["signal"] in _INTERRUPT for row in rows):
         by = "somebody interrupted it (Ctrl-C, SIGINT)"
     return Finding(
