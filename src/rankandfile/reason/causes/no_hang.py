@@ -108,7 +108,7 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     if not rows or _more_is_told(facts) or _failures(facts, beside=False) or anybody_waited(facts):
         return None
     reason = next((r for row in rows if (r := fields_of(row).get("reason"))), None)
-    if reason is not None and "NODE" in str(reason):
+    if (reason is not None and "NODE" in str(reason)) or _a_task_failed(facts):
         return None
     told = [*rows, *_rows(facts, ("agent_closing",))]
     at = min((t for row in told if (t := _at(row)) is not None), default=None)
@@ -144,6 +144,12 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
             )
         ),
     )
+
+
+def _a_task_failed(facts: Facts) -> bool:
+    """A task with a code of its own, where others were ended: its scheduler may have ended them for it."""
+    coded = (pl.col("kind").cast(pl.String) == "slurm") & (pl.col("role").cast(pl.String) == "fact")
+    return bool(facts.case.exits.filter(coded & (pl.col("exit_code").fill_null(0) != 0)).height)
 
 
 def _interrupts(facts: Facts) -> list[Row]:
