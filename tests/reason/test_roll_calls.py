@@ -65,3 +65,38 @@ def test_the_one_that_keeps_count_may_have_waited_for_another(tmp_path: Path, te
     found = verdict(tmp_path, WORLD + rows(1, 9) + text)
     assert not found.culprits
     assert "rank 0 did not come" not in found.sentence.lower()
+
+
+HCCL = "[ERROR] HCCL({pid},python3):2026-01-20-11:04:40.301.118 [topoinfo_exchange_server.cc:517] [9][InitGroupStage]"
+
+
+def exchange(met: tuple[int, ...], size: int = 16) -> str:
+    head = HCCL.format(pid=4100)
+    text = f"{head}[RanktableDetect]topo exchange server get socket timeout! timeout[120 s]\n"
+    text += f"{head}[DisplayConnectedRank]need connect rankNum is [{size}]\n"
+    for line in range(0, len(met), 8):
+        listed = ",".join(f"[{rank:016}]" for rank in met[line : line + 8])
+        text += f"{head}[DisplayConnectedRank]connected rankinfo[LINE {line // 8}]: {listed};\n"
+    return text
+
+
+def agents(absent: str) -> str:
+    return f'{HCCL.format(pid=4101)}[RanktableDetect] TopoDetect ERROR occur !!! fault_type[1], fault_info["Failed to connect agent[{absent}]"]\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        exchange(tuple(rank for rank in range(16) if rank not in (6, 11))),
+        exchange(()) + agents("6,11,"),
+    ],
+    ids=["by its server", "by the others"],
+)
+def test_who_has_not_come_to_the_exchange_of_hccl(tmp_path: Path, text: str) -> None:
+    found = verdict(tmp_path, text)
+    assert (found.cause, [one.rank for one in found.culprits]) == ("init_stuck", [6, 11])
+    assert "HCCL sets up the communicator of all 16 ranks" in found.sentence
+
+
+def test_an_exchange_to_which_most_have_not_come_names_nobody(tmp_path: Path) -> None:
+    assert not verdict(tmp_path, exchange((0, 2, 4))).culprits

@@ -43,7 +43,7 @@ class Roll:
 
 
 def roll_call(facts: Facts) -> Roll | None:
-    return _monitored(facts) or _unheard(facts) or _counted(facts) or _heartbeats(facts)
+    return _monitored(facts) or _unheard(facts) or _counted(facts) or _exchanged(facts) or _heartbeats(facts)
 
 
 def _monitored(facts: Facts) -> Roll | None:
@@ -148,6 +148,33 @@ def _counted(facts: Facts) -> Roll | None:
         said_by="Horovod's inspector of stalls",
         evidence=evidence,
         others="cannot go on",
+    )
+
+
+def _exchanged(facts: Facts) -> Roll | None:
+    """Who has not come to the server of HCCL's new communicator, by its list of those that have, or of those that have
+    not. Its numbers are ranks of the job where it is as large."""
+    events = facts.case.events.with_columns(pl.col("kind").cast(pl.String)).sort("log", "line")
+    rows = events.filter(pl.col("kind").is_in(["hccl_met", "hccl_absent"]) & pl.col("about").is_not_null())
+    sizes = {
+        fields_of(row).get("nranks") for row in events.filter(pl.col("kind") == "hccl_size").rows(named=True)
+    }
+    size = sizes.pop() if len(sizes) == 1 else None
+    if not rows.height or not isinstance(size, int) or size != (facts.case.world_size or size):
+        return None
+    told = {
+        kind: {rank for about in part["about"] for rank in about} for (kind,), part in rows.group_by("kind")
+    }
+    named = tuple(sorted(told.get("hccl_absent") or set(range(size)) - told.get("hccl_met", set())))
+    if not named or 2 * len(named) >= size or max(named) >= size or set(named) & told.get("hccl_met", set()):
+        return None
+    row = rows.row(0, named=True)
+    return Roll(
+        named=named,
+        what=f"come to the exchange by which HCCL sets up the communicator of all {size} ranks",
+        said_by="its server",
+        evidence=event_id(row["log"], row["line"]),
+        cause="init_stuck",
     )
 
 
