@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.listed_processes import pairs_in
 from rankandfile.evidence.text.logs.event import clean
 from rankandfile.evidence.text.stacks.titles import rank_in
 
@@ -32,16 +33,6 @@ _PID = re.compile(
     r"(?<![\w-])(?<!parent )(?i:pid)\s*[=:#]?\s*(\d{2,10})\b|^\W*Process (\d{2,10})\b|/proc/(\d{2,10})/"
     r"|\benv(?:iron(?:ment)?)? of (?:process )?(\d{2,10})\b"
 )
-#: Several at once, as people note them: `51120=0 51131=1`, `4711 -> 2, 4712 -> 3`, `rank 0: 80211, rank 1: 80212`.
-_PAIRS = re.compile(
-    r"(?<![\w.:/=-])(\d{3,10})\s?(?:=|->|→|:|\bis(?: rank)?)\s?(?:rank ?)?(\d{1,5})(?![\w.:/=-]*\d)"
-)
-_TURNED = re.compile(r"\brank ?(\d{1,5})\s?(?:=|->|→|:|\bis)\s?(?:pid |process )?(\d{3,10})(?![\w.:/=-]*\d)")
-#: `ranks 0..3 are pids 9010 9011 9012 9013`, `pids 4711, 4712 = ranks 0-1`: a row of ranks, and as many processes.
-_ROW = r"ranks?\W{1,3}(\d{1,5}) ?(?:\.{2,3}|-|–|:|,|to|through|and) ?(\d{1,5})\b"
-_PIDS = r"(?:pids?|process(?:es)?)\W{1,3}(\d{2,10}(?:(?:[ ,/]|and)+\d{2,10})+)\b"
-_ROW_OF_PIDS = re.compile(rf"(?i)\b{_ROW}[^.;\d]{{0,24}}\b{_PIDS}")
-_PIDS_OF_ROW = re.compile(rf"(?i)\b{_PIDS}[^.;\d]{{0,24}}\b{_ROW}")
 _OF_RANKS = re.compile(r"(?i)\branks?\b")
 #: A launcher names the process that it started, and its place on the machine.
 _SPAWNED = re.compile(
@@ -255,23 +246,10 @@ def processes_in(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
 
 
 def _listed(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
-    pairs = [(int(pid), int(rank)) for pid, rank in _PAIRS.findall(body)]
-    pairs = pairs or [(int(pid), int(rank)) for rank, pid in _TURNED.findall(body)] or _row(body)
+    pairs = pairs_in(body)
     ranks, pids = {rank for _, rank in pairs}, {pid for pid, _ in pairs}
     row = len(pairs) > 1 and len(ranks) == len(pids) == len(pairs) == max(ranks) - min(ranks) + 1
     return tuple(ToldProcess(pid, rank, bare.host) for pid, rank in pairs) if row else ()
-
-
-def _row(body: str) -> list[tuple[int, int]]:
-    """As many processes as the row of ranks is long, in its order."""
-    if match := _ROW_OF_PIDS.search(body):
-        first, last, listed = match.groups()
-    elif match := _PIDS_OF_ROW.search(body):
-        listed, first, last = match.groups()
-    else:
-        return []
-    pids, ranks = [int(pid) for pid in re.findall(r"\d+", listed)], range(int(first), int(last) + 1)
-    return list(zip(pids, ranks, strict=True)) if len(pids) == len(ranks) else []
 
 
 def process_in(bare: BareLine, body: str) -> ToldProcess | None:
