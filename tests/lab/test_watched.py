@@ -38,7 +38,7 @@ def test_a_rank_that_never_comes_to_the_setup(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.output
     said = (into / NAME / "said.log").read_text()
-    assert "did not come to the setup" in said and "prepare.py:17" in said
+    assert "held up the setup" in said and "prepare.py:17" in said
     assert "Ranks 0 and 2 set up the job's communication and wait for rank 1" in " ".join(said.split())
     assert len(list((into / NAME / "evidence" / "rings").glob("*.ring"))) == 2
     none = CliRunner().invoke(application(), ["lab", "watch", str(into), str(into), "--only", "none"])

@@ -300,3 +300,29 @@ def test_a_container_that_was_not_killed_for_memory_is_not_said_to_be(tmp_path: 
     state = '[{"State": {\n  "Status": "exited",\n  "OOMKilled": false,\n  "ExitCode": 0\n}}]\n'
     found = verdict(tmp_path, {"inspect.txt": state, "a.log": steps(0, 9)})
     assert found.cause != "killed"
+
+
+SIGNAL = "[rank2]:[E1112 {at}.881 ProcessGroupNCCL.cpp:1746] [PG ID 0 PG GUID 0(default_pg) Rank 2] Received a dump signal due to a collective timeout from  rank 1 and we will try our best to dump the debug info. Last enqueued NCCL work: 90, last completed NCCL work: 90.\n"
+
+
+@pytest.mark.parametrize(
+    "count",
+    ["uploaded part {n} of 400", "shard {n}% packed", "wrote {n}/400 rows"],
+    ids=["of", "percent", "slash"],
+)
+@pytest.mark.parametrize("late", [True, False])
+def test_work_in_another_file_behind_what_the_others_gave_up_on(
+    tmp_path: Path, count: str, late: bool
+) -> None:
+    """The one that was late gives up on nothing, and hears of it when its own work is done."""
+    last = 130 if late else 110
+    work = steps(80, last, f"[2025-11-12 08:{{:02}}:{{:02}}] {count.replace('{n}', '{}')}")
+    logs = {f"{rank}/stderr.log": steps(0, 30) + waits((rank,)) for rank in (0, 1, 3)}
+    found = verdict(tmp_path, {**logs, "2/stderr.log": work + SIGNAL.format(at="08:31:00")})
+    assert suspected(found) == [2]
+    if late:
+        assert found.cause in ("host_slow", "too_short_timeout")
+        assert "129" in found.sentence
+        assert "held up on the host" not in str(found.sentence)
+    else:
+        assert found.cause not in ("host_slow", "too_short_timeout")

@@ -102,3 +102,41 @@ def test_a_merged_tree_without_places_still_names_functions(tmp_path: Path) -> N
     assert [one.rank for one in verdict.suspects] == [4]
     assert "dump_fields" in verdict.sentence
     assert "PMPI_Sendrecv" in verdict.sentence
+
+
+TYPED = """[Thread debugging using libthread_db enabled]
+Using host libthread_db library "/lib64/libthread_db.so.1".
+
+Thread 1 (Thread 0x7f00 (LWP {pid}) "python3"):
+#0  0x00007f11 in mca_btl_progress () from /opt/ompi/lib/libmpi.so.40
+#1  0x00007f12 in PMPI_{op} () from /opt/ompi/lib/libmpi.so.40
+#2  0x00007f13 in _PyEval_EvalFrameDefault () from /lib64/libpython3.11.so.1.0
+#3  0x00007f14 in _start ()
+{typed}Traceback (most recent call first):
+  <built-in method {op} of mpi4py.MPI.Intracomm object at remote 0x7f1c90>
+  File "/home/ida/waves/{file}", line {line}, in {function}
+    self.comm.{op}(self.buf)
+  File "/home/ida/waves/run.py", line 33, in <module>
+    march(field)
+[Inferior 1 (process {pid}) detached]
+"""
+
+
+@pytest.mark.parametrize("typed", ["(gdb) py-bt\n", ""], ids=["typed", "in a batch"])
+@pytest.mark.parametrize(("op", "suspected"), [("Reduce", [2]), ("Allgather", [2]), ("Bcast", [])])
+def test_python_below_the_c_frames_of_a_debugger(
+    tmp_path: Path, typed: str, op: str, suspected: list[int]
+) -> None:
+    text = ""
+    for rank in range(4):
+        own = (op, "spectra.py", 71, "energy") if rank == 2 else ("Barrier", "march.py", 128, "march")
+        head = f"=== node d1{rank // 2} rank {rank} pid {300 + rank} ===\n"
+        text += head + TYPED.format(
+            pid=300 + rank, typed=typed, op=own[0], file=own[1], line=own[2], function=own[3]
+        )
+    (tmp_path / "gdb.txt").write_text(text)
+    verdict = diagnose(tmp_path).verdicts[0]
+    assert [one.rank for one in verdict.suspects] == suspected
+    assert "spectra.py:71" in verdict.sentence
+    assert "march.py:128" in verdict.sentence
+    assert "one place" not in verdict.sentence

@@ -31,6 +31,12 @@ def suspects(diagnosis: Diagnosis) -> dict[int, int | None]:
         "ranks by process: 4101=0 4107=1 4113=2 4119=3",
         "pid of each rank (same host): 4101 -> 0, 4107 -> 1, 4113 -> 2, 4119 -> 3",
         "rank 0: 4101, rank 1: 4107, rank 2: 4113, rank 3: 4119",
+        "# on box7: ranks 0-3 are processes 4101, 4107, 4113, 4119",
+        "pids 4101 4107 4113 4119 = ranks 0 to 3",
+        "$ for p in 4101 4107 4113 4119; do tr '\\0' '\\n' < /proc/$p/environ | grep RANK; done\n"
+        "LOCAL_RANK=0\nRANK=0\nLOCAL_RANK=1\nRANK=1\nLOCAL_RANK=2\nRANK=2\nLOCAL_RANK=3\nRANK=3",
+        "$ head -z /proc/4101/environ /proc/4107/environ /proc/4113/environ /proc/4119/environ | tr -d x\n"
+        "OMPI_COMM_WORLD_RANK=0\nOMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_RANK=2\nOMPI_COMM_WORLD_RANK=3",
     ],
 )
 def test_a_note_that_lists_them(tmp_path: Path, note: str) -> None:
@@ -44,6 +50,44 @@ def test_numbers_that_are_no_list_of_ranks_tell_nothing(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("rank 0 says: 4101=7 4107=7, and 4113=2 retries\n")
     (tmp_path / "stacks.txt").write_text("".join(spied(pid, pid == 4113) for pid in (4101, 4107, 4113)))
     assert suspects(diagnose(tmp_path)) == {}
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "ranks 0-3 are processes 4101 4107 4113",
+        "$ for p in 4101 4107 4113 4119; do cat /proc/$p/environ | grep ^RANK; done\nRANK=0\nRANK=2\nRANK=3",
+    ],
+)
+def test_fewer_answers_than_processes_tell_nothing(tmp_path: Path, note: str) -> None:
+    (tmp_path / "notes.txt").write_text(f"asked by mail\n{note}\n")
+    (tmp_path / "stacks.txt").write_text("".join(spied(pid, pid == 4113) for pid in (4101, 4107, 4113, 4119)))
+    assert suspects(diagnose(tmp_path)) == {}
+
+
+def pystack(pid: int, odd: bool, native: bool = False) -> str:
+    inner = [("/j/fit/cells.py", 18, "claim")] if odd else [("/v/site-packages/" + C10D, 2501, "all_reduce")]
+    frames = [("/j/fit.py", 9, "<module>"), *([] if odd else [("/j/fit/halo.py", 52, "mix")]), *inner]
+    lines = [f'    (Python) File "{file}", line {line}, in {name}' for file, line, name in frames]
+    if native:
+        lines.insert(0, '    (C) File "???", line 0, in _start (/usr/bin/python3.10)')
+        lines.append('    (C) File "./nptl/sem_wait.c", line 47, in __new_sem_wait_slow64 (libc.so.6)')
+    thread = f"Traceback for thread {pid} (python) [] (most recent call last):"
+    return "\n".join([thread, *lines, ""]) + "\n"
+
+
+def test_the_number_of_a_process_in_a_name_is_no_rank(tmp_path: Path) -> None:
+    note = "# ranks 0..2 are pids 4101 4107 4113\n"
+    commands = "".join(f"$ pystack remote {pid}\n{pystack(pid, pid == 4107)}" for pid in (4101, 4107, 4113))
+    (tmp_path / "pystack.txt").write_text(note + commands)
+    again = "$ pystack --no-color remote --native 4107 | tail -9\n" + pystack(4107, True, native=True)
+    (tmp_path / "pystack_4107_native.txt").write_text(again)
+    diagnosis = diagnose(tmp_path)
+    assert suspects(diagnosis) == {1: 18}
+    assert "4107" not in diagnosis.verdicts[0].sentence
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone" / "pystack_4107_native.txt").write_text(pystack(4107, True, native=True))
+    assert "ank 4107" not in str(diagnose(tmp_path / "alone").verdicts)
 
 
 def test_places_on_machines_that_are_numbered(tmp_path: Path) -> None:

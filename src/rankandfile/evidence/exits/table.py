@@ -34,6 +34,8 @@ _SIGNAL_OF = {"kernel_oom": "SIGKILL", "pod_oom": "SIGKILL", "ray_oom": "SIGKILL
 
 #: How the error of an end begins that a cluster brought about.
 TAKEN = "taken away by its cluster"
+#: And of one that somebody brought about who cancelled the whole job.
+CANCELLED = "the job was cancelled"
 #: The launcher says whom it ends. -9 after that is a victim that did not listen, not a killed process.
 _ENDED_BY_LAUNCHER = ("agent_closing", "agent_unkillable", "launcher_killing")
 
@@ -64,6 +66,8 @@ def from_events(events: pl.DataFrame, logs: pl.DataFrame) -> list[End]:
             why = fields.get("reason") or f"its node ran low on {fields.get('resource')}"
             signal, end.error, end.role = "SIGTERM", f"{TAKEN}: {why}", "origin"
         end.by(event["exit_code"], signal)
+        if event["role"] == "echo":
+            end.role, end.error = "echo", CANCELLED
         if (event["log"], event["pid"]) in survivors and end.signal in ("SIGKILL", "SIGTERM"):
             end.role = "echo"
         tasks = fields.get("tasks")

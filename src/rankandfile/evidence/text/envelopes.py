@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-_TEXT = ("log", "message", "msg", "line", "textPayload", "MESSAGE", "@message", "body", "event")
-_TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
+_TEXT = ("log", "_raw", "message", "msg", "line", "textPayload", "MESSAGE", "@message", "body", "event")
+_TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp", "_time")
 _POD = ("podName", "pod_name", "pod", "container_name", "logStreamName", "logStream", "instance", "_HOSTNAME")
 _HOST = ("host", "hostname", "node_name", "nodeName", "_HOSTNAME", "node")
 _RANK = ("rank", "RANK", "global_rank")
@@ -44,6 +44,9 @@ MOST = 64 << 20
 #: What terminals take for colours, and for movements of the cursor.
 COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
 
+#: What a search engine puts a collector's entry into: Elasticsearch and OpenSearch, Splunk, Datadog.
+_WITHIN = ("_source", "result", "attributes", "content")
+
 _RANK_TEXT = re.compile(r"\d{1,7}$")
 
 
@@ -65,7 +68,13 @@ def opened(line: str) -> Envelope | None:
     return _opened(document) if isinstance(document, dict) else None
 
 
+def _unwrapped(document: dict[str, Any]) -> dict[str, Any]:
+    inside = (one for name in _WITHIN if isinstance(one := document.get(name), dict))
+    return document if _first([document], _TEXT) is not None else next(inside, document)
+
+
 def _opened(document: dict[str, Any]) -> Envelope | None:
+    document = _unwrapped(document)
     inner = [document, *(one for name in _INSIDE if isinstance(one := document.get(name), dict))]
     inner += [one for part in inner[1:] for name in _INSIDE if isinstance(one := part.get(name), dict)]
     text = _first(inner, _TEXT)
@@ -124,6 +133,7 @@ def is_document(head: bytes) -> bool:
     return (
         (b'"resultType"' in head and b'"streams"' in head)
         or (b'"events"' in head and b'"message"' in head)
+        or (b'"hits"' in head and b'"_source"' in head)
         or (b'"items"' in head and b'"involvedObject"' in head)
         or (start == b"[" and (b'"textPayload"' in head or b'"jsonPayload"' in head or b'"@message"' in head))
     )
@@ -196,8 +206,11 @@ def _entries(document: Any) -> Iterator[_Entry]:
             said = f"{one.get('type')} {one.get('reason')} {whom} {one.get('message')}"
             yield str(when or ""), {"time": when, "message": said}
         return
-    entries = document.get("events") if isinstance(document, dict) else document
-    for one in _dicts(entries):
+    entries = document
+    if isinstance(document, dict):
+        hits = document.get("hits")
+        entries = hits.get("hits") if isinstance(hits, dict) else hits or document.get("events")
+    for one in map(_unwrapped, _dicts(entries)):
         yield str(_first([one], _TIME) or ""), one
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.listed_processes import pairs_in
 from rankandfile.evidence.text.logs.event import clean
 from rankandfile.evidence.text.stacks.titles import rank_in
 
@@ -32,11 +33,6 @@ _PID = re.compile(
     r"(?<![\w-])(?<!parent )(?i:pid)\s*[=:#]?\s*(\d{2,10})\b|^\W*Process (\d{2,10})\b|/proc/(\d{2,10})/"
     r"|\benv(?:iron(?:ment)?)? of (?:process )?(\d{2,10})\b"
 )
-#: Several at once, as people note them: `51120=0 51131=1`, `4711 -> 2, 4712 -> 3`, `rank 0: 80211, rank 1: 80212`.
-_PAIRS = re.compile(
-    r"(?<![\w.:/=-])(\d{3,10})\s?(?:=|->|→|:|\bis(?: rank)?)\s?(?:rank ?)?(\d{1,5})(?![\w.:/=-]*\d)"
-)
-_TURNED = re.compile(r"\brank ?(\d{1,5})\s?(?:=|->|→|:|\bis)\s?(?:pid |process )?(\d{3,10})(?![\w.:/=-]*\d)")
 _OF_RANKS = re.compile(r"(?i)\branks?\b")
 #: A launcher names the process that it started, and its place on the machine.
 _SPAWNED = re.compile(
@@ -66,8 +62,10 @@ _SIZE = re.compile(
 
 
 _ENVIRON = re.compile(r"/proc/(\d{2,10})/environ\b")
+#: The same of each process of a list: `for p in 41 42; do tr '\0' '\n' < /proc/$p/environ | grep RANK; done`.
+_ENVIRONS = re.compile(r"\bfor \w{1,20} in ((?:\d{2,10} ?)+);.{0,80}/proc/\S{1,20}/environ\b")
 _VARIABLE = re.compile(
-    r"^\s*(?:(?:(?:OMPI_COMM_WORLD|MV2_COMM_WORLD|PMIX?|WORLD|GLOBAL)_)?RANK=(\d{1,6})|SLURM_PROCID=(\d{1,6})|[A-Za-z_]\w{0,80}=.*)?$"
+    r"^\s*(?:(?P<name>(?:(?:OMPI_COMM_WORLD|MV2_COMM_WORLD|PMIX?|WORLD|GLOBAL)_)?RANK|SLURM_PROCID)=(?P<rank>\d{1,6})|[A-Za-z_]\w{0,80}=.*)?$"
 )
 #: A program that begins its lines with the number of its process.
 _BRACKETED = re.compile(r"^\[(\d{2,10})\] ")
@@ -165,8 +163,11 @@ class Listener:
         self._programs: set[str] = set()
         self._pods: dict[str, set[int]] = {}
         self._own: set[int] = set()
-        self._environment_of: int | None = None
-        """The process whose environment is being printed, one variable a line."""
+        self._environments: list[int] = []
+        """The processes whose environments are being printed, one variable a line."""
+        self._variables: dict[str, list[int]] = {}
+        self._on: str | None = None
+        """Their host."""
 
     def hear(self, lines: Sequence[BareLine]) -> None:
         bodies = [bare.body[:_LONGEST] for bare in lines]
@@ -177,7 +178,7 @@ class Listener:
                 for found in processes_in(bare, body):
                     if len(self._processes) < _MOST:
                         self._processes.setdefault(found)
-        if self._environment_of is not None or "environ" in written:
+        if self._environments or "environ" in written:
             for bare, body in zip(lines, bodies, strict=True):
                 self._environment(bare, body)
         for bare, body in zip(lines, bodies, strict=True):
@@ -200,14 +201,25 @@ class Listener:
 
     def _environment(self, bare: BareLine, body: str) -> None:
         """`cat /proc/4711/environ | …`, and its answer in the lines below."""
-        if match := _ENVIRON.search(body):
-            self._environment_of = int(match[1])
+        asked = [int(pid) for match in _ENVIRONS.findall(body) for pid in match.split()]
+        if asked := asked or [int(pid) for pid in _ENVIRON.findall(body)]:
+            self._answered()
+            self._environments, self._on = asked, bare.host
         elif (match := _VARIABLE.match(body)) is None:
-            self._environment_of = None
-        elif (told := match[1] or match[2]) and self._environment_of is not None:
-            self._processes.setdefault(ToldProcess(self._environment_of, int(told), bare.host))
+            self._answered()
+        elif match["name"] and self._environments:
+            self._variables.setdefault(match["name"], []).append(int(match["rank"]))
+
+    def _answered(self) -> None:
+        """Each process has answered once: what is told of fewer, nobody knows of which."""
+        for ranks in self._variables.values():
+            if len(ranks) == len(self._environments):
+                for pid, rank in zip(self._environments, ranks, strict=True):
+                    self._processes.setdefault(ToldProcess(pid, rank, self._on))
+        self._environments, self._variables = [], {}
 
     def told(self) -> Told:
+        self._answered()
         size = self._sizes.pop() if len(self._sizes) == 1 else None
         pods = tuple(
             ToldPod(name, ranks.copy().pop()) for name, ranks in self._pods.items() if len(ranks) == 1
@@ -234,8 +246,7 @@ def processes_in(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
 
 
 def _listed(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
-    pairs = [(int(pid), int(rank)) for pid, rank in _PAIRS.findall(body)]
-    pairs = pairs or [(int(pid), int(rank)) for rank, pid in _TURNED.findall(body)]
+    pairs = pairs_in(body)
     ranks, pids = {rank for _, rank in pairs}, {pid for pid, _ in pairs}
     row = len(pairs) > 1 and len(ranks) == len(pids) == len(pairs) == max(ranks) - min(ranks) + 1
     return tuple(ToldProcess(pid, rank, bare.host) for pid, rank in pairs) if row else ()

@@ -38,7 +38,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=("Do not raise the timeout of the setup before it is known where the missing rank stands.",),
-    did="did not come to the setup",
+    did="held up the setup",
     title="The job never began",
     page="""
 ## How it comes about

@@ -48,7 +48,7 @@ what the verdict says, and the exit status is 0.
 
 
 Row = dict[str, Any]
-_CANCELLED = ("slurm_cancelled", "agent_signalled")
+_CANCELLED = ("slurm_cancelled", "job_cancelled", "agent_signalled")
 #: What a Python process prints that was interrupted, and the signal.
 _INTERRUPTED, _INTERRUPT = "KeyboardInterrupt", ("SIGINT", "2")
 #: What of the driver and the kernel stands beside any job.
@@ -108,7 +108,7 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     if not rows or _more_is_told(facts) or _failures(facts, beside=False) or anybody_waited(facts):
         return None
     reason = next((r for row in rows if (r := fields_of(row).get("reason"))), None)
-    if reason is not None and "NODE" in str(reason):
+    if (reason is not None and "NODE" in str(reason)) or _a_task_failed(facts):
         return None
     told = [*rows, *_rows(facts, ("agent_closing",))]
     at = min((t for row in told if (t := _at(row)) is not None), default=None)
@@ -119,6 +119,14 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
     by = "it was ended from outside"
     if reason:
         by = f"its scheduler ended it ({str(reason).lower()})"
+    elif cancelled := next(
+        (row for row in rows if row["kind"] != "agent_signalled" and row["kind"] in _CANCELLED), None
+    ):
+        who = fields_of(cancelled).get("by") or next(
+            (w for row in rows if (w := fields_of(row).get("by"))), None
+        )
+        why = fields_of(cancelled).get("why")
+        by = f"it was cancelled{f' by user {who}' if who else ''}{f' ({why})' if why else ''}"
     elif _interrupts(facts) or any(row["signal"] in _INTERRUPT for row in rows):
         by = "somebody interrupted it (Ctrl-C, SIGINT)"
     return Finding(
@@ -136,6 +144,12 @@ def ended_while_it_moved(facts: Facts, _: WaitEnd) -> Finding | None:
             )
         ),
     )
+
+
+def _a_task_failed(facts: Facts) -> bool:
+    """A task with a code of its own, where others were ended: its scheduler may have ended them for it."""
+    coded = (pl.col("kind").cast(pl.String) == "slurm") & (pl.col("role").cast(pl.String) == "fact")
+    return bool(facts.case.exits.filter(coded & (pl.col("exit_code").fill_null(0) != 0)).height)
 
 
 def _interrupts(facts: Facts) -> list[Row]:

@@ -43,6 +43,11 @@ OTHER_DEVICES: tuple[Pattern, ...] = (
         ASKED,
         ("jax/experimental/multihost_utils.py", "sync_global_devices broadcast_one_to_all process_allgather"),
         ("jax/experimental/multihost_utils.py", "assert_equal reached_preemption_sync_point"),
+        # Frameworks over torch: a profiler may show no frame further in.
+        ("accelerate/*.py", "wait_for_everyone"),
+        ("*lightning/*strategies/*.py", "barrier"),
+        ("mmengine/dist/*.py", "barrier all_reduce* all_gather* broadcast* collect_results*"),
+        ("detectron2/utils/comm.py", "synchronize gather all_gather reduce_dict"),
         ("orbax/checkpoint/*.py", "sync_global_processes sync_global_devices barrier_sync* *_barrier"),
     ),
     pattern(

@@ -244,6 +244,8 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
             why["in no call that has not ended, and nobody took its stack"].append(rank)
         else:
             line = (facts.accounts.last_lines.get(rank) or "")[:_LONGEST]
-            words = f"its last line: '{line}'" if line else "nothing is here of it"
+            heard = rank in facts.accounts.logged or rank in facts.accounts.of_rank
+            nothing = "no line of it tells where it stands" if heard else "nothing is here of it"
+            words = f"its last line: '{line}'" if line else nothing
             why[first.setdefault(_NUMBER.sub("#", line), words)].append(rank)
     return [Standing(ranks=format_ranks(those), state="unknown", what=words) for words, those in why.items()]

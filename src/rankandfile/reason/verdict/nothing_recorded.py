@@ -42,6 +42,7 @@ _PLAIN = (
     "progress",
     "work_goes_on",
     "work_late",
+    "work_before_signal",
     "last_said",
     "tries_again",
     "pod_listed",

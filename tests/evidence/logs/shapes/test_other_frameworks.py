@@ -16,6 +16,9 @@ EXAMPLES = [
     Example("V1", "vllm_no_block", "No available shared memory broadcast block found in 60 seconds. This typically happens when some processes are hanging or doing some time-consuming work.", {"waited_ms": 60_000}),
     Example("V2", "sglang_watchdog", "Scheduler watchdog timeout (self.watchdog_timeout=300, self.soft=False)", {"timeout_ms": 300_000}),
     Example("A1", "hccl_notify", "The wait execution of the Notify register times out. Reason: The Notify register has not received the Notify record from remote rank [5].base information: [streamID:[7], taskID[5], tag[AllReduce_10.0.0.2], AlgType(level 0-1-2):[ring].]", {"remote": 5, "about": [5], "tag": "AllReduce_10.0.0.2"}),
+    Example("A3", "hccl_met", "[topoinfo_exchange_server.cc:517] [9][DisplayConnectedRank]connected rankinfo[LINE 0]: [0000000000000003],[0000000000000012];", {"about": [3, 12], "about_in": "group"}),
+    Example("A3", "hccl_absent", 'TopoDetect ERROR occur !!! fault_type[1], fault_info["Failed to connect agent[1,3,]"]', {"about": [1, 3], "about_in": "group"}),
+    Example("A3", "hccl_size", "[topoinfo_exchange_server.cc:503] [9][DisplayConnectedRank]need connect rankNum is [8]", {"nranks": 8, "role": "fact"}),
     Example("A2", "hccl_lost", "Cluster Exception Location[IP/ID]:[10.0.0.9/1], Arrival Time:[Thu Nov 28 11:56:34 2024], Discoverer:[10.0.0.9/0], ExceptionType:[Heartbeat Lost Occurred]", {"peer": "10.0.0.9/1"}),
 ]  # fmt: skip
 

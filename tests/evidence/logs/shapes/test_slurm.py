@@ -17,6 +17,10 @@ MACHINE = [
     Example("K3", "slurm_cancelled", "slurmstepd: error: *** STEP 812345.0 ON node01 CANCELLED AT 2026-02-07T11:22:33 DUE TO TIME LIMIT ***", {"reason": "TIME LIMIT", "reporter": "node01", "host": None, "at": "2026-02-07T11:22:33"}),
     Example("K3", "slurm_cancelled", "slurmstepd: error: *** JOB 812345 ON node01 CANCELLED AT 2026-02-07T11:22:33 ***", {"what": "JOB"}),
     Example("K3", "slurm_cancelled", "slurmstepd: error: *** STEP 812345.0 ON node01 CANCELLED AT 2026-02-07T11:22:33 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***", {"reason": "NODE FAILURE"}),
+    Example("K3", "slurm_cancelled", "812345.0  fit   CANCELLED by 1001  0:15  2026-02-07T10:00:00 2026-02-07T11:22:33 node[01-02]", {"by": 1001, "at": "2026-02-07T11:22:33"}),
+    Example("K3", "slurm_cancelled", "   JobState=CANCELLED Reason=None Dependency=(null)", {}),
+    Example("K3", "job_cancelled", "TERM_OWNER: job killed by owner.", {"why": "TERM_OWNER: job killed by owner."}),
+    Example("K3", "job_cancelled", "=>> PBS: job killed: walltime 3612 exceeded limit 3600", {}),
     Example("K3", "slurm_node_failure", "srun: error: Node failure on node09", {"host": "node09"}),
 ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
 from rankandfile.evidence.text.logs import clock, left_out
 from rankandfile.evidence.text.logs.compared import differences
-from rankandfile.evidence.text.logs.past_attempts import without_past_attempts
+from rankandfile.evidence.text.logs.past_attempts import without_aftermath, without_past_attempts
 from rankandfile.evidence.text.logs.raw import (
     MOST_COMPARED,
     Columns,
@@ -66,7 +66,8 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
     schema = log_schema("logs")
     logs = pl.DataFrame(dict(zip(schema, rows, strict=False)) or None, schema)
     _compare(parts, processes)
-    events = identity.without_tags_of_agents(without_past_attempts(_events(parts)))
+    events = without_aftermath(without_past_attempts(_events(parts)))
+    events = identity.without_tags_of_agents(events)
     events = identity.with_workers_of_ranks(identity.with_tasks_of_ranks(events))
     world = max(logs["world_size"].drop_nulls().to_list(), default=None)
     pods = [pod for part in parts for pod in part.raw.told.pods]

@@ -142,6 +142,7 @@ def _key(event: Event) -> Hashable:
         event.kind,
         event.writer,
         event.pg_id,
+        event.group_rank,
         event.pid,
         event.host,
         event.exit_code,

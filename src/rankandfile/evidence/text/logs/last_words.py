@@ -81,6 +81,7 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
     steps: dict[tuple[object, ...], list[_Step]] = {}
     spoke: dict[object, tuple[BareLine, int]] = {}
     times: dict[object, int] = {}
+    carried: dict[str, tuple[BareLine, int]] = {}
     bars = _Bars()
     for number, bare in enumerate(tail, start=first):
         text, at = bare.body.strip(), bars.at(bare)
@@ -93,6 +94,11 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
             times[who] = times.get(who, 0) + 1
             spoke.pop(who, None)
             spoke[who] = bare, number
+            carried.pop(bare.carrier, None)
+        elif who is None and bare.carrier and not bare.body[:1].isspace():
+            # Whose container it is, other lines of it may tell.
+            carried.pop(bare.carrier, None)
+            carried[bare.carrier] = bare, number
         plain = " ".join((text if text.isascii() and "|" not in text else _BAR.sub("", text)).split())
         key_of_step = (bare.carrier, said, shape_of(plain))
         steps.setdefault(key_of_step, []).append(_Step(number, bare, plain, at))
@@ -101,7 +107,9 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         for (_, said, shape), found in steps.items()
         if (event := _counted(found, str(shape), said)) is not None
     ]
-    ends = {number for _, number in spoke.values()} | {lines - trailing for trailing in range(_TRAILING)}
+    ends = {number for _, number in (*spoke.values(), *carried.values())} | {
+        lines - trailing for trailing in range(_TRAILING)
+    }
     again = [
         event
         for (_, said, shape), found in steps.items()
@@ -115,6 +123,7 @@ def last_words(tail: Sequence[BareLine], lines: int) -> list[Event]:
         *moved,
         *again[-_SPEAKERS:],
         *(_last_said(bare, number, who, len(spoke)) for who, (bare, number) in last),
+        *(_last_said(bare, number, None, 0) for bare, number in list(carried.values())[-_SPEAKERS:] if last),
     ]
 
 

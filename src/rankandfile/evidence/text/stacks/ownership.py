@@ -71,9 +71,10 @@ def _is_of_one(raw: RawStacks, rank: int) -> bool:
         for thread in raw.threads
         if thread.role in ("main", "launcher") and thread.shows in (NOW, DIED)
     }
+    threads = {thread.os_thread for thread in raw.threads}
     return (
         len(programs - {None}) <= 1
-        and rank not in programs
+        and rank not in programs | threads
         and all(t.role != "launcher" for t in raw.threads)
     )
 

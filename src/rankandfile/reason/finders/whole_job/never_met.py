@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
@@ -74,6 +75,65 @@ def never_met(facts: Facts, _: WaitEnd) -> Finding | None:
             Missing(
                 what=f"why {ranks_words(named)} {verb(named, 'does', 'do')} not reach it",
                 how=f"on that host: `getent hosts` and a connection to {away[0]['peer']}",
+            ),
+        ),
+        unadvised=("probes",),
+    )
+
+
+#: A name that is asked for this often, to the end of its log, is not found for a moment only.
+_OFTEN = 3
+_WORKED = ("progress", "work_goes_on")
+_ASKS = re.compile(r"(?i)gai error|getaddrinfo|resol[uv]|retry|again|failed to connect")
+
+
+@finder(precedence=42, of="logs")
+def cannot_resolve(facts: Facts, _: WaitEnd) -> Finding | None:
+    """Nobody gave up yet: a few ranks ask again and again for the name of the master's host, and say nothing else."""
+    asking: dict[int, Row] = {
+        row["rank"]: row
+        for row in _rows(facts, ("name_unresolved",))
+        if row["rank"] is not None and row["repeats"] >= _OFTEN
+    }
+    went_on = {row["rank"] for row in _rows(facts, (*_CAME, *_WORKED))}
+    for row in _rows(facts, ("last_said",)):
+        rank = row["rank"] if row["rank"] is not None else fields_of(row).get("speaker")
+        asked = asking.get(rank) if isinstance(rank, int) else None
+        if (
+            asked is not None
+            and asked["log"] == row["log"]
+            and row["line"] > fields_of(asked).get("last_line", 0)
+        ):
+            went_on.add(rank)
+    ends = dict(facts.case.logs.filter(pl.col("rank").is_not_null()).select("log", "last_line").iter_rows())
+    went_on |= {
+        rank
+        for rank, row in asking.items()
+        if row["log"] in ends and not _ASKS.search(ends[row["log"]] or "")
+    }
+    named = tuple(sorted(rank for rank in asking if rank not in went_on))
+    others = {*facts.accounts.last_lines, *facts.accounts.logged} - set(asking)
+    if not named or went_on & set(asking) or len(named) >= len(others) or facts.accounts.gave_up:
+        return None
+    first = asking[named[0]]
+    waiting = sorted({row["rank"] for row in _rows(facts, ("said_waiting",)) if row["rank"] in others})
+    wait = f" {upper(ranks_words(waiting))} {verb(waiting, 'waits', 'wait')} meanwhile." if waiting else ""
+    return Finding(
+        cause="init_stuck",
+        confidence="supported" if waiting else "hypothesis",
+        sentence=(
+            f"{upper(ranks_words(named))} cannot resolve the name of the host where the ranks are to meet, "
+            f'{first["repeats"]} times up to the end of its log: "{first["text"][:200]}".{wait}'
+        ),
+        culprits=named,
+        doing=dict.fromkeys(named, "asks in vain for the address of the host where the ranks are to meet"),
+        victims=tuple(waiting),
+        evidence=tuple(event_id(asking[rank]["log"], asking[rank]["line"]) for rank in named[:3]),
+        contradicted_by="a line of these ranks that they were connected",
+        missing=(
+            Missing(
+                what=f"why {ranks_words(named)} {verb(named, 'does', 'do')} not resolve it",
+                how=f"on {first['host'] or 'that host'}: `getent hosts NAME`, /etc/resolv.conf, its node's DNS",
             ),
         ),
         unadvised=("probes",),

@@ -14,7 +14,7 @@ from rankandfile.reason.facts import Facts
 _LAUNCHERS = ("child_failed", "agent", "launcher", "mpirun", "slurm")
 _CLOSING = ("agent_closing", "launcher_killing")
 #: Somebody outside ended the job: how long it had stood by then, that does not tell.
-_FROM_OUTSIDE = ("agent_signalled", "slurm_cancelled")
+_FROM_OUTSIDE = ("agent_signalled", "slurm_cancelled", "job_cancelled")
 _LONG_NS = 120_000_000_000
 
 #: A messenger's words that are said as soon as a peer is gone, without any patience.

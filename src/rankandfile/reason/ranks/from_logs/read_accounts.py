@@ -49,6 +49,8 @@ _DEVICE = (
 )  # fmt: skip
 #: How the error of an end begins that a cluster brought about, by preempting or draining a node.
 _TAKEN = "taken away by its cluster"
+#: How that of an end is that came when somebody cancelled the job.
+_CANCELLED = "the job was cancelled"
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
@@ -167,7 +169,9 @@ def _words(kind: EndKind, row: Row) -> str:
     if kind == "echo":
         if row["signal"] == OWN:
             return ABORTED
-        return f"ended from outside by {row['signal']}" if row["signal"] else "ended after others had failed"
+        if row["signal"]:
+            return f"ended from outside by {row['signal']}"
+        return f"ended when {row['error']}" if row["error"] == _CANCELLED else "ended after others had failed"
     return "still there" if kind == "running" else "gone, nothing says how"
 
 

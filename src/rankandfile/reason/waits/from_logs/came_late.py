@@ -18,6 +18,11 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
 _LONGEST = 120
+#: A rank's last work before it heard that others had given up.
+_BEFORE = "work_before_signal"
+#: Clocks of two hosts differ by less; those of two zones by more.
+_CLOCKS_NS, _MOST_NS = 10_000_000_000, 3_500_000_000_000
+_DAY_NS = 86_400_000_000_000
 
 
 def came_late(facts: Facts, found: Finding) -> Finding:
@@ -25,14 +30,26 @@ def came_late(facts: Facts, found: Finding) -> Finding:
     if len(found.culprits) != 1 or not found.victims or not _of_the_host(found.cause):
         return found
     (rank,) = found.culprits
-    rows = facts.case.events.filter(pl.col("kind").cast(pl.String) == "work_late")
+    rows = facts.case.events.filter(pl.col("kind").cast(pl.String).is_in(["work_late", _BEFORE]))
     for row in rows.sort("log", "line").iter_rows(named=True):
         fields = fields_of(row)
+        if row["kind"] == _BEFORE and not _behind(facts, found, fields.get("of_day_ns")):
+            continue
         said_by = row["rank"] if row["rank"] is not None else fields.get("speaker")
         # Where all others stand in the call, hardly anybody else can have said it.
         if said_by == rank or (said_by is None and {rank, *found.victims} >= set(range(world_of(facts)))):
             return _late(facts, found, row, named=said_by == rank)
     return found
+
+
+def _behind(facts: Facts, found: Finding, of_day_ns: object) -> bool:
+    """The time of day is one after the others gave up, in their files."""
+    gave_up = facts.case.events.filter(
+        (pl.col("kind").cast(pl.String) == "watchdog_timeout") & pl.col("rank").is_in(list(found.victims))
+    )["time_ns"].min()
+    if not isinstance(gave_up, int) or not isinstance(of_day_ns, int):
+        return False
+    return _CLOCKS_NS < (of_day_ns - gave_up) % _DAY_NS < _MOST_NS
 
 
 def _of_the_host(cause: str) -> bool:

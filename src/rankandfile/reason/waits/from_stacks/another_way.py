@@ -45,7 +45,10 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     keeps_in_step = all(_KEEPS_IN_STEP.search(c.stand.op) for c in parted.odd) and len(parted.usual) == 1
     alike = of.one_group or ((makes_group or keeps_in_step) and not of.transfers)
     sure = bool(of.stays) and alike and not of.unseen and _unlike(parted) and not _may_be_past(of, parted)
-    receives = any(rooted(cohort.stand) and not _is_its_root(of, cohort) for cohort in parted.odd)
+    receives = any(
+        rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
+        for cohort in parted.odd
+    )
     if (_by_role(of, parted) or receives) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
@@ -103,6 +106,13 @@ def _is_its_root(of: WhereAllStand, cohort: Cohort) -> bool:
     if not roots and cohort.stand.op in _FROM_THE_FIRST:
         roots = {0}
     return bool(roots) and kind_of(cohort.stand) in ("broadcast", "scatter") and roots <= set(cohort.ranks)
+
+
+def _lacks_all(of: WhereAllStand, cohort: Cohort, parted: Parting) -> bool:
+    """What all give to one ends once all have: nobody stands in it still where all others are in a call of everybody's
+    that is none of one root."""
+    together = all(known(one.stand) and not rooted(one.stand) for one in parted.usual)
+    return kind_of(cohort.stand) in ("gather", "reduce") and together and not of.unseen
 
 
 def _by_role(of: WhereAllStand, parted: Parting) -> bool:

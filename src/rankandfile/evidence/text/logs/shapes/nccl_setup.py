@@ -1,5 +1,7 @@
 """NCCL's setup, its device errors, and torch's wrapping of both."""
 
+# ruff: noqa: E501 - a pattern that is cut in two cannot be read any more
+
 from __future__ import annotations
 
 from rankandfile.evidence.text.logs.shape import Shape
@@ -33,6 +35,11 @@ SHAPES = (
     Shape(
         "nccl_error", "N9", "echo", ("NCCL error in: ", "CCL error in: "),
         r"CCL error in: (?P<where>\S+?), (?P<error>.*?)(?:, NCCL version (?P<version>[\d.]+))?$",
+    ),
+    Shape(
+        # The latter is the writer's own, in the communicator that is being set up.
+        "nccl_versions_differ", "N8", "messenger", "ismatched ",
+        r"Mismatched [NR]CCL version detected : rank (?P<one>\d+) version (?P<version_of_one>\d+) rank (?P<other>\d+) version (?P<version_of_other>\d+)",
     ),
     Shape(
         "nccl_version", "N1", "fact", "NCCL version ",

@@ -121,6 +121,20 @@ SHAPES = (
         then=lambda event, _context: _remote(event),
     ),
     Shape(
+        # The server of a new communicator: who has come to it, one line for each eight ranks.
+        "hccl_met", "A3", "messenger", "connected rankinfo[LINE",
+        r"connected rankinfo\[LINE \d+\]: (?P<ranks>\[\d[\[\]\d,; ]*)",
+        then=lambda event, _context: _met(event),
+    ),
+    Shape(
+        "hccl_absent", "A3", "messenger", ("Failed to connect agent[", "connectFailedAgentIdList["),
+        r"(?:Failed to connect agent|connectFailedAgentIdList)\[(?P<about>\d[\d, ]*)\]", about_in="group",
+    ),
+    Shape(
+        "hccl_size", "A3", "fact", ("need connect rankNum is [", "HcclCommInitRootInfo", "connected "),
+        r"(?:need connect rankNum is \[|HcclCommInitRootInfo\w*:ranks\[|socket timeout, connected \d+ of )(?P<nranks>\d+)",
+    ),
+    Shape(
         "hccl_lost", "A2", "messenger", "Heartbeat Lost Occurred",
         r"(?:Cluster Exception Location\[IP/ID\]:\[(?P<peer>[^\]]{1,80})\]|serverId\[(?P<server>[^\]]{1,80})\], deviceId\[(?P<device>\d+)\]).*?Heartbeat Lost Occurred",
     ),
@@ -134,6 +148,14 @@ def _coordinates(event: Event, context: Context) -> None:
     places = _PLACE.findall(context.bare.line[:200])
     if places:
         event.fields["place"] = " ".join(f"{name}{number}" for name, number in places)
+
+
+def _met(event: Event) -> None:
+    """Each number is written with sixteen digits."""
+    event.about, event.about_in = (
+        [int(one) for one in re.findall(r"\d+", str(event.fields.pop("ranks", "")))],
+        "group",
+    )
 
 
 def _remote(event: Event) -> None:

@@ -45,4 +45,19 @@ SHAPES = (
         "slurm_cancelled", "K3", "fact", " CANCELLED AT ",
         r"\*\*\* (?P<what>STEP|JOB) (?P<step>\S+) ON (?P<reporter>\S+) CANCELLED AT (?P<at>\S+)(?: DUE TO (?P<reason>[A-Z ]+?)(?:,| \*\*\*|$))?",
     ),
+    Shape(
+        # `sacct`: the last time in its row is that of the end.
+        "slurm_cancelled", "K3", "fact", " CANCELLED by ",
+        r"^\s*(?P<step>\d[\w.+\[\]-]*) .*?\bCANCELLED by (?P<by>\d+)(?:.*\b(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d))?",
+    ),
+    Shape(
+        "slurm_cancelled", "K3", "fact", "JobState=CANCELLED", r"JobState=CANCELLED\b",
+    ),
+    Shape(
+        "job_cancelled", "K3", "fact",
+        ("TERM_OWNER", "TERM_ADMIN", "TERM_REQUEUE", "TERM_PREEMPT", "TERM_RUNLIMIT", "PBS: job killed", "Job deleted at request of",
+         "cancelled by user", "Cancelled by user", "canceled by user", "topped by user", "stop requested by user"),
+        r"(?P<why>TERM_(?:OWNER|ADMIN|REQUEUE\w*|PREEMPT|RUNLIMIT): .{1,80}|PBS: job killed: .{1,80}|Job deleted at request of \S+"
+        r"|(?:\b[Jj]ob|\b[Rr]un|\b[Tt]ask|\b[Ww]orkload|\b[Ee]xecution)\b.{0,60}?\b(?:cancell?ed|stopped|stop requested) by user.{0,60})",
+    ),
 )  # fmt: skip

@@ -89,7 +89,9 @@ def with_tasks_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     tell that number: whoever wrote a line without a rank is the rank of its label."""
     task = pl.col("fields").str.json_path_match("$.task").cast(pl.Int32, strict=False)
     how = pl.col("rank_from").cast(pl.String)
-    both = events.filter(task.is_not_null() & how.is_in(["prefix", "line", "default_group", "app"]))
+    speaker = pl.col("fields").str.json_path_match("$.speaker").cast(pl.Int32, strict=False)
+    told = pl.when(how.is_in(["prefix", "line", "default_group", "app"])).then("rank").otherwise(speaker)
+    both = events.with_columns(told.alias("rank")).filter(task.is_not_null() & pl.col("rank").is_not_null())
     agreed = both.group_by("log").agg(
         (task == pl.col("rank")).all().alias("all"), pl.col("rank").max().alias("most")
     )

@@ -58,6 +58,9 @@ _CLOCK = re.compile(
 _AT = re.compile(r"(?:\b(?:at|again|and)\s+|\s)(\d\d:\d\d:\d\d)(?:[.,]\d+)?Z?(?=\W*(?:$|again|and\b))")
 _TAKEN = re.compile(r"(?i)\bpid\b|\brank|kill -|py-?spy|pystack|gdb|gstack|pstack|dump|stack")
 _PID = re.compile(r"(?i)(?<![a-z])pid[ =:#]{1,3}(\d{2,10})\b")
+_HOST = re.compile(
+    r"(?i)(?<![a-z])(?:host|node)(?:name)?[ =:]{1,3}(?=[a-z])([\w.-]{0,60}\d[\w.-]{0,60})(?![\w/])"
+)
 #: Open MPI's and PRRTE's launchers take stacks of all that they started when its time is over.
 _LAUNCHED = re.compile(
     r"^STACK TRACE FOR PROC \[(?:\[\d+,\d+\]|[^\]\s]{1,200}@\d+),(\d{1,7})\] \(([\w.-]{1,200}), PID (\d{1,10})\)"
@@ -92,6 +95,8 @@ def _open(_number: int, text: str, stream: Stream) -> Block | None:
         stream.end()
     if rank is not None:
         stream.headed = rank
+        if on := _HOST.search(text):
+            stream.host = on[1]
         stream.headed_pid = int(told[1]) if (told := _PID.search(text)) else None
     elif taken and last is not None and "again" in text.lower():
         stream.headed, stream.headed_pid = last.rank, last.pid

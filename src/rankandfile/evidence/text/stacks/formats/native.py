@@ -34,8 +34,11 @@ _PYTHON = re.compile(r'^\s*File "(.*)", line (\d{1,9}), in (.*)$')
 _PYTHON_OLD = re.compile(
     r"^#\d{1,4}\s+Frame 0x[0-9a-f]{1,16}, for file (.{1,500}?), line (\d{1,9}), in (\S+)"
 )
+#: What a person typed between the C frames of a thread and its Python frames may stand there as well.
 _PYTHON_HEAD = re.compile(
-    r"^\s*Traceback \(most recent call first\):|^\s*\((?:unable|frame information|More stack frames follow)"
+    r"^\(gdb\) (?:py-bt|py-list|python-bt|up|down)?(?:-full)?\s*$"
+    r"|^\s*(?:\(gdb\) )?Traceback \(most recent call first\):"
+    r"|^\s*\((?:unable|frame information|More stack frames follow)"
     r"|^\s+<(?:built-in|method|bound)[ -].*>$"
 )
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')

@@ -19,7 +19,8 @@ from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 ORDER = 90
 
 _THREAD = re.compile(
-    r"^[\W_]*(?:thread(?:[ _]?id)?|stack(?: ?trace)? (?:of|for)(?: the)?)\b[ :=]*(.{1,80}?)\W*$",
+    r"^[\W_]*(?!Thread debugging using)(?:thread(?:[ _]?id)?|stack(?: ?trace)? (?:of|for)(?: the)?)"
+    r"\b[ :=]*(.{1,80}?)\W*$",
     re.IGNORECASE,
 )
 _FRAME = re.compile(r'^\s*File:? "([^"]{1,1000})", line (\d{1,9}),? in (\S.{0,200})$')

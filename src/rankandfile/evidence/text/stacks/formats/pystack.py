@@ -24,14 +24,19 @@ _THREAD = re.compile(
     r"^\s*Traceback for thread (\d{1,10})(?: \((.{0,64}?)\))?"
     r" \[(.{0,80}?)\] \(most recent call last\):"
 )
+#: The command above them.
+_ASKED = re.compile(r"\bpystack\b(?: -\S+){0,8} remote (?:-\S+ )*(\d{2,10})\b")
 _FRAME = re.compile(r'^\s{1,6}\((Python|C)\) File "(.*?)", line (\d{1,9}|\?+), in (.*?)(?: \((\S+)\))?\s*$')
 _VARIABLES = re.compile(r"^\s{5,}(?:Arguments|Locals):$")
 _VARIABLE = re.compile(r"^\s{8,}(\w+): (.*)$")
 
 
 def _open(number: int, text: str, stream: Stream) -> Block | None:
-    match = _THREAD.match(text)
-    return _Thread(number, match, stream) if match else None
+    if match := _THREAD.match(text):
+        return _Thread(number, match, stream)
+    if match := _ASKED.search(text):
+        stream.begin(pid=bounds.decimal(match[1]))
+    return None
 
 
 class _Thread:
@@ -91,7 +96,7 @@ class _Thread:
             self.draft.asked.append(kept)
         frames.reverse()
         stream.collector.add(self.process, self.draft, "pystack")
-        if frames and frames[-1].function == "<module>":
+        if any(one.function == "<module>" for one in frames):
             process = stream.collector.processes[self.process]
             if process.pid is None:
                 # A process has the number of its first thread.
@@ -104,4 +109,4 @@ def _digits(text: str) -> str | None:
     return text if text.isdigit() else None
 
 
-FORMAT = Format(r"Traceback for thread", _open)
+FORMAT = Format(r"Traceback for thread|pystack ", _open)
