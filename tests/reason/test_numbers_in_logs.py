@@ -9,8 +9,9 @@ import pytest
 from rankandfile import diagnose
 from rankandfile.model.diagnosis import Verdict
 
-IN_SUM = "    all_reduce (torch/distributed/distributed_c10d.py:3252)\n    train_step (train.py:14)\n    main (train.py:22)\n"
-IN_BARRIER = "    barrier (torch/distributed/distributed_c10d.py:5356)\n    finish (train.py:29)\n    main (train.py:25)\n"
+C10D = "torch/distributed/distributed_c10d.py"
+IN_SUM = f"    all_reduce ({C10D}:3252)\n    train_step (train.py:14)\n    main (train.py:22)\n"
+IN_BARRIER = f"    barrier ({C10D}:5356)\n    finish (train.py:29)\n    main (train.py:25)\n"
 
 
 def looked(folder: Path, stacks: dict[int, str]) -> None:
