@@ -25,6 +25,11 @@ def with_own_place(facts: Facts, finding: Finding) -> Finding:
         return finding
     found = [_own_place(facts, rank) for rank in finding.culprits]
     first = found[0]
+    # Where others stand too nobody made a call of his own.
+    if finding.cause == "different_collective" and first in [
+        _own_place(facts, rank) for rank in finding.victims
+    ]:
+        return finding
     alike = first is not None and all(
         place is not None and (place.file, place.line) == (first.file, first.line) for place in found
     )

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 from itertools import groupby
 
+import polars as pl
+
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
@@ -44,18 +46,27 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     """None where the evidence names somebody already, or the code nobody."""
     if (
         not verdict.hang
-        or verdict.named
+        or verdict.culprits
         or not (verdict.family == "paths" or verdict.cause == "undetermined")
     ):
         return None
     decision, divergence = found.decision, found.divergence
-    if found.kind not in _KINDS or divergence is None or not divergence.exact:
+    if found.kind not in _KINDS or divergence is None:
+        return None
+    suspects = tuple(one.rank for one in verdict.suspects)
+    if not divergence.exact and (any(paths.calls(s.rank) for s in _sides(divergence)) or not _gave_up(paths)):
+        # What came before is not known, or nothing shows that they stay where their stacks are.
         return None
     if found.kind == "again":
-        return _who_began_again(found, divergence)
-    if found.reason is not None and found.reason.source in _FROM_OUTSIDE:
+        return _who_began_again(found, divergence) if divergence.exact else None
+    if (
+        found.reason is not None
+        and found.reason.source in _FROM_OUTSIDE
+        and (divergence.exact or not suspects)
+    ):
         return _whom_it_came_to(verdict, found, divergence, paths)
-    if found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data"):
+    own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
+    if own_data and divergence.exact:
         return _whose_data_said_so(verdict, found, divergence, paths)
     if found.kind != "decision" or decision is None:
         return None
@@ -68,10 +79,15 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         ours, theirs = theirs, ours
     sides = {ours: divergence.normal, theirs: divergence.culprit}
     side = _singled_out(condition.node)
+    if side is None and suspects:
+        # A test behind a name, as `is_main()`: the few that the stacks show apart are those that it singles out.
+        side = next((way for way, of in sides.items() if _ranks(of) == suspects), None)
     if sides.keys() != {"taken", "not taken"} or side is None or _ON_ITS_RANK.off:
         return None
     ranks = _ranks(sides[side])
     others = _ranks(sides["not taken" if side == "taken" else "taken"])
+    if suspects and ranks != suspects:
+        return None
     if verdict.cause == "undetermined" and not _awaited(verdict, ranks, others):
         return None
     file = found.place.path.rsplit("/", 1)[-1]
@@ -81,6 +97,14 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         doing=f"went another way than its peers at {file}:{condition.line}",
         sentence=f"The code decides it: the test singles out the ranks that {took}.",
     )
+
+
+def _sides(divergence: CodeDivergence) -> tuple[Side, Side]:
+    return divergence.normal, divergence.culprit
+
+
+def _gave_up(paths: CallPaths) -> bool:
+    return bool((paths.case.events["kind"].cast(pl.String) == "watchdog_timeout").any())
 
 
 def _whom_it_came_to(
@@ -131,7 +155,7 @@ def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCod
 
 def _left_the_usual(divergence: CodeDivergence, paths: CallPaths) -> Side | None:
     """The side that went another way than both did, each time before, after the last call that they made alike."""
-    sides = (divergence.normal, divergence.culprit)
+    sides = _sides(divergence)
     went = set()
     for side in sides:
         calls = paths.calls(side.rank)

@@ -21,6 +21,14 @@ from rankandfile.reason.words import ranks_words, upper, verb
 _KINDS = ("gloo_peer_closed", "socket_closed", "nccl_remote_error", "store_connection_lost")
 _STORE = ("store_connection_lost",)
 _MOST_PEERS = 4
+#: One rank that lost another may have been the only one that looked.
+_FEWEST = 2
+_MAY = {
+    "killed": "may have been killed, or have exited",
+    "exited": "may have exited by itself",
+    "raised": "may have raised an exception that its log does not have",
+    "peer_unreachable": "may be alive, on a host that nobody reaches",
+}
 
 
 @finder(precedence=70, of="logs")
@@ -37,6 +45,7 @@ def lost_peers(facts: Facts, _: WaitEnd) -> Finding | None:
     world = facts.case.world_size or (world_of(facts) if wrote else 0)
     mute = sorted(set(range(world)) - set(wrote)) if wrote else []
     alone = mute if 0 < len(mute) * 2 < world else []
+    named = tuple(alone) if _went_first(facts, rows, alone, wrote) else ()
     who = upper(ranks_words(wrote)) if wrote else "A process"
     to = f" to {', '.join(peers[:_MOST_PEERS])}" if peers else ""
     store_only = set(rows["kind"].cast(pl.String).to_list()) <= set(_STORE)
@@ -52,26 +61,29 @@ def lost_peers(facts: Facts, _: WaitEnd) -> Finding | None:
         else ""
     )
     look = (
-        f" Of {ranks_words(alone)} there is no such line: look there first."
+        f" Of {ranks_words(alone)} there is no such line, and its log ends without a word: it went first."
+        if named
+        else f" Of {ranks_words(alone)} there is no such line: look there first."
         if alone
         else " Which process was the first to end, these lines do not tell."
     )
+    causes = ("exited", "raised", "peer_unreachable") if named else ("killed",)
     return Finding(
-        cause="undetermined",
-        confidence="hypothesis",
+        cause="killed" if named else "undetermined",
+        confidence="supported" if named else "hypothesis",
+        culprits=named,
+        doing=dict.fromkeys(named, "gone without a word, before all others lost their connections"),
+        victims=tuple(wrote) if named else (),
         sentence=f"{who} {what}: another process ended before, or its host did.{noted}{look}",
         evidence=tuple(event_id(log, line) for log, line in rows.head(4).select("log", "line").iter_rows()),
-        alternatives=(
-            (
-                perhaps(
-                    "killed",
-                    f"{upper(ranks_words(alone))} may have been killed, or have exited.",
-                    alone,
-                    decided_by="its exit code, the launcher's log, dmesg -T on its host",
-                ),
+        alternatives=tuple(
+            perhaps(
+                cause,
+                f"{upper(ranks_words(alone))} {_MAY[cause]}.",
+                alone,
+                decided_by="its exit code, the launcher's log, dmesg -T on its host",
             )
-            if alone
-            else ()
+            for cause in (causes if alone else ())
         ),
         missing=(
             Missing(
@@ -80,3 +92,20 @@ def lost_peers(facts: Facts, _: WaitEnd) -> Finding | None:
             ),
         ),
     )
+
+
+def _went_first(facts: Facts, rows: pl.DataFrame, alone: list[int], wrote: list[int]) -> bool:
+    """Whether elimination tells it: all others were there to lose a connection to a peer, and its log just ends."""
+    of_peers = set(rows.filter(~pl.col("kind").cast(pl.String).is_in(_STORE))["rank"].drop_nulls().to_list())
+    if len(alone) != 1 or len(wrote) < _FEWEST or not of_peers >= set(wrote):
+        return False
+    accounts, rank = facts.accounts, alone[0]
+    spoke = (
+        accounts.raised,
+        accounts.waited_in_vain,
+        accounts.echoes,
+        accounts.ends,
+        accounts.of_rank,
+        facts.hosts,
+    )
+    return rank in accounts.logged and not any(rank in words for words in spoke)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
@@ -16,8 +15,7 @@ from rankandfile.reason.words import ranks_words
 _FEWEST = 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class Roll:
+class Roll(Struct, frozen=True, kw_only=True):
     """Who did not come, by those that said so."""
 
     named: tuple[int, ...]

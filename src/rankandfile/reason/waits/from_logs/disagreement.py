@@ -28,11 +28,11 @@ def disagreement(
 ) -> Finding:
     """`parts`: the requests of the call, those that asked for the same thing together, the usual ones first."""
     others = [claim for side in parts[1:] for claim in side]
-    known = majority(parts)
+    known = majority(parts) or _told_apart(logged, call, parts)
     said = "; ".join(f"{ranks_words([c.rank for c in side])}: {asked(side[0])}" for side in parts)
     unsaid = "" if known else " Who of them is out of line, the logs alone do not say."
     unheard = [Cohort(ranks=format_ranks(wait_end.ranks), unknown=True)] if wait_end.ranks else []
-    # Those that are fewer are suspected, and no more: a bare majority is no proof.
+    # Those that are fewer are suspected, and no more: a bare majority is no proof of its own.
     culprits = tuple(claim.rank for claim in others) if known or len(parts[0]) > len(others) else ()
     # That they made different calls is sure, whoever of them was wrong.
     untold = "different_collective" if len({side[0].asked[0] for side in parts}) > 1 else "undetermined"
@@ -63,6 +63,20 @@ def disagreement(
         missing=SETTINGS,
         unadvised=("probes",),
     )
+
+
+def _told_apart(logged: LoggedWaits, call: Pending, parts: list[list[Request]]) -> bool:
+    """All members are there, and more than half of them made one call at one line, and the others none like it.
+
+    Calls of one operation, at different lines, may be paired one off since long ago, and by then on wrong numbers.
+    """
+    group, most, others = logged.groups[call.group], parts[0], [c for side in parts[1:] for c in side]
+    whole = (group.whole or group.told) and {*call.waiting} >= {*group.members}
+    sites = {claim.site for claim in most}
+    if not whole or len(most) <= len(others) or len(sites) > 1 or None in sites:
+        return False
+    unlike = all(claim.asked[0] != most[0].asked[0] for claim in others)
+    return unlike or {claim.site for claim in others} == sites
 
 
 def _cause(logged: LoggedWaits, call: Pending, usual: Request, others: list[Request]) -> str:

@@ -25,6 +25,7 @@ from .came_late import came_late
 from .circle import circle
 from .disagreement import disagreement
 from .in_words import in_calls, wait_list
+from .numbers import out_of_numbers
 from .settings import SETTINGS
 from .waits import LoggedWaits, gave_up, logged_waits
 
@@ -39,6 +40,8 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
     if not (facts.accounts.gave_up | gave_up(facts.case)) - set(facts.case.ranks_seen):
         return []
     logged = logged_waits(facts.case, facts.accounts, world_of(facts))
+    if (odd := out_of_numbers(facts, logged)) is not None:
+        return [with_what_came_before(facts, odd)]
     order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}
     wait_ends = sorted(logged.waits.wait_ends, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
     # Of an end that no call of the log hangs on, no watchdog has said anything.

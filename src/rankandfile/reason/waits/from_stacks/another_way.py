@@ -6,6 +6,7 @@ import re
 
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.ranks.activity import at
+from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -43,7 +44,9 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
     # So do the calls by which a whole job keeps in step: no model is cut along them.
     keeps_in_step = all(_KEEPS_IN_STEP.search(c.stand.op) for c in parted.odd) and len(parted.usual) == 1
-    alike = of.one_group or ((makes_group or keeps_in_step) and not of.transfers)
+    alike = of.one_group or (
+        (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
+    )
     sure = bool(of.stays) and alike and not of.unseen and _unlike(parted) and not _may_be_past(of, parted)
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
@@ -81,6 +84,25 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
             ),
         ),
     )
+
+
+def _takes_everyone(of: WhereAllStand, parted: Parting) -> bool:
+    """The odd ones wait in a call of all ranks, of which the others that stand together are in none.
+
+    By their watchdogs; a barrier that no watchdog speaks of, where all that do speak of the group of all ranks.
+    """
+    if len(parted.usual) != 1 or not known(parted.usual[0].stand):
+        return False
+    reports = of.facts.accounts.of_rank
+    waits = {r: [one for one in reports.get(r, ()) if one.seq is not None] for r in of.stands}
+    default = {
+        r for r, those in waits.items() if those and all(DEFAULT in (one.group, one.desc) for one in those)
+    }
+    odd = set(ranks_of(parted.odd))
+    if odd <= default:
+        return True
+    barriers = all(kind_of(cohort.stand) == "barrier" for cohort in parted.odd)
+    return barriers and not any(waits[rank] for rank in odd) and set(ranks_of(parted.usual)) <= default
 
 
 def _perhaps_at_work(spinning: list[int]) -> str:

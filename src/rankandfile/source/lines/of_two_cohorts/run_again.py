@@ -7,8 +7,9 @@ that of a library. What the wrapper tests is the same for all functions; that th
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from itertools import permutations
+
+from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.frameworks import framework_of
