@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
+from msgspec import structs
 from support.evidence.sample_dumps import REDUCE, job
 
 from rankandfile.evidence.load import load
@@ -404,7 +405,7 @@ def test_an_identity_is_left_in_no_field_of_any_table(kind: str) -> None:
         tables[name] = empty.with_columns(
             pl.Series(column, values, dtype=empty.schema[column]) for column, values in row.items()
         )
-    case = replace(Case(), **tables)
+    case = structs.replace(Case(), **tables)
     before = "\n".join(words(case)).lower().replace("\\\\", "\\")
     assert before.count(secret) > 10, "not planted"
     after = "\n".join(words(redact(case)[0])).lower()
@@ -415,7 +416,7 @@ def test_words_that_no_pattern_knows_are_listed() -> None:
     """A customer, a code name, a host in passing: whoever packs reads them, and gives them back."""
     line = "starting on bagend for Wonka GmbH: the all_reduce of the optimizer state timed out at step 12"
     events = Case().events.clear(1).with_columns(text=pl.lit(line))
-    case = replace(Case(), events=events)
+    case = structs.replace(Case(), events=events)
     found = {one.word for one in unknown_words(redact(case)[0])}
     assert {"bagend", "Wonka"} <= found
     assert not found & {"starting", "all_reduce", "optimizer", "timed", "step", "the"}

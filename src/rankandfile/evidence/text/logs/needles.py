@@ -3,7 +3,8 @@
 Every literal is at least 7 bytes long, so wherever it stands, one of the chunk's aligned 4-byte words lies wholly
 inside it. Looking up those words only, and not every byte, makes the cost independent of the number of literals:
 one multiplication and one table look-up per four bytes. What is found that way is confirmed by 8 bytes where the
-literal has them, else by all that the literal has.
+literal has them, and what is left of it, a place in a thousand lines, by the whole literal: ordinary words begin like
+one too often.
 
 A few small files are not worth loading NumPy for: each literal is looked for by itself.
 """
@@ -92,6 +93,19 @@ def sampled(literals: Sequence[bytes]) -> Finder:
         if (same := [head.ljust(8, b"\0") for head in heads if len(head) == length])
     ]
     scratch = np.empty(_BLOCK, np.uint32)
+    wholes: dict[bytes, list[tuple[int, bytes]]] = {}
+    for literal in literals:
+        for i in range(4):
+            wholes.setdefault(literal[i : i + 8], []).append((i, literal))
+    lengths = sorted({len(head) for head in wholes})
+
+    def stands(buffer: bytes, at: int) -> bool:
+        """Whether a whole literal has its word at this place."""
+        return any(
+            at >= i and buffer.startswith(literal, at - i)
+            for length in lengths
+            for i, literal in wholes.get(buffer[at : at + length], ())
+        )
 
     def look_up(chunk: Words) -> Words:
         """Places of words that are some literal's: block by block, each of which stays in the processor's cache."""
@@ -127,7 +141,6 @@ def sampled(literals: Sequence[bytes]) -> Finder:
         for mask, ones in known:
             masked = eight & mask
             sure |= ones[np.minimum(np.searchsorted(ones, masked), len(ones) - 1)] == masked
-        positions: list[int] = (hits[sure] * 4 + begin).tolist()
-        return positions
+        return [at for at in (hits[sure] * 4 + begin).tolist() if stands(buffer, at)]
 
     return find
