@@ -202,6 +202,16 @@ def test_a_verdict_stands_where_the_call_has_failed(tmp_path: Path) -> None:
     assert not watch.case.taken_back
 
 
+def test_what_ranks_call_once_a_signal_ends_the_job_takes_nothing_back(tmp_path: Path) -> None:
+    watch = Watch(tmp_path, "report", VERDICT)
+    watch.stands()
+    watch.job.endings = 1
+    watch.call()
+    watch.response.go_on()
+    watch.response.end(-15)
+    assert not watch.case.taken_back and watch.said[-1] == "the job ended with -15; the verdict above stands"
+
+
 SLOW = Answer(1, "card\n", "", True, "Rank 1 works.")
 
 

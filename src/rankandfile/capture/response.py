@@ -47,7 +47,7 @@ class Response:
         self.stops_after = False
         """The job is to be ended as soon as it has been looked at."""
         self._ending = False
-        """The job is ended by us: what its ranks call on their way out changes nothing."""
+        """The job is ended by us: what its ranks call on their way out changes nothing. Nor where a signal ends it."""
 
     @property
     def busy(self) -> bool:
@@ -83,7 +83,7 @@ class Response:
 
     def go_on(self) -> None:
         """To be called while the job runs: what has been said holds until there are more calls, or more evidence."""
-        if self._ending:
+        if self._ending or self._job.endings:
             return
         if not self._stall.told:
             self._case.moves()
