@@ -209,7 +209,8 @@ def test_what_ranks_call_once_a_signal_ends_the_job_takes_nothing_back(tmp_path:
     watch.call()
     watch.response.go_on()
     watch.response.end(-15)
-    assert not watch.case.taken_back and watch.said[-1] == "the job ended with -15; the verdict above stands"
+    assert not watch.case.taken_back and watch.said[-1] == f"case: {watch.case.folder}"
+    assert watch.response.hang == watch.case.folder
 
 
 SLOW = Answer(1, "card\n", "", True, "Rank 1 works.")
