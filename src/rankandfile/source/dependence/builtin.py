@@ -76,13 +76,13 @@ def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: F
         if path and path[0] in (("order", None), EACH) and value.source in origins.ORDERS:
             value = ev.value(first, frame, (LEN,))
         if key is not None and path and path[0][0] in ("order", "each"):
-            value = join([value, _key(ev, key, frame)])
+            value = join([value, key_of(ev, key, frame)])
     if name in ("set", "frozenset") and path and path[0][0] in ("each", "order"):
         value = join([value, origins.set_order(e, frame)])
     return value
 
 
-def _key(ev: Evaluator, key: ast.expr, frame: Frame) -> Value:
+def key_of(ev: Evaluator, key: ast.expr, frame: Frame) -> Value:
     """What a key function returns, whatever it is called with."""
     target = frame.function.module.by_node.get(key) or resolve(frame.function, key)
     if not isinstance(target, Function):
