@@ -59,8 +59,10 @@ def _rounds(ev: Evaluator, iterable: ast.AST, frame: Frame) -> Value:
 
 def _ordered(ev: Evaluator, iterable: ast.expr, frame: Frame) -> Value:
     """Only what is about the order of the items counts, not the items."""
-    key = argument(iterable, "key") if isinstance(iterable, ast.Call) else None
-    by_key = builtin.key_of(ev, key, frame) if key is not None else UNIFORM
+    key = argument(iterable, "key") if isinstance(iterable, ast.Call) and iterable.args else None
+    by_key = UNIFORM
+    if isinstance(iterable, ast.Call) and key is not None:
+        by_key = builtin.key_of(ev, key, iterable.args[0], frame)
     if by_key.differs:
         return by_key
     items = ev.value(iterable, frame, (EACH,))

@@ -70,15 +70,17 @@ def _sets(function: Function) -> bool:
     return any((dotted(d) or "").endswith(".setter") for d in node.decorator_list)
 
 
-def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Value:
+def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ...]) -> Value:
     """What an object of a library counts: by all that decides whether one of these methods is called, on whatever may
-    be such an object."""
+    be such an object, or of a class that derives from it."""
     found: list[Value] = []
     for name in methods:
         for site in islice(ev.index.calls(name), _MOST_PLACES):
             frame = Frame(site.function)
             called = site.call.func
-            if not isinstance(called, ast.Attribute) or ev.objects.classes(called.value, frame):
+            if not isinstance(called, ast.Attribute):
+                continue
+            if ev.objects.classes(called.value, frame) and kind not in ev.objects.externals(called.value, frame):
                 continue
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
