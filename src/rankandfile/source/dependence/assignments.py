@@ -15,6 +15,7 @@ from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
 from .syntax import (
     EACH,
+    ENTER,
     Path,
     ancestors,
     argument,
@@ -124,7 +125,7 @@ def _by_statement(function: Function, node: Node, what: ast.AST) -> Iterator[Def
         yield from _targets(node, what.target, what.iter, what, (EACH,))
     elif isinstance(what, ast.withitem) and what.optional_vars is not None:
         site = what.context_expr
-        yield from _targets(node, what.optional_vars, what.context_expr, site, (("enter", None),))
+        yield from _targets(node, what.optional_vars, what.context_expr, site, (ENTER,))
     elif isinstance(what, ast.ExceptHandler) and what.name:
         yield Definition(what.name, node, "exception", None, (), what)
     elif isinstance(what, ast.match_case):
@@ -150,9 +151,13 @@ def _targets(
         if name is not None:
             yield Definition(name, node, "assign", value, part, site)
         elif isinstance(single, ast.Subscript):
-            container = dotted(single.value)
+            # `rows[-1][member] = x` changes `rows`, too.
+            outer = single
+            while isinstance(outer.value, ast.Subscript):
+                outer = outer.value
+            container = dotted(outer.value)
             if container is not None:
-                key = single.slice.value if isinstance(single.slice, ast.Constant) else None
+                key = outer.slice.value if isinstance(outer.slice, ast.Constant) else None
                 yield Definition(container, node, "mutate", value, (("item", key), *part), site)
 
 

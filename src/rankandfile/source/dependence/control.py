@@ -52,9 +52,11 @@ def _rounds(ev: Evaluator, iterable: ast.AST, frame: Frame) -> Value:
     if not isinstance(iterable, ast.expr):
         return UNKNOWN
     length = ev.value(iterable, frame, (LEN,))
-    if length.differs:
+    if length.differs and length.source != "rank_api":
         return length
-    return join([length, _ordered(ev, iterable, frame)])
+    order = _ordered(ev, iterable, frame)
+    # Who is a member of what is told by ranks' numbers, as it should be; in which order they go on is not.
+    return length if length.differs and order.source in ("", "rank_api") else join([length, order])
 
 
 def _ordered(ev: Evaluator, iterable: ast.expr, frame: Frame) -> Value:

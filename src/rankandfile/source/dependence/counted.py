@@ -82,6 +82,8 @@ def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ..
                 continue
             if ev.objects.classes(called.value, frame) and kind not in ev.objects.externals(called.value, frame):
                 continue
+            if isinstance(called.value, ast.Subscript):
+                found.append(_which(ev, called.value, e, frame))
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
             inside = between_nodes(
@@ -89,7 +91,7 @@ def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ..
             )
             chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
             for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
-                value = control.of_condition(ev, condition, outer)
+                value = control.of_condition(ev, condition, outer).of_data()
                 file, where = site.function.module.path, outer.function.module.path
                 words = (
                     f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "
@@ -98,3 +100,10 @@ def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ..
                 link = Link(where, condition.line, text(e), words, condition.text)
                 found.append(value.by(link) if value.differs else value)
     return join(found) if found else UNKNOWN
+
+
+def _which(ev: Evaluator, taken: ast.Subscript, e: ast.Attribute, frame: Frame) -> Value:
+    """Of several such objects, the key decides which one is called."""
+    file, shown = frame.function.module.path, text(taken.slice, 40)
+    words = f"is counted on for `{shown}` only ({file}:{taken.lineno})"
+    return ev.value(taken.slice, frame).of_data().by(Link(file, taken.lineno, text(e), words, shown))

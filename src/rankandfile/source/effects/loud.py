@@ -15,6 +15,7 @@ from itertools import islice
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, Site, index_of
 from rankandfile.source.dependence.objects.of_expressions import is_property
+from rankandfile.source.dependence.objects.registered import lookups_called
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
@@ -151,6 +152,9 @@ class Effects:
         self._to_holders(function)
         if isinstance(function.node, (ast.Module, ast.Lambda)):
             return
+        if objects_of(self.program).tables:
+            for site in lookups_called(self.index).get(function, ()):
+                self._add(site.function, site.call, Runs(function, site.call, False))
         if owner is not None and function.name in _ENTERS:
             for user, statement, item in self._with_items:
                 if any(method(each, function.name) is function for each in self._classes(item, user)):
