@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
-from rankandfile.source.program.modules import Function
+from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import External, resolve
+from rankandfile.source.program.scopes import binding_scope, own_nodes
 from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
 from .syntax import (
@@ -205,6 +206,32 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             yield Definition(name, node, "assign", call.args[0], (), call)
         elif method in _EMPTIES:
             yield Definition(name, node, "assign", ast.Constant(0), (), call)
+
+
+@kept
+def changed_inside(module: Module) -> dict[str, list[Function]]:
+    """A variable of the module -> the functions that put something into what it holds, or take it out."""
+    found: dict[str, list[Function]] = {}
+    body, changes = module.functions[0], _ADDS | _REMOVES | _EMPTIES
+    for function in module.functions[1:]:
+        names: set[str] = set()
+        for node in own_nodes(function):
+            held: ast.expr | None = None
+            if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                held = node.value
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in changes
+            ):
+                held = node.func.value
+            while isinstance(held, ast.Subscript):
+                held = held.value
+            if isinstance(held, ast.Name) and binding_scope(function, held.id) is body:
+                names.add(held.id)
+        for name in names:
+            found.setdefault(name, []).append(function)
+    return found
 
 
 @kept

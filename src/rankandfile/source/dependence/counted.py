@@ -80,7 +80,9 @@ def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ..
             called = site.call.func
             if not isinstance(called, ast.Attribute):
                 continue
-            if ev.objects.classes(called.value, frame) and kind not in ev.objects.externals(called.value, frame):
+            if ev.objects.classes(called.value, frame) and kind not in ev.objects.externals(
+                called.value, frame
+            ):
                 continue
             if isinstance(called.value, ast.Subscript):
                 found.append(_which(ev, called.value, e, frame))

@@ -39,7 +39,7 @@ def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Fla
             f"a rank that comes to `{condition.text}` {_LEAVES[parting.leaving]}: {what} at {_place(parting)}"
         )
     elif parting.leaving == "loop" and rule in _ORDERED:
-        message = f"{what} is called in every round of `{condition.text}`, which each rank goes through in its own order"
+        message = f"{what} is called in each round of `{condition.text}`, in an order of each rank's own"
     elif parting.leaving == "loop":
         message = (
             f"{what} is called in every round of `{condition.text}`, which ranks can leave at different times"

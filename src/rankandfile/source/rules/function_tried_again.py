@@ -34,9 +34,9 @@ Known are the decorators of Accelerate, Tenacity, backoff, retrying and retry, b
 import ast
 from collections.abc import Iterable
 
+from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.lint.rule import Found, Rule, View
-from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 
@@ -69,7 +69,11 @@ def _find(view: View) -> Iterable[Found]:
             node=decorator,
             message=f"`{shown}` begins `{function.name}` again on the rank that failed, with `{event.op}` in it",
             story=(
-                (function, decorator.lineno, "an exception of one rank, as out of memory, ends here on that rank only"),
+                (
+                    function,
+                    decorator.lineno,
+                    "an exception of one rank, as out of memory, ends here on that rank only",
+                ),
                 *((c[0], c[3].lineno, "calls on the way to it") for c in calls),
                 (event.function, event.line, event.words),
             ),

@@ -34,9 +34,9 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence import why
-from rankandfile.source.dependence.syntax import argument, text
+from rankandfile.source.dependence.syntax import ancestors, argument, text
 from rankandfile.source.effects.event import Event
-from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.rule import RANK, Found, Rule, View
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
 
@@ -50,13 +50,15 @@ _ROOTS: dict[str, tuple[int | str, ...]] = {
     "scatter": (2, "src", "group_src"),
     "scatter_object_list": (2, "src", "group_src"),
 }
+_ITSELF = 2
+"""Steps from the root to the rank's own number, where it is just that."""
 
 
 def _find(view: View) -> Iterable[Found]:
     for function, event, root in _rooted(view):
         reason = why(view.program, function, root)
         severity = of_reason(reason, view.all_partings.group_of(event))
-        if severity is None:
+        if severity is None or (reason.source in RANK and _may_be_a_part(event, function, len(reason.chain))):
             continue
         yield Found(
             severity=severity,
@@ -68,7 +70,7 @@ def _find(view: View) -> Iterable[Found]:
                 (function, event.line, "ranks that name different roots wait for different senders"),
             ),
             steps=tuple((step.file, step.line, step.words) for step in reason.chain),
-            fix="Choose it from values that a collective gave all ranks, or let one rank choose and broadcast the choice.",
+            fix="Choose it from what a collective gave all ranks alike, or let one rank choose and broadcast that.",
         )
 
 
@@ -81,6 +83,13 @@ def _rooted(view: View) -> Iterator[tuple[Function, Event, ast.expr]]:
                 root = argument(event.site, *_ROOTS.get(event.op, ()))
                 if root is not None:
                     yield event.function, event, root
+
+
+def _may_be_a_part(event: Event, function: Function, steps: int) -> bool:
+    """A group's root goes by the ranks in it; and one rank that speaks, while the others listen, names itself."""
+    if event.group is not None:
+        return True
+    return steps <= _ITSELF and any(isinstance(a, ast.If) for a in ancestors(function.module, event.site))
 
 
 RULE = Rule(find=_find)

@@ -41,7 +41,7 @@ class Entry:
 
 
 def looked_up(function: Function, e: ast.expr, left: int = _FURTHEST) -> list[Function | Class]:
-    """What an expression that is called may be, where it is taken out of a table; none where there is too much in it."""
+    """What an expression that is called may be, where it is taken out of a table; nothing where that is too much."""
     found = list(dict.fromkeys(_taken(function, e, left)))
     return found if len(found) <= _MOST else []
 
@@ -85,7 +85,11 @@ def _table(function: Function, e: ast.expr) -> Table | None:
         if scope is None or not isinstance(scope.node, ast.Module):
             return None
         for d in reaching(scope).everywhere(e.id):
-            origin = imported_variable(scope.module, e.id, d.site or d.node.what) if d.how == "definition" else None
+            origin = (
+                imported_variable(scope.module, e.id, d.site or d.node.what)
+                if d.how == "definition"
+                else None
+            )
             if origin is not None:
                 return origin
         return scope, e.id
@@ -176,11 +180,11 @@ def _puts(taker: Function, parameter: str) -> Iterator[tuple[Table, str]]:
                 table = _table(taker, place.value)
                 if table is not None:
                     yield table, getattr(place.slice, "id", "")
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PUTS:
-            if node.args and _named(node.args[-1], parameter):
-                table = _table(taker, node.func.value)
-                if table is not None:
-                    yield table, getattr(node.args[0], "id", "") if len(node.args) > 1 else ""
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            puts = node.func.attr in _PUTS and node.args and _named(node.args[-1], parameter)
+            table = _table(taker, node.func.value) if puts else None
+            if table is not None:
+                yield table, getattr(node.args[0], "id", "") if len(node.args) > 1 else ""
 
 
 def _named(e: ast.expr, name: str) -> bool:
