@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _FURTHEST = 3
 _MOST_PLACES = 32
+_ITSELF = 2
+"""Steps of a test of the rank itself."""
 NO_CHOICE = ("for", "while", "comprehension", "call")
 
 
@@ -93,7 +95,9 @@ def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ..
             )
             chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
             for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
-                value = control.of_condition(ev, condition, outer).of_data()
+                value = control.of_condition(ev, condition, outer)
+                # Further away from the rank's number it is what the rank has met that is counted.
+                value = value if len(value.chain) <= _ITSELF else value.of_data()
                 file, where = site.function.module.path, outer.function.module.path
                 words = (
                     f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "

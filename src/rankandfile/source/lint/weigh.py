@@ -13,8 +13,9 @@ from rankandfile.source.effects.parting import SWALLOWS, Parting
 
 from .rule import GROUP_MAKERS, RANK
 
-_FAR = {"": 12, "shard_length": 12, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data": 9}
-"""Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
+_FAR = {"": 11, "shard_length": 11, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data": 9}
+"""Steps from the decision to the source, by its kind: a longer way than can be told is worth a hint, and configuration
+is read from files that are alike on all ranks."""
 _OF_SHARDED = ("get_model_state_dict", "get_optimizer_state_dict", "get_state_dict", "set_model_state_dict")
 """Of a model that is not sharded, or not yet, they ask nobody."""
 _FILTERED = " yields as often as `if "

@@ -60,6 +60,8 @@ def _find(view: View) -> Iterable[Found]:
         severity = of_reason(reason, view.all_partings.group_of(event))
         if severity is None or (reason.source in RANK and _may_be_a_part(event, function, len(reason.chain))):
             continue
+        if event.group is not None:
+            severity = "hint"  # Who is in the group may choose alike, though others choose otherwise.
         yield Found(
             severity=severity,
             function=function,
