@@ -54,6 +54,17 @@ def test_the_same_files_are_read_once(raf: Raf, here: Path) -> None:
     assert raf("lint").out == first.out
 
 
+def test_files_of_one_folder_are_one_program(raf: Raf, here: Path) -> None:
+    """As a hook names those that a commit changes."""
+    (here / "deep").mkdir()
+    (here / "deep" / "more.py").write_text(BAD, encoding="utf-8")
+    (here / "ok.py").write_text(GOOD, encoding="utf-8")
+    said = raf("lint", "train.py", "ok.py", "deep/more.py").out
+    assert said.count("error[rank-guarded-collective]") == 2
+    assert "2 errors in 3 files" in said
+    assert "1 error in 1 file" in raf("lint", "deep").out
+
+
 def test_nothing_found(raf: Raf, here: Path) -> None:
     (here / "train.py").write_text(GOOD, encoding="utf-8")
     said = raf("lint")

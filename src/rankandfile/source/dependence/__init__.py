@@ -15,7 +15,7 @@ from .frame import Frame
 from .objects import Objects
 from .reaching_assignments import reaching
 from .reason import UNKNOWN, Reason, Step, reason_of
-from .syntax import LEN, dotted
+from .syntax import KIND, LEN, dotted
 from .value import Level
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "objects_of",
     "why",
     "why_held",
+    "why_kind",
     "why_raised",
 ]
 
@@ -60,6 +61,14 @@ def why_held(program: Program, function: Function, container: ast.expr) -> Reaso
     """Why a container can hold other things, or have other keys, on two ranks."""
     try:
         return reason_of(control.held(_evaluator(program), container, Frame(function)))
+    except RecursionError:
+        return UNKNOWN
+
+
+def why_kind(program: Program, function: Function, e: ast.expr) -> Reason:
+    """Why two ranks can have objects of different classes there, or one of them none."""
+    try:
+        return reason_of(_evaluator(program).value(e, Frame(function), (KIND,)))
     except RecursionError:
         return UNKNOWN
 

@@ -10,12 +10,14 @@ from msgspec import Struct
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
-from rankandfile.source.program.modules import Function
+from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import External, resolve
+from rankandfile.source.program.scopes import binding_scope, own_nodes
 from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
 from .syntax import (
     EACH,
+    ENTER,
     Path,
     ancestors,
     argument,
@@ -124,7 +126,7 @@ def _by_statement(function: Function, node: Node, what: ast.AST) -> Iterator[Def
         yield from _targets(node, what.target, what.iter, what, (EACH,))
     elif isinstance(what, ast.withitem) and what.optional_vars is not None:
         site = what.context_expr
-        yield from _targets(node, what.optional_vars, what.context_expr, site, (("enter", None),))
+        yield from _targets(node, what.optional_vars, what.context_expr, site, (ENTER,))
     elif isinstance(what, ast.ExceptHandler) and what.name:
         yield Definition(what.name, node, "exception", None, (), what)
     elif isinstance(what, ast.match_case):
@@ -150,9 +152,13 @@ def _targets(
         if name is not None:
             yield Definition(name, node, "assign", value, part, site)
         elif isinstance(single, ast.Subscript):
-            container = dotted(single.value)
+            # `rows[-1][member] = x` changes `rows`, too.
+            outer = single
+            while isinstance(outer.value, ast.Subscript):
+                outer = outer.value
+            container = dotted(outer.value)
             if container is not None:
-                key = single.slice.value if isinstance(single.slice, ast.Constant) else None
+                key = outer.slice.value if isinstance(outer.slice, ast.Constant) else None
                 yield Definition(container, node, "mutate", value, (("item", key), *part), site)
 
 
@@ -200,6 +206,32 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             yield Definition(name, node, "assign", call.args[0], (), call)
         elif method in _EMPTIES:
             yield Definition(name, node, "assign", ast.Constant(0), (), call)
+
+
+@kept
+def changed_inside(module: Module) -> dict[str, list[Function]]:
+    """A variable of the module -> the functions that put something into what it holds, or take it out."""
+    found: dict[str, list[Function]] = {}
+    body, changes = module.functions[0], _ADDS | _REMOVES | _EMPTIES
+    for function in module.functions[1:]:
+        names: set[str] = set()
+        for node in own_nodes(function):
+            held: ast.expr | None = None
+            if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                held = node.value
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in changes
+            ):
+                held = node.func.value
+            while isinstance(held, ast.Subscript):
+                held = held.value
+            if isinstance(held, ast.Name) and binding_scope(function, held.id) is body:
+                names.add(held.id)
+        for name in names:
+            found.setdefault(name, []).append(function)
+    return found
 
 
 @kept

@@ -81,7 +81,8 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
         if known is not None:
             found.append(origins.from_table(known, e, frame))
         elif canonical(f"{name}.{e.attr}") in TABLE.counts:
-            found.append(counted.how_often(ev, e, TABLE.counts[canonical(f"{name}.{e.attr}")]))
+            kind = canonical(f"{name}.{e.attr}")
+            found.append(counted.how_often(ev, e, kind.rpartition(".")[0], TABLE.counts[kind]))
         elif is_uniform(f"{name}.{e.attr}") or sanitiser(f"{name}.{e.attr}") is not None:
             found.append(UNIFORM)
     if found:

@@ -10,7 +10,7 @@ from rankandfile.source.program.names import resolve
 from rankandfile.source.registry.tables import is_pure
 
 from . import control, origins
-from .frame import Frame
+from .frame import Argument, Frame
 from .returned import body, by_arguments
 from .syntax import EACH, KIND, LEN, Path, argument, arguments, constant, text
 from .value import UNIFORM, UNKNOWN, Value, join
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 
+_LOOKS_UP = {"get", "__getitem__"}
+"""Methods of a table that give what is stored under an item."""
 _SAME_ITEMS = {"list", "tuple", "sorted", "reversed", "iter", "set", "frozenset"}
 
 
@@ -76,18 +78,21 @@ def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: F
         if path and path[0] in (("order", None), EACH) and value.source in origins.ORDERS:
             value = ev.value(first, frame, (LEN,))
         if key is not None and path and path[0][0] in ("order", "each"):
-            value = join([value, _key(ev, key, frame)])
+            value = join([value, key_of(ev, key, first, frame)])
     if name in ("set", "frozenset") and path and path[0][0] in ("each", "order"):
         value = join([value, origins.set_order(e, frame)])
     return value
 
 
-def _key(ev: Evaluator, key: ast.expr, frame: Frame) -> Value:
-    """What a key function returns, whatever it is called with."""
+def key_of(ev: Evaluator, key: ast.expr, items: ast.expr, frame: Frame) -> Value:
+    """What a key function returns for any of the items."""
     target = frame.function.module.by_node.get(key) or resolve(frame.function, key)
+    if isinstance(key, ast.Attribute) and key.attr in _LOOKS_UP:
+        return ev.value(key.value, frame, (("item", None),))
     if not isinstance(target, Function):
         return UNIFORM
-    inside = Frame(target, {}, frame.depth + 1, (*frame.key, key))
+    given = {name: Argument(items, frame, (EACH,)) for name in target.parameters[:1]}
+    inside = Frame(target, given, frame.depth + 1, (*frame.key, key))
     return UNKNOWN if inside.too_deep else body(ev, target, inside, (), f"{text(key, 40)}()")
 
 

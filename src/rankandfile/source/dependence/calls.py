@@ -76,6 +76,8 @@ _SAME_NUMBER = {
 }
 
 
+_OF_ITS_SHARD = {"to_local"}
+"""Methods that give the part of a tensor that this rank holds."""
 _PLACES = {"to", "cuda"}
 """Methods whose arguments say where a value lies."""
 _OF_GROUPS = {"get_group", "get_all_groups"}
@@ -166,6 +168,8 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         return random_state.draw_of_object(ev, e, frame)
     if name in _OF_GROUPS:
         return UNKNOWN
+    if name in _OF_ITS_SHARD and not path:
+        return origins.here("local_data", "the part of the tensor that this rank holds", e, frame)
     value = ev.value(receiver, frame)
     if ev.objects.tables and name in _OF_MODULES and value.differs:
         return UNKNOWN  # Where a module lies, or what it has learnt, is not what it is built of.

@@ -14,12 +14,12 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import enclosing_class
 from rankandfile.source.program.scopes import binding_scope
 
-from . import counted, failures, origins
+from . import builtin, counted, failures, origins
 from .assignments import Definition
 from .frame import Frame
 from .reaching_assignments import reaching
 from .stored_items import matters
-from .syntax import EACH, HOLDS, LEN, Path, dotted
+from .syntax import EACH, HOLDS, LEN, Path, argument, dotted
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -52,16 +52,23 @@ def _rounds(ev: Evaluator, iterable: ast.AST, frame: Frame) -> Value:
     if not isinstance(iterable, ast.expr):
         return UNKNOWN
     length = ev.value(iterable, frame, (LEN,))
-    if length.differs:
+    if length.differs and length.source != "rank_api":
         return length
-    return join([length, _ordered(ev, iterable, frame)])
+    order = _ordered(ev, iterable, frame)
+    # Who is a member of what is told by ranks' numbers, as it should be; in which order they go on is not.
+    return length if length.differs and order.source in ("", "rank_api") else join([length, order])
 
 
 def _ordered(ev: Evaluator, iterable: ast.expr, frame: Frame) -> Value:
     """Only what is about the order of the items counts, not the items."""
+    key = argument(iterable, "key") if isinstance(iterable, ast.Call) and iterable.args else None
+    by_key = UNIFORM
+    if isinstance(iterable, ast.Call) and key is not None:
+        by_key = builtin.key_of(ev, key, iterable.args[0], frame)
+    if by_key.differs:
+        return by_key
     items = ev.value(iterable, frame, (EACH,))
-    key = isinstance(iterable, ast.Call) and any(k.arg == "key" for k in iterable.keywords)
-    return items if items.source in origins.ORDERS or (key and items.differs) else UNIFORM
+    return items if items.source in origins.ORDERS or (key is not None and items.differs) else UNIFORM
 
 
 def choice(ev: Evaluator, found: list[Definition], frame: Frame, uses: list[Node]) -> Value:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _FURTHEST = 3
 _MOST_PLACES = 32
+_ITSELF = 2
+"""Steps of a test of the rank itself."""
 NO_CHOICE = ("for", "while", "comprehension", "call")
 
 
@@ -75,17 +77,21 @@ def _sets(function: Function) -> bool:
     return any((dotted(d) or "").endswith(".setter") for d in node.decorator_list)
 
 
-def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Value:
+def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ...]) -> Value:
     """What an object of a library counts: by all that decides whether one of these methods is called, on whatever may
-    be such an object."""
+    be such an object, or of a class that derives from it."""
     found: list[Value] = []
     for name in methods:
         for site in islice(ev.index.calls(name), _MOST_PLACES):
             frame = Frame(site.function)
             called = site.call.func
-            if not isinstance(called, ast.Attribute) or ev.objects.classes(called.value, frame):
+            if not isinstance(called, ast.Attribute):
                 continue
             file = site.function.module.path
+            if ev.objects.classes(called.value, frame) and kind not in ev.objects.externals(
+                called.value, frame
+            ):
+                continue
             found.extend(which_one(ev, site, text(e)))
             graph = reaching(site.function).graph
             here = set(reaching(site.function).nodes(site.node))
@@ -95,6 +101,8 @@ def how_often(ev: Evaluator, e: ast.Attribute, methods: tuple[str, ...]) -> Valu
             chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
             for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
                 value = control.of_condition(ev, condition, outer)
+                # Further away from the rank's number it is what the rank has met that is counted.
+                value = value if len(value.chain) <= _ITSELF else value.of_data()
                 where = outer.function.module.path
                 words = (
                     f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "

@@ -15,7 +15,7 @@ from rankandfile.source.program.names import Class, External, imported_variable,
 from rankandfile.source.program.scopes import binding_scope, scope_of
 
 from . import attributes, calls, containers, control, groups, objects, origins, parameters, stored_items
-from .assignments import Definition
+from .assignments import Definition, changed_inside
 from .frame import Frame
 from .index import index_of
 from .objects import Objects
@@ -137,11 +137,13 @@ class Evaluator:
         return self.variable(scope, e.id, frame, path)
 
     def variable(self, scope: Function, name: str, frame: Frame, path: Path) -> Value:
-        """A variable of an outer scope: whatever it is ever given there, or by functions that declare it theirs."""
+        """A variable of an outer scope: whatever it is ever given there, or by functions that declare it theirs, or
+        that change what it holds."""
         inside = Frame(scope, {} if isinstance(scope.node, ast.Module) else None, frame.depth + 1)
         found = [(inside, d) for d in reaching(scope).everywhere(name)]
+        changers = changed_inside(scope.module).get(name, ()) if isinstance(scope.node, ast.Module) else ()
         for function in scope.module.functions:
-            if name in scope_of(function).declared:
+            if name in scope_of(function).declared or function in changers:
                 other = Frame(function, None, frame.depth + 1)
                 found.extend((other, d) for d in reaching(function).everywhere(name))
             elif not self.objects.tables and function is not scope and binding_scope(function, name) is scope:

@@ -13,7 +13,7 @@ from rankandfile.source.program.scopes import own_nodes
 from . import control, origins
 from .frame import Frame
 from .reaching_assignments import reaching
-from .syntax import EACH, Path, content, dotted, text
+from .syntax import EACH, ENTER, Path, content, dotted, text
 from .value import UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -104,8 +104,12 @@ def _falls_off(target: Function) -> bool:
 def _yielded(
     ev: Evaluator, target: Function, yields: list[ast.Yield | ast.YieldFrom], inside: Frame, path: Path
 ) -> Value:
-    """How many items a generator has is decided by the conditions around its yields."""
+    """How many items a generator has is decided by the conditions around its yields; what a context manager gives its
+    block is what it yields."""
     flow = reaching(target)
+    if path[:1] == (ENTER,):
+        given = [y.value for y in yields if isinstance(y, ast.Yield) and y.value is not None]
+        return ev.all(given, inside, path[1:])
     values: list[Value] = []
     for y in yields:
         if isinstance(y, ast.YieldFrom):

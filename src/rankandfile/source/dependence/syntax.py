@@ -16,6 +16,8 @@ EACH: tuple[str, object] = ("each", None)
 LEN: tuple[str, object] = ("len", None)
 HOLDS: tuple[str, object] = ("holds", None)
 """Of a container, what is found to be in it: the items, or the keys."""
+ENTER: tuple[str, object] = ("enter", None)
+"""Of a context manager, what its block is given."""
 KIND: tuple[str, object] = ("kind", None)
 """Of a value, no more than whether there is one."""
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Index, Site, index_of
 from rankandfile.source.dependence.objects.of_expressions import is_property
+from rankandfile.source.dependence.objects.registered import lookups_called
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
@@ -143,15 +144,18 @@ class Effects:
         owner = Class(function.module, function.owner) if function.owner is not None else None
         if owner is not None and is_property(function):
             for reader, e in self._reads.get(function.name, ()):
-                if owner in self._classes(e.value, reader):
+                if owner in self.classes(e.value, reader):
                     self._add(reader, e, Runs(function, e, True))
             return
         self._to_holders(function)
         if isinstance(function.node, (ast.Module, ast.Lambda)):
             return
+        if objects_of(self.program).tables:
+            for site in lookups_called(self.index).get(function, ()):
+                self._add(site.function, site.call, Runs(function, site.call, False))
         if owner is not None and function.name in _ENTERS:
             for user, statement, item in self._with_items:
-                if any(method(each, function.name) is function for each in self._classes(item, user)):
+                if any(method(each, function.name) is function for each in self.classes(item, user)):
                     self._add(user, statement, Runs(function, item, True))
             return
         names = [function.name]
@@ -183,7 +187,7 @@ class Effects:
             if next((m for m in above if m is not None), None) is function:
                 self._add(site.function, site.call, Runs(function, site.call, True))
             return
-        classes = self._classes(func.value, site.function)
+        classes = self.classes(func.value, site.function)
         if any(method(each, function.name) is function for each in classes):
             self._add(site.function, site.call, Runs(function, site.call, True))
         elif not classes:
@@ -193,7 +197,7 @@ class Effects:
             # A class that derives from the object's may be what is really there.
             self._add(site.function, site.call, Opaque(site.call))
 
-    def _classes(self, e: ast.expr, function: Function) -> list[Class]:
+    def classes(self, e: ast.expr, function: Function) -> list[Class]:
         if isinstance(e, ast.Name) and e.id in ("self", "cls"):
             own = enclosing_class(function)
             return [own] if own is not None else []
@@ -252,9 +256,7 @@ class Effects:
     @cached_property
     def _called_objects(self) -> list[tuple[Site, list[Class]]]:
         sites = self.index.calls_of_variables[:_MOST_CALLED_VARIABLES]
-        return [
-            (site, self._classes(site.call.func, site.function)) for site in sites if _may_be_object(site)
-        ]
+        return [(site, self.classes(site.call.func, site.function)) for site in sites if _may_be_object(site)]
 
 
 @kept

@@ -31,17 +31,27 @@ def opened(paths: Sequence[Path]) -> tuple[SourceTree, dict[str, Path], frozense
     """The tree, where each of its files lies, and which of them were asked for."""
     tree = SourceTree([])
     places: dict[str, Path] = {}
-    asked: set[str] = set()
-    for path in paths:
-        package = Package(path)
+    packages = [Package(path) for path in paths]
+    for package in _outermost(packages):
         root: Root = package
-        added = tree.add(root)
-        for name, known in added.items():
+        for name, known in tree.add(root).items():
             places[known] = package.start / name
-        for known, place in places.items():
-            if path.is_dir() or place == path.resolve():
-                asked.add(known)
+    asked: set[str] = set()
+    for path in (path.resolve() for path in paths):
+        below = path.is_dir()
+        asked.update(
+            known for known, at in places.items() if at == path or (below and at.is_relative_to(path))
+        )
     return tree, places, frozenset(asked)
+
+
+def _outermost(packages: Sequence[Package]) -> list[Package]:
+    """Each folder once, and none that lies below another one: two files of a folder are of one program."""
+    found: dict[Path, Package] = {}
+    for package in sorted(packages, key=lambda each: len(each.inside.path.parts)):
+        if not any(package.inside.path.is_relative_to(outer) for outer in found):
+            found[package.inside.path] = package
+    return list(found.values())
 
 
 def _start(path: Path) -> Path:

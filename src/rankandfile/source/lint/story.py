@@ -24,6 +24,9 @@ _LEAVES = {
 }
 
 
+_ORDERED = ("collective-in-own-order", "collective-in-set-iteration")
+
+
 def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Flagged:
     function, condition, event = parting.function, parting.condition, parting.event
     path = function.module.path
@@ -35,6 +38,8 @@ def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Fla
         message = (
             f"a rank that comes to `{condition.text}` {_LEAVES[parting.leaving]}: {what} at {_place(parting)}"
         )
+    elif parting.leaving == "loop" and rule in _ORDERED:
+        message = f"{what} is called in each round of `{condition.text}`, in an order of each rank's own"
     elif parting.leaving == "loop":
         message = (
             f"{what} is called in every round of `{condition.text}`, which ranks can leave at different times"

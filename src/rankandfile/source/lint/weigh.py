@@ -13,10 +13,20 @@ from rankandfile.source.effects.parting import SWALLOWS, Parting
 
 from .rule import GROUP_MAKERS, RANK
 
-_FAR = {"": 9, "shard_length": 10, "file_system": 3, "memory": 3, "loop": 3, "loop over local_data": 6}
-"""Steps from the decision to the source, by its kind: configuration is read from files that are alike on all ranks."""
+_FAR = {
+    "": 11,
+    "what an exception says": 5,
+    "shard_length": 11,
+    "file_system": 3,
+    "memory": 3,
+    "loop": 3,
+    "loop over local_data": 9,
+}
+"""Steps from the decision to the source, by its kind: a longer way than can be told is worth a hint, and configuration
+is read from files that are alike on all ranks."""
 _OF_SHARDED = ("get_model_state_dict", "get_optimizer_state_dict", "get_state_dict", "set_model_state_dict")
 """Of a model that is not sharded, or not yet, they ask nobody."""
+_SAID = " is an exception that this rank alone has met "
 _FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
@@ -135,6 +145,8 @@ def _ends(parting: Parting, reason: Reason) -> bool:
 
 def _kind(parting: Parting, reason: Reason) -> str:
     """Of a loop that is as long as something of the rank's own, only the nearest are worth more than a hint."""
+    if reason.chain and _SAID in reason.chain[-1].words:
+        return "what an exception says"
     over = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
     if not over or reason.source == "shard_length":
         return reason.source

@@ -58,6 +58,12 @@ def returned_values(function: Function) -> list[ast.expr]:
     return [node.value for node in returns if node.value is not None]
 
 
+def yielded_values(function: Function) -> list[ast.expr]:
+    """What the function's own `yield` expressions yield, one item each."""
+    yields = (node for node in own_nodes(function) if isinstance(node, ast.Yield))
+    return [node.value for node in yields if node.value is not None]
+
+
 def _own_nodes(function: Function) -> Iterator[ast.AST]:
     node = function.node
     body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)

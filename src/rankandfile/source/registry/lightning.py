@@ -66,6 +66,7 @@ TABLE = Table(
         f"{_F}.clip_gradients": "the strategy may reduce the norm here",
     },
     perhaps=frozenset({f"{_M}.log", f"{_M}.log_dict", f"{_F}.save", f"{_F}.clip_gradients"}),
+    wraps={f"{_F}.setup_dataloaders": ""},
     uniform=frozenset(
         {
             f"{_T}.world_size",

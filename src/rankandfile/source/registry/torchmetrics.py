@@ -18,6 +18,7 @@ TABLE = Table(
         f"{_M}.{name}": ("update", "forward")
         for name in ("update_count", "update_called", "_update_count", "_update_called")
     },
+    makes={f"{_M}.{name}": _M for name in ("values", "items", "clone")},
     families={"torchmetrics": _M},
     internals={
         "gather_all_tensors": "torchmetrics gathers the metric's state from all ranks here",

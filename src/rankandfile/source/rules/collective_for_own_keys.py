@@ -35,6 +35,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence import why_held
+from rankandfile.source.dependence.syntax import argument, text
 from rankandfile.source.lint.rule import Found, Rule, View
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
@@ -50,6 +51,7 @@ _OF_DICTS = {"items", "values", "keys"}
 
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
+        yield from _logged(view, function)
         for node, iterable, body in _loops(function):
             container, where = _inside(_container(iterable), function)
             if not isinstance(container, (ast.Name, ast.Attribute)):
@@ -79,6 +81,36 @@ def _find(view: View) -> Iterable[Found]:
                 steps=tuple((step.file, step.line, step.words) for step in reason.chain),
                 fix="Agree on the keys first (all_gather_object, or a list from the configuration), and sort them.",
             )
+
+
+def _logged(view: View, function: Function) -> Iterator[Found]:
+    """Lightning reduces the values of a table one by one."""
+    if "log_dict" not in function.module.text:
+        return
+    for event in view.events(ast.Module(_body(function), [])):
+        table = argument(event.site, 0, "dictionary") if isinstance(event.site, ast.Call) else None
+        if event.op != "log_dict" or not event.sure or table is None:
+            continue
+        reason = why_held(view.program, function, table)
+        severity = of_reason(reason)
+        if severity is not None:
+            yield Found(
+                severity=severity,
+                function=function,
+                node=event.site,
+                message=f"each value of `{text(table, 60)}` is reduced, and each rank has keys of its own in it",
+                story=(
+                    (function, event.line, f"this can differ between ranks: {reason.sentence}"),
+                    (function, event.line, event.words),
+                ),
+                steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+                fix="Log the same keys on every rank: a value for those that it has not met, too.",
+            )
+
+
+def _body(function: Function) -> list[ast.stmt]:
+    node = function.node
+    return [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
 
 
 def _loops(function: Function) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr, list[ast.stmt]]]:

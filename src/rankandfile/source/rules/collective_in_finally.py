@@ -31,9 +31,10 @@ dist.barrier()  # after success only; an exception ends the process, and the lau
 """
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 210
@@ -41,6 +42,7 @@ ORDER = 210
 
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
+        yield from _at_exit(view, function)
         for node in own_nodes(function):
             if not isinstance(node, ast.Try) or not node.finalbody or not _may_fail(node):
                 continue
@@ -56,6 +58,32 @@ def _find(view: View) -> Iterable[Found]:
                     ),
                     fix="Put it behind the `try`, so that it is reached after success only.",
                 )
+
+
+def _at_exit(view: View, function: Function) -> Iterator[Found]:
+    """What `__exit__` issues whatever happened: it is where the block of a `with` goes when it raises, too."""
+    node = function.node
+    if function.name != "__exit__" or isinstance(node, (ast.Module, ast.Lambda)) or _asks(function):
+        return
+    for event in [e for s in node.body for e in view.events(s) if e.sure][:1]:
+        yield Found(
+            severity="warning",
+            function=function,
+            node=event.site,
+            message=f"a rank that raised inside the `with` comes to `{event.op}` alone",
+            story=((function, function.first_line, "runs after an exception as well, before it is printed"),),
+            fix="Return at once where `exc_type` is not None, so that it is reached after success only.",
+        )
+
+
+def _asks(function: Function) -> bool:
+    """It looks at whether there was an exception."""
+    given = set(function.parameters[1:])
+    return any(
+        (isinstance(part, ast.Name) and part.id in given)
+        or (isinstance(part, ast.Attribute) and part.attr == "exc_info")
+        for part in own_nodes(function)
+    )
 
 
 def _may_fail(node: ast.Try) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import Path, loop_of
+from rankandfile.source.dependence.syntax import ENTER, Path, loop_of
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, imported_variable, resolve
 from rankandfile.source.program.scopes import scope_of
@@ -54,7 +54,10 @@ def defined(objects: Objects, d: Definition, frame: Frame, depth: int, path: Pat
     if d.how == "parameter":
         yield from _parameter(objects, d.name, frame, depth, path)
     elif d.how == "assign" and d.value is not None:
-        yield from objects.of(d.value, frame, depth + 1, (*(p for p in d.path if p[0] != "enter"), *path))
+        # Mostly a context manager gives its block itself; one that is written as a generator, what it yields.
+        if ENTER in d.path:
+            yield from objects.of(d.value, frame, depth + 1, (*d.path, *path))
+        yield from objects.of(d.value, frame, depth + 1, (*(p for p in d.path if p != ENTER), *path))
     elif d.how == "definition":
         origin = imported_variable(frame.function.module, d.name, d.site or d.node.what)
         if origin is not None:

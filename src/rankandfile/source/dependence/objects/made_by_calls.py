@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.callers import is_of_class, own_class
 from rankandfile.source.dependence.frame import Frame, Instance, called
-from rankandfile.source.dependence.syntax import EACH, Path
+from rankandfile.source.dependence.syntax import EACH, ENTER, Path
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve
-from rankandfile.source.program.scopes import returned_values
+from rankandfile.source.program.scopes import returned_values, yielded_values
 from rankandfile.source.registry.tables import TABLE, canonical
 
-from .tables import picked, taken
+from .registered import looked_up
+from .tables import taken
 
 if TYPE_CHECKING:
     from .of_expressions import Objects
@@ -70,9 +71,10 @@ def made(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) ->
     elif isinstance(target, Function):
         bound = is_of_class(target)
         yield from _returned(objects, target, e, frame, depth, path, bound=bound)
-    elif objects.tables and isinstance(e.func, ast.Subscript):
+    elif objects.tables and isinstance(e.func, (ast.Subscript, ast.Name)):
         if not path:
-            yield from picked(e, frame)
+            found_there = looked_up(frame.function, e.func)
+            yield from (Instance(each, e, frame) for each in found_there if isinstance(each, Class))
     elif isinstance(e.func, ast.Attribute):
         if objects.tables:
             yield from taken(objects, e, frame, depth, path)
@@ -84,7 +86,8 @@ def made(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) ->
                 if found is not None:
                     yield from _returned(objects, found, e, frame, depth, path, bound=True)
             else:
-                yield Instance(canonical(f"{instance.type}.{e.func.attr}"), e, frame)
+                name = canonical(f"{instance.type}.{e.func.attr}")
+                yield Instance(TABLE.makes.get(name, name), e, frame)
 
 
 def elements(
@@ -107,3 +110,5 @@ def _returned(
         return
     for value in returned_values(target):
         yield from objects.of(value, inside, depth + 1, path)
+    for value in yielded_values(target) if path[:1] in ((EACH,), (ENTER,)) else ():
+        yield from objects.of(value, inside, depth + 1, path[1:])

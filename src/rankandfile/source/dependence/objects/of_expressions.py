@@ -20,6 +20,7 @@ from rankandfile.source.registry.tables import canonical
 from .frameworks_own import outside
 from .held_by_names import defined, named
 from .made_by_calls import elements, made
+from .registered import calls_of_entries
 from .tables import held
 
 _DEEPEST = 10
@@ -134,7 +135,8 @@ class Objects:
         """Calls of the function in the program, and whether the object is its first argument there."""
         if function not in self._callers:
             self._callers[function] = []
-            self._callers[function] = callers_of(self, function)
+            looked_up = calls_of_entries(self.index, function) if self.tables else []
+            self._callers[function] = [*looked_up, *callers_of(self, function)]
         return self._callers[function]
 
 

@@ -1,4 +1,4 @@
-"""What dictionaries hold: objects under keys, and classes that are picked by name."""
+"""What dictionaries hold: objects under keys."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance
-from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import EACH, Path
-from rankandfile.source.program.names import Class, imported_variable, method, resolve
+from rankandfile.source.program.names import Class, method
 from rankandfile.source.program.scopes import own_nodes
 
 if TYPE_CHECKING:
@@ -38,25 +37,6 @@ def taken(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) -
         yield from objects.of(e.func.value, frame, depth + 1, (_ANY, *path))
         for other in e.args[1:2]:
             yield from objects.of(other, frame, depth + 1, path)
-
-
-def picked(e: ast.Call, frame: Frame) -> Iterator[Instance]:
-    """`KINDS[name](...)`: an object of any class that the table names."""
-    table = e.func.value if isinstance(e.func, ast.Subscript) else None
-    if not isinstance(table, ast.Name):
-        return
-    module = frame.function.module
-    places = [(module.functions[0], table.id)]
-    for function, name in places:
-        for d in reaching(function).everywhere(name):
-            if d.how == "definition" and len(places) < 3:
-                origin = imported_variable(function.module, name, d.site or d.node.what)
-                places.extend([origin] if origin is not None else [])
-            elif isinstance(d.value, ast.Dict):
-                for value in d.value.values:
-                    found = resolve(function, value)
-                    if isinstance(found, Class):
-                        yield Instance(found, e, frame)
 
 
 def iterated(objects: Objects, cls: Class, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
