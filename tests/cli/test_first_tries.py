@@ -75,6 +75,7 @@ def test_every_name_of_the_program_is_the_program() -> None:
         ("raf lab run early_stop", "early_stop_local"),
         ("raf lab run early-stop-3", "early-stop-3d"),
         ("raf diag", "diagnose"),
+        ("raf lint --explain uns", "unsynced-stop-flag"),
     ],
 )
 def test_tab_completes(line: str, offered: str) -> None:

@@ -13,7 +13,7 @@ from rankandfile.cli.console import Unicode, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import say
+from rankandfile.cli.watching import CaseFolder, say
 
 if TYPE_CHECKING:
     from rankandfile.capture.watch.rings import Seen
@@ -41,9 +41,7 @@ def attach(
             "UNIX socket; once for each, in the order of the ranks.",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.")
-    ] = None,
+    output: CaseFolder = None,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
