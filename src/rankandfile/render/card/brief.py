@@ -40,7 +40,7 @@ def _sure(sheet: Sheet) -> str:
     others = list(dict.fromkeys(cause_words(one.cause) for one in verdict.alternatives))
     more = f" and {len(others) - _MOST_NAMES} more: -v" if len(others) > _MOST_NAMES else ""
     known = verdict.confidence == "established" and verdict.cause != "undetermined"
-    open_ = "perhaps also" if known else "not excluded"
+    open_ = "possible as well" if known else "not excluded"
     excluded = f" ({open_}: {', '.join(others[:_MOST_NAMES])}{more})" if others else ""
     beside = cause_beside(verdict)
     return f" {sheet.signs.dot} ".join([f"{sure(verdict)}{excluded}", *([beside] if beside else [])])
@@ -157,7 +157,7 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
     diagnosis, verdict = sheet.diagnosis, sheet.verdict
     others = diagnosis.verdicts[1:]
     if others:
-        lines = [sheet.cut(f"{other.cause}: {other.sentence}") for other in others[: sheet.room.others]]
+        lines = [sheet.cut(f"{cause_words(other.cause)}: {other.sentence}") for other in others[: sheet.room.others]]
         yield "also", [*lines, *sheet.more(len(others) - sheet.room.others, "verdict", where=": -v")]
     against = [note for note in diagnosis.notes if note.where == DISAGREE]
     if against:
