@@ -74,7 +74,8 @@ def _words(case: Path) -> str:
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
         verdicts = json.loads((case / "diagnosis.json").read_bytes())["verdicts"]
         told = [
-            f"{one['cause'].replace('_', ' ')} ({SURE[one['confidence']]}): {one['sentence']}" for one in verdicts
+            f"{one['cause'].replace('_', ' ')} ({SURE[one['confidence']]}): {one['sentence']}"
+            for one in verdicts
         ]
         return f"a job hangs: {' '.join(told)}"[:_LONGEST]
     return "a job hangs"

@@ -50,7 +50,11 @@ def attach(
     Needs root, or the permission to trace the processes, and says which is lacking. The job goes on as it was.
     Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
     """
-    if bool(pids) == bool(debug_server):
+    if not pids and not debug_server:
+        raise UserError(
+            "which job? its launcher or its ranks, such as $(pgrep -f train.py), or --debug-server URL"
+        )
+    if pids and debug_server:
         raise UserError("give either processes or --debug-server")
     if pids and sys.platform != "linux":
         raise UserError("raf attach finds processes through Linux's /proc")
