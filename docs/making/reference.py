@@ -143,7 +143,7 @@ def all_commands() -> Iterator[Command]:
             examples = [line.strip() for line in (one.epilog or "").split("\n") if line.strip()][1:]
             yield Command(
                 path=f"{path} {one.name or one.callback.__name__.replace('_', '-')}",
-                told=_paragraphs(one.help or one.callback.__doc__),
+                told=_paragraphs(one.callback.__doc__),
                 parameters=list(_parameters(one.callback)),
                 examples=[line.replace("\\[", "[") for line in examples],
             )

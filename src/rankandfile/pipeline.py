@@ -231,7 +231,8 @@ def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
     if found == "no file":
         return f"{where}: no file in it; raf reads {_READS}"
     why = f" ({notes[0]}{f'; {len(notes) - 1} more notes' if len(notes) > 1 else ''})" if notes else ""
-    return f"{where}: nothing there tells of a job{why}; looked at {found}; raf reads {_READS}"
+    source = "; source is read by raf lint" if ".py" in found else ""
+    return f"{where}: nothing there tells of a job{why}; looked at {found}; raf reads {_READS}{source}"
 
 
 _READS = "flight recorder dumps, stacks, logs, and archives of them"

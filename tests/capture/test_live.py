@@ -132,6 +132,7 @@ def test_attach_and_top_show_ranks_that_nobody_can_number(tmp_path: Path) -> Non
         done.stdout
     )
     assert "none of which records" in done.stderr
+    assert "\nnext   " in done.stdout, "and what would tell"
 
 
 def test_a_rank_is_as_far_behind_as_in_the_group_in_which_it_is_most() -> None:
@@ -193,7 +194,7 @@ def test_a_web_hook_gets_what_slack_takes_and_one_that_fails_is_said(tmp_path: P
         server.shutdown()
     kind, body = got[0]
     assert kind == "application/json" and set(json.loads(body)) == {"text"}
-    assert "host blocked (supported): Rank 1 &lt;sleeps&gt; &amp; waits." in json.loads(body)["text"]
+    assert "host blocked (likely): Rank 1 &lt;sleeps&gt; &amp; waits." in json.loads(body)["text"]
     assert len(said) == 1 and "404" in said[0] and "secret" not in said[0]
     failing = Notices("exit 3", said.append)
     failing.hang(tmp_path)

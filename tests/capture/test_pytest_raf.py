@@ -163,6 +163,25 @@ def test_ranks_that_a_test_starts(method: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
+def test_what_an_earlier_test_made_here_is_no_rank_of_the_next(tmp_path: Path) -> None:
+    """The group is destroyed or not, and the next test only waits long for a program of another kind."""
+    pytest.importorskip("torch")
+    program = """
+import subprocess
+import torch, torch.distributed as dist
+
+def test_alone_in_this_process(tmp_path):
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path}/rendezvous", rank=0, world_size=1)
+    dist.all_reduce(torch.ones(4))
+
+def test_waits():
+    subprocess.run(["sleep", "30"], check=True)
+"""
+    assert run(tmp_path, program)[0] == 0
+    assert not (tmp_path / "raf-cases").exists()
+
+
+@pytest.mark.lab
 def test_torchs_own_test_case(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("expecttest")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -61,7 +62,7 @@ NUMBERS = [
 OUTPUTS = [
     path
     for path, one in COMMANDS.items()
-    if any("-o" in p.names for p in one.parameters) and path != "attach"
+    if any("-o" in p.names for p in one.parameters) and path not in ("attach", "control run")
 ]
 RANKS = [
     path
@@ -156,6 +157,26 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("mcp /nowhere", "/nowhere"),
         ("show ring /nowhere", "/nowhere"),
         ("attach 4194399", "no process"),
+        ("attach 1 -o {garbage}/below", "cannot write"),
+        ("control run -o {garbage}/below -- train.py", "cannot write"),
+        ("run -o {garbage}/below -- true", "cannot write"),
+        ("run --src /nowhere -- true", "/nowhere: no such file"),
+        ("run --stall three -- true", "--stall"),
+        ("run --tower nowhere -- true", "http://"),
+        ("run --notify ftp://x/y -- true", "http://"),
+        ("run -- /no/such/program", "cannot run /no/such/program"),
+        ("run", "Missing argument"),
+        ("tower nowhere", "neither a port nor HOST:PORT"),
+        ("tower --store {garbage} 0", "not a database"),
+        ("tower 0.0.0.0:0", "--token-file"),
+        ("top --once --metrics /nowhere/x", "cannot write /nowhere/x"),
+        ("top 4194399", "no process"),
+        ("lint {empty}", "no Python there"),
+        ("lint {garbage}", "no Python there"),
+        ("lint {dumps}", "no Python there"),
+        ("lint /nowhere", "/nowhere: no such file"),
+        ("lint {src} --baseline {garbage}", "no baseline of raf lint"),
+        ("lint {src} --select rank-guarded", "perhaps rank-guarded-collective"),
     ],
 )
 def test_other_mistakes(raf: Raf, places: dict[str, Path], arguments: str, said: str) -> None:
@@ -249,3 +270,11 @@ def test_help_shows_examples(raf: Raf, command: str) -> None:
     done = raf(*command.split(), "--help")
     assert done.status == 0
     assert f"raf {command} " in done.out.partition("Examples:")[2]
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_says_all_that_the_page_says(raf: Raf, path: str) -> None:
+    """Nothing of it is taken for markup: `rankandfile[tower]` is a name."""
+    said = re.findall(r"[^\s│]+", raf(*path.split(), "--help").out)
+    for paragraph in COMMANDS[path].told.split("\n\n"):
+        assert paragraph in " ".join(said)

@@ -35,10 +35,35 @@ MODULES = set(listing.names("rankandfile.cli.commands"))
         ("show divergence dumps/ --rank 2", "show cohorts dumps/ --rank 2"),
         ("--version", "--version"),
         ("dignose dumps", "dignose dumps"),
+        ("dumps.zip logs", "diagnose dumps.zip logs"),
     ],
 )
 def test_a_command_that_is_left_out(words: str, meant: str) -> None:
     assert understood(words.split(), MODULES) == meant.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("4711", "raf attach 4711"),
+        ("torchrun --nproc-per-node 2 train.py", "raf run -- torchrun --nproc-per-node 2 train.py"),
+        ("python3 train.py", "raf run -- python3 train.py"),
+        ("trian.py", "trian.py: no such file or directory"),
+        ("attach", "which job?"),
+        (EARLY_STOP / "src" / "train.py", "source is read by raf lint"),
+    ],
+)
+def test_what_was_meant_is_said(raf: Raf, words: str | Path, said: str) -> None:
+    done = raf(*str(words).split())
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert said in done.err
+
+
+def test_an_empty_table_says_that_it_is_empty(raf: Raf, tmp_path: Path) -> None:
+    (tmp_path / "rank0.log").write_text("RuntimeError: NCCL communicator was aborted on rank 0.\n")
+    done = raf("show", "calls", tmp_path)
+    assert (done.status, done.out) == (0, "")
+    assert "no calls to show" in done.err
 
 
 def test_paths_alone_are_diagnosed(raf: Raf) -> None:
@@ -75,6 +100,7 @@ def test_every_name_of_the_program_is_the_program() -> None:
         ("raf lab run early_stop", "early_stop_local"),
         ("raf lab run early-stop-3", "early-stop-3d"),
         ("raf diag", "diagnose"),
+        ("raf lint --explain uns", "unsynced-stop-flag"),
     ],
 )
 def test_tab_completes(line: str, offered: str) -> None:

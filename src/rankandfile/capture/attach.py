@@ -28,7 +28,7 @@ def of_ranks(ranks: Sequence[Seen], wishes: Wishes, say: Callable[[str], None]) 
     env = next(filter(None, (environment(one.pid) for one in ranks)), {})
     case = Case(wishes, say, list, Path(os.devnull), env)
     folder = case.of_stall(lambda: (ranks, {}), True)
-    return _judge(case, folder, say)
+    return _judge(case, folder, wishes, say)
 
 
 def attach_to_servers(addresses: Sequence[str], wishes: Wishes, say: Callable[[str], None]) -> bool | None:
@@ -41,11 +41,14 @@ def attach_to_servers(addresses: Sequence[str], wishes: Wishes, say: Callable[[s
     case = Case(wishes, say, list, Path(os.devnull), {})
     folder, ranks = case.of_servers(servers)
     say(f"{len(ranks)} ranks answered")
-    return _judge(case, folder, say)
+    return _judge(case, folder, wishes, say)
 
 
-def _judge(case: Case, folder: Path, say: Callable[[str], None]) -> bool | None:
+def _judge(case: Case, folder: Path, wishes: Wishes, say: Callable[[str], None]) -> bool | None:
+    """Whoever asks gets the card, also where it only says where everybody stands."""
     answer = case.judge(folder)
+    if answer.card and case.shown != folder:
+        wishes.show(answer.card)
     say(f"case: {folder}" if answer.is_hang else f"{answer.words}; case: {folder}")
     say(page(folder))
     return answer.is_hang

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rankandfile.model.diagnosis import SURE
+
 #: How long either may take.
 ANSWER_S = 15.0
 _LONGEST = 1_500
@@ -72,7 +74,8 @@ def _words(case: Path) -> str:
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
         verdicts = json.loads((case / "diagnosis.json").read_bytes())["verdicts"]
         told = [
-            f"{one['cause'].replace('_', ' ')} ({one['confidence']}): {one['sentence']}" for one in verdicts
+            f"{one['cause'].replace('_', ' ')} ({SURE[one['confidence']]}): {one['sentence']}"
+            for one in verdicts
         ]
         return f"a job hangs: {' '.join(told)}"[:_LONGEST]
     return "a job hangs"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rankandfile.evidence.files.elsewhere import is_address
 
+from .errors import UserError
+
 _ITS_OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
 STDIN = "-"
 _MERGED: dict[tuple[str, ...], tuple[str, ...]] = {("show", "divergence"): ("show", "cohorts")}
 """What one may look for under a name of its own, and where it is."""
+_LAUNCHER = re.compile(r"torchrun|python[\d.]*|srun|mpirun|mpiexec|deepspeed|accelerate")
 
 
 def understood(words: Sequence[str], modules: Collection[str]) -> list[str]:
@@ -27,4 +31,9 @@ def understood(words: Sequence[str], modules: Collection[str]) -> list[str]:
         return [*words[1:], "--help"]
     if first.startswith("-") or is_address(first) or "/" in first or Path(first).exists():
         return ["diagnose", *words]
-    return list(words)
+    if first.isdigit():
+        raise UserError(f"{first}: no such file; of a process that is stuck: raf attach {first}")
+    if _LAUNCHER.fullmatch(first):
+        raise UserError(f"{first} starts a job: raf run -- {' '.join(words)}")
+    # A file's name, though none of here: whoever opens it says so, and which one is like it.
+    return ["diagnose", *words] if "." in first else list(words)

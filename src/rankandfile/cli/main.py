@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import atexit
 import gc
+import inspect
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -78,8 +79,19 @@ def _add(modules: Sequence[ModuleType], to: typer.Typer, inner: bool = False) ->
             to.add_typer(group, name=word, rich_help_panel=panel)
             continue
         function = getattr(module, name, None) or getattr(module, f"{name}_")
-        context, examples = getattr(module, "CONTEXT", None), _examples(getattr(module, "EXAMPLES", ()))
-        to.command(word, epilog=examples, context_settings=context, rich_help_panel=panel)(function)
+        to.command(
+            word,
+            help=_told(function),
+            epilog=_examples(getattr(module, "EXAMPLES", ())),
+            context_settings=getattr(module, "CONTEXT", None),
+            rich_help_panel=panel,
+        )(function)
+
+
+def _told(function: Callable[..., object]) -> str:
+    """What a command's docstring says, a paragraph a line: Typer keeps the breaks of lines, and reads markup."""
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    return escape("\n\n".join(" ".join(one.split()) for one in paragraphs))
 
 
 def _examples(lines: Sequence[str]) -> str | None:

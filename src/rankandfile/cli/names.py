@@ -1,4 +1,4 @@
-"""Names that Tab completes: causes, and scenarios of the lab. By the names of files, so that nothing is loaded."""
+"""Names that Tab completes: causes, rules, scenarios of the lab. By the names of files, so that nothing is loaded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from rankandfile import listing
 def cause_names(incomplete: str) -> list[str]:
     """``early_exit`` for ``ear``."""
     return [one for one in listing.names("rankandfile.reason.causes") if one.startswith(incomplete)]
+
+
+def rule_names(incomplete: str) -> list[str]:
+    """``unsynced-stop-flag`` for ``uns``."""
+    words = (one.replace("_", "-") for one in listing.names("rankandfile.source.rules"))
+    return [one for one in words if one.startswith(incomplete)]
 
 
 def scenario_names(incomplete: str) -> list[str]:

@@ -191,6 +191,9 @@ def printed(what: RenderableType, on: Console | None = None, width: int = PIPE_W
 def _text(frame: pl.DataFrame, brief: list[str], limit: int, what: str) -> None:
     from rankandfile.render.terminal_table import table
 
+    if not frame.height:
+        err.print(f"no {what} to show", style="dim")
+        return
     shown = frame.select(brief) if not limit else frame.select(brief).head(limit)
     left_out = frame.height - shown.height
     out.print(table(shown))

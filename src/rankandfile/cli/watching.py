@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
 from .console import err
+from .output import may_be_folder
 
 Stall = Annotated[
     float | None,
@@ -16,6 +18,19 @@ Stall = Annotated[
         min=0.5,
         metavar="SECONDS",
         help="Look why when nothing has moved for so long. Default: 10 s, or five times the longest pause so far.",
+    ),
+]
+
+
+CaseFolder = Annotated[
+    Path | None,
+    Option(
+        "--out",
+        "--output",
+        "-o",
+        callback=may_be_folder,
+        metavar="DIR",
+        help="Folder for the case. Default: raf-case-TIME, made when needed.",
     ),
 ]
 

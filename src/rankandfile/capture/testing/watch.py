@@ -88,7 +88,7 @@ class Watch:
         self._seen: list[Seen] = []
         self._without: list[Seen] = []
         self._searched, self._looks = 0.0, 0
-        self._before = {one.path: one.progress for one in look(self._rings) if one.pid == self._own}
+        self._before = {one.path: one.calls for one in look(self._rings) if one.pid == self._own}
 
     def _run(self) -> None:
         while True:
@@ -117,11 +117,9 @@ class Watch:
 
     def _ranks(self) -> list[Seen]:
         recorded = look(self._rings)
-        # A test can make a group in this process, and the next one start ranks of its own.
-        moved = [
-            one for one in recorded if one.pid != self._own or self._before.get(one.path) != one.progress
-        ]
-        recorded = moved or recorded
+        # A test can make a group in this process, and the next one start ranks of its own, or none at all.
+        moved = [one for one in recorded if one.pid != self._own or self._before.get(one.path) != one.calls]
+        recorded = moved or (recorded if self._shared else [])
         if time.monotonic() - self._searched > SEARCH_S:
             self._searched = time.monotonic()
             below = {pid: processes.environment(pid) for pid in processes.descendants(self._root)}

@@ -13,7 +13,7 @@ from rankandfile.cli.console import Unicode, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import say
+from rankandfile.cli.watching import CaseFolder, say
 
 if TYPE_CHECKING:
     from rankandfile.capture.watch.rings import Seen
@@ -41,9 +41,7 @@ def attach(
             "UNIX socket; once for each, in the order of the ranks.",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME.")
-    ] = None,
+    output: CaseFolder = None,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
@@ -52,7 +50,11 @@ def attach(
     Needs root, or the permission to trace the processes, and says which is lacking. The job goes on as it was.
     Exit status: 0 no hang found, 1 a verdict, 2 usage or unreadable input, 3 undetermined.
     """
-    if bool(pids) == bool(debug_server):
+    if not pids and not debug_server:
+        raise UserError(
+            "which job? its launcher or its ranks, such as $(pgrep -f train.py), or --debug-server URL"
+        )
+    if pids and debug_server:
         raise UserError("give either processes or --debug-server")
     if pids and sys.platform != "linux":
         raise UserError("raf attach finds processes through Linux's /proc")

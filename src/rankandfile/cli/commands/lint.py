@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+from collections.abc import Collection
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +13,7 @@ from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.names import rule_names
 from rankandfile.cli.output import file_output, may_be_written, write_text
 from rankandfile.cli.panels import FIX
 from rankandfile.cli.settings import settings
@@ -45,10 +48,22 @@ def lint(
         list[Path] | None, Argument(help="Python files or folders. Default: here.", metavar="[PATH...]")
     ] = None,
     select: Annotated[
-        list[str] | None, Option("--select", metavar="RULE", help="Ask these rules only. May be repeated.")
+        list[str] | None,
+        Option(
+            "--select",
+            metavar="RULE",
+            help="Ask these rules only. May be repeated.",
+            autocompletion=rule_names,
+        ),
     ] = None,
     ignore: Annotated[
-        list[str] | None, Option("--ignore", metavar="RULE", help="Do not ask these rules. May be repeated.")
+        list[str] | None,
+        Option(
+            "--ignore",
+            metavar="RULE",
+            help="Do not ask these rules. May be repeated.",
+            autocompletion=rule_names,
+        ),
     ] = None,
     hints: Annotated[
         bool, Option("--hints", help="Show hints as well: what is possible, and no more.")
@@ -64,11 +79,14 @@ def lint(
         bool, Option("--cache/--no-cache", help="Say again what was said of the same files before.")
     ] = True,
     verbose: Annotated[bool, Option("--verbose", "-v", help="Tell each finding's whole story.")] = False,
-    explain: Annotated[str | None, Option("--explain", metavar="RULE", help="Print a rule's page.")] = None,
+    explain: Annotated[
+        str | None,
+        Option("--explain", metavar="RULE", help="Print a rule's page.", autocompletion=rule_names),
+    ] = None,
     format: Annotated[LintFormat, Option("--format", "-f", help="How to print it.")] = LintFormat.text,
     output: Annotated[Path | None, file_output("Write to this file.")] = None,
 ) -> None:
-    """Where can ranks part around a collective? Training code is read, and nothing of it is run.
+    """Where can ranks go different ways around a collective? Training code is read, and nothing of it is run.
 
     Exit status: 0 nothing found, 1 errors or warnings, 2 usage.
     """
@@ -84,6 +102,10 @@ def lint(
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
     report = run(asked, _options(asked, select or [], ignore or [], hints, diff, cache))
+    if not report.files:
+        raise UserError(
+            f"{', '.join(map(str, asked))}: no Python there; raf lint reads the source of training code"
+        )
     if baseline is not None:
         report = _without(report, baseline)
     form = "story" if verbose and format is LintFormat.text else format.value
@@ -101,8 +123,7 @@ def _options(
     said = settings()
     known = rules()
     for word in [*select, *ignore, *said.lint.select, *said.lint.ignore]:
-        if word not in known:
-            raise UserError(f"no rule '{word}'; there are {', '.join(known)}")
+        _known(word, known)
     try:
         lines = changed_lines(paths, diff) if diff is not None else None
     except NoDiff as error:
@@ -123,9 +144,17 @@ def _page(word: str) -> str:
     from rankandfile.source.lint.run import pages
 
     known = pages()
-    if word not in known:
-        raise UserError(f"no rule '{word}'; there are {', '.join(sorted(known))}")
+    _known(word, known)
     return f"# {word}\n\n{known[word]}"
+
+
+def _known(word: str, rules: Collection[str]) -> None:
+    """The user's error where no rule is of that word, with those that it is like."""
+    if word not in rules:
+        near = [each for each in rules if word in each] or difflib.get_close_matches(word, rules)
+        raise UserError(
+            f"no rule '{word}'; {'perhaps' if near else 'there are'} {', '.join(near[:3] or rules)}"
+        )
 
 
 def _without(report: LintReport, baseline: Path) -> LintReport:
@@ -142,7 +171,7 @@ def _without(report: LintReport, baseline: Path) -> LintReport:
             baseline.write_text(json.dumps({"findings": listed}, indent=2) + "\n", encoding="utf-8")
         return replace(report, flagged=())
     with told_as(str(baseline)):
-        text = baseline.read_text(encoding="utf-8")
+        text = baseline.read_bytes()
     try:
         known = {each["fingerprint"] for each in json.loads(text)["findings"]}
     except (ValueError, KeyError, TypeError) as error:

@@ -15,7 +15,7 @@ from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import OnPlan, Stall, say, show_card
+from rankandfile.cli.watching import CaseFolder, OnPlan, Stall, say, show_card
 
 if TYPE_CHECKING:
     from rankandfile.capture.meet.where_to_meet import Meeting
@@ -31,6 +31,7 @@ EXAMPLES = (
     "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
 )
 CONTEXT = {"allow_interspersed_args": False}
+_WEB = ("http://", "https://")
 
 
 class OnHang(str, Enum):
@@ -63,10 +64,7 @@ def run(
             "kill: end it at once, without stacks.",
         ),
     ] = OnHang.report,
-    out: Annotated[
-        Path | None,
-        Option("--out", "-o", help="Folder for the case. Default: raf-case-TIME, made when there is one."),
-    ] = None,
+    out: CaseFolder = None,
     meet: Annotated[
         str,
         Option(
@@ -141,6 +139,10 @@ def run(
         if not investigate:
             raise UserError("--model investigates: add --investigate")
         choice_of(model, need_key=True)
+    if tower is not None and not tower.startswith(_WEB):
+        raise UserError(f"--tower {tower}: its address begins with http:// or https://")
+    if notify is not None and "://" in notify.partition(" ")[0] and not notify.startswith(_WEB):
+        raise UserError("--notify: the address of a web hook begins with http:// or https://")
     from rankandfile.capture.case import Wishes
     from rankandfile.capture.diagnose import Investigations
     from rankandfile.capture.notify import Notices

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Remedy
+from rankandfile.model.diagnosis import Alternative, Remedy
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
 from rankandfile.render.headline import cause_beside, headline, place, sure
 from rankandfile.render.words import cause_words, counted, job_size, said_ranks, standing_text
@@ -37,13 +37,20 @@ def head(sheet: Sheet, width: int) -> Iterator[Text]:
 def _sure(sheet: Sheet) -> str:
     """``likely (not excluded: uneven inputs) · early exit``: no alternative is left out unseen."""
     verdict = sheet.verdict
-    others = list(dict.fromkeys(cause_words(one.cause) for one in verdict.alternatives))
+    others = list(dict.fromkeys(map(_alternative, verdict.alternatives)))
     more = f" and {len(others) - _MOST_NAMES} more: -v" if len(others) > _MOST_NAMES else ""
     known = verdict.confidence == "established" and verdict.cause != "undetermined"
-    open_ = "perhaps also" if known else "not excluded"
+    open_ = "possible as well" if known else "not excluded"
     excluded = f" ({open_}: {', '.join(others[:_MOST_NAMES])}{more})" if others else ""
     beside = cause_beside(verdict)
     return f" {sheet.signs.dot} ".join([f"{sure(verdict)}{excluded}", *([beside] if beside else [])])
+
+
+def _alternative(one: Alternative) -> str:
+    """In as few words as there are; what has no cause yet, by its sentence."""
+    if one.cause != "undetermined" or not one.sentence:
+        return cause_words(one.cause)
+    return one.sentence[:1].lower() + one.sentence[1:].rstrip(".")
 
 
 def parts(sheet: Sheet) -> Iterator[Part]:
@@ -157,7 +164,10 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
     diagnosis, verdict = sheet.diagnosis, sheet.verdict
     others = diagnosis.verdicts[1:]
     if others:
-        lines = [sheet.cut(f"{other.cause}: {other.sentence}") for other in others[: sheet.room.others]]
+        lines = [
+            sheet.cut(f"{cause_words(other.cause)}: {other.sentence}")
+            for other in others[: sheet.room.others]
+        ]
         yield "also", [*lines, *sheet.more(len(others) - sheet.room.others, "verdict", where=": -v")]
     against = [note for note in diagnosis.notes if note.where == DISAGREE]
     if against:

@@ -14,6 +14,8 @@ from rankandfile.render.words import PLAIN, Signs, counted, plain, short
 #: A label, and the lines beside it.
 Part = tuple[str, Sequence[RenderableType]]
 
+#: Of a narrower window a sentence gets a line more: that of a telephone.
+_NARROW = 56
 #: Of the ranks of one cohort.
 _MOST_RANKS = 28
 
@@ -64,6 +66,7 @@ class Sheet(Struct, frozen=True):
     def cut(self, words: str, lines: int = 1, style: str = "") -> Text:
         words = plain(words)
         # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
+        lines += self.width < _NARROW
         most = lines * self.width - len(PLAIN.more) - (lines - 1) * 12
         return self.text(words if len(words) <= most else words[:most] + self.signs.more, style=style)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Exit, Option
@@ -13,8 +12,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.loading import Source
-from rankandfile.cli.output import may_be_folder
-from rankandfile.cli.watching import OnPlan, Stall, say, show_card
+from rankandfile.cli.watching import CaseFolder, OnPlan, Stall, say, show_card
 
 ORDER = 10
 EXAMPLES = (
@@ -47,15 +45,7 @@ def run(
     restarts: Annotated[int, Option("--restarts", min=1, help="How often restart does so.")] = 1,
     stall: Stall = None,
     plan: Annotated[OnPlan, Option("--plan", help="As of raf run.")] = OnPlan.off,
-    out: Annotated[
-        Path | None,
-        Option(
-            "--out",
-            "-o",
-            callback=may_be_folder,
-            help="Folder for the case. Default: raf-case-TIME, made when needed.",
-        ),
-    ] = None,
+    out: CaseFolder = None,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
