@@ -141,6 +141,9 @@ def run(
         if not investigate:
             raise UserError("--model investigates: add --investigate")
         choice_of(model, need_key=True)
+    from rankandfile.capture.launch.signals import hold_back
+
+    blocked_before = hold_back()
     from rankandfile.capture.case import Wishes
     from rankandfile.capture.diagnose import Investigations
     from rankandfile.capture.notify import Notices
@@ -158,6 +161,7 @@ def run(
             options = Options(
                 command=command,
                 wishes=wishes,
+                blocked_before=blocked_before,
                 stall=stall,
                 on_hang=on_hang.value,
                 meet=_place(meet),
