@@ -89,7 +89,7 @@ def test_who_exits_having_lost_the_one_that_aborted_is_not_blamed(tmp_path: Path
     exits: list[dict[str, object]] = [{"rank": r, "pid": 10 + r, "exitcode": 1} for r in (0, 1, 3)]
     exits.append({"rank": 2, "pid": 12, "exitcode": -6})
     verdict = diagnosis(job(tmp_path, texts, exits), tmp_path / "spool").verdicts[0]
-    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("killed", "established", [2])
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("killed", "supported", [2])
 
 
 def test_whose_watchdog_aborted_it_is_not_taken_for_the_first(tmp_path: Path) -> None:
