@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 _PLAIN = (str, float, bytes, bool, type(None))
 #: Longer ones take long to hash, each time anew.
-_MOST_BITS, _MOST_PARTS = 64, 32
+_MOST_BITS, _MOST_PARTS = 1 << 16, 32
 
 
 class NestedKey(pickle.UnpicklingError):
