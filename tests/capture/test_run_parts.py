@@ -226,6 +226,10 @@ def test_where_the_recorder_cannot_come_in_that_is_said_and_the_job_runs(tmp_pat
     python = [sys.executable, "-c", code]
     expected = {
         "started with -I, which": [sys.executable, "-I", "-c", code],
+        "started with -I, which keeps": [
+            *("sh", "-c", 'sleep 2; exec "$@"', "sh"),
+            *(sys.executable, "-I", "-c", code),
+        ],
         "started with -E, which": [sys.executable, "-BE", "-c", code],
         "started without the variables": ["env", "-i", "RANK=0", *python],
         "started without the variables of the job": ["env", "-i", *python],

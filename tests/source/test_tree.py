@@ -214,6 +214,7 @@ def test_what_a_repository_configures_runs_nothing_and_changes_no_answer(tmp_pat
     git(folder, "config", "color.ui", "always")
     git(folder, "config", "blame.coloring", "repeatedLines")
     git(folder, "config", "blame.showEmail", "true")
+    git(folder, "config", "blame.showRoot", "true")
     git(folder, "config", "core.abbrev", "40")
     assert [safe_git(folder, *words) for words in QUESTIONS] == plain
     assert open_tree([folder], "HEAD").read("train.py") == "old = 1\n"

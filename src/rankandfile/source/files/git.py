@@ -40,6 +40,7 @@ _OURS = {
     "blame.coloring": "none",
     "blame.showEmail": "false",
     "blame.blankBoundary": "false",
+    "blame.showRoot": "false",
     "color.ui": "false",
     "core.abbrev": "auto",
     "core.quotePath": "true",
