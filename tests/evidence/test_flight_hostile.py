@@ -7,6 +7,7 @@ import pickle
 import struct
 import sys
 from array import array
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -318,7 +319,7 @@ class TestInAProcess:
 
 
 #: How a tuple comes to be in the next one twice, `at` its place in the memo.
-TWICE = {
+TWICE: dict[str, Callable[[int], bytes]] = {
     "duplicated": lambda at: b"2\x86",
     "a small place": lambda at: b"q%ch%c\x86" % (at, at),
     "a large place": lambda at: b"r%bj%b\x86" % ((struct.pack("<I", at + 9000),) * 2),

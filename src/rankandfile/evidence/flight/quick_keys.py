@@ -48,8 +48,10 @@ def are_quick(data: Data) -> bool:
         parts.append(part)
     if not any(put for _, _, put in parts):
         return True
-    tuples, referred = set(), set()
-    count, kinds = 0, set()
+    tuples: set[int] = set()
+    referred: set[bytes] = set()
+    kinds: set[bool] = set()
+    count = 0
     for begin, end, put in parts:
         places = _PLACES.findall(data, begin, end)
         referred.update(one for one in places if one[:1] in (b"h", b"j"))
