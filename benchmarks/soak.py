@@ -9,7 +9,8 @@ and the records that the rings of the case have (`soaking/checks.py`). As root o
 for temporary files of its own, which can be filled; else those faults are left out, and the page says so.
 
 Ends after so many faults or minutes, whatever comes first. What was done until then is in the results, one line for a
-round, and a later call with the same file goes on there. `--minutes 0` writes the page only.
+round, and a later call with the same file goes on there. `--again` runs those rounds anew in which something did not
+hold, once it is mended: the page counts how often. `--minutes 0` writes the page only.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any
 from pages import write_block
 from soaking.checks import wrong
 from soaking.place import Outcome, Place, private_mounts
-from soaking.plans import MOUNTED, Plan, plans
+from soaking.plans import MOUNTED, Plan, plan_of, plans
 
 BEGIN, END = "<!-- soak: written by benchmarks/soak.py -->", "<!-- soak: end -->"
 HERE = Path(__file__).parent
@@ -85,16 +86,26 @@ def soak(arguments: argparse.Namespace) -> None:
         next(drawn)
     with tempfile.TemporaryDirectory(prefix="soak-", dir=arguments.work) as folder:
         under = Soak(Path(folder), mounted, arguments.keep)
+        for number, line in enumerate(done) if arguments.again else ():
+            if line["wrong"]:
+                done[number] = _timed(under, plan_of(line["plan"]), number, mounted)
+                done[number]["mended"] = [*line.get("mended", []), *line["wrong"]]
+                arguments.results.write_text("".join(json.dumps(one) + "\n" for one in done))
         while faults < arguments.faults and time.monotonic() < end:
             plan = next(drawn)
-            began = time.monotonic()
-            line = under.round(plan, len(done)) | {"mounted": mounted}
-            line["all_seconds"] = round(time.monotonic() - began, 1)
+            line = _timed(under, plan, len(done), mounted)
             done.append(line)
             faults += plan.count
             with arguments.results.open("a") as file:
                 file.write(json.dumps(line) + "\n")
-            print(len(done), faults, plan.around, line["kinds"], line["seconds"], *line["wrong"], flush=True)
+
+
+def _timed(under: Soak, plan: Plan, number: int, mounted: bool) -> dict[str, Any]:
+    began = time.monotonic()
+    line = under.round(plan, number) | {"mounted": mounted}
+    line["all_seconds"] = round(time.monotonic() - began, 1)
+    print(number + 1, plan.around, line["kinds"], line["seconds"], *line["wrong"], flush=True)
+    return line
 
 
 def _read(results: Path) -> list[dict[str, Any]]:
@@ -105,6 +116,7 @@ def page(done: list[dict[str, Any]]) -> list[str]:
     """The marked block: what was tried, how often, and what did not hold."""
     kinds = Counter(kind for line in done for kind in line["kinds"])
     bad = Counter(one.partition(":")[0] for line in done for one in line["wrong"])
+    mended = sum(bool(line.get("mended")) for line in done)
     minutes = sum(line["all_seconds"] for line in done) / 60
     rows = [f"| {kind} | {count} |" for kind, count in sorted(kinds.items(), key=lambda one: -one[1])]
     left_out = sorted(set(MOUNTED) - kinds.keys()) if not all(line["mounted"] for line in done) else []
@@ -117,7 +129,12 @@ def page(done: list[dict[str, Any]]) -> list[str]:
     }
     return [
         f"{len(done)} jobs under `raf run`, and the same without, with {sum(kinds.values())} faults, in {minutes:.0f} "
-        "minutes on two processors that had other work.",
+        "minutes on two processors that had other work."
+        + (
+            f" {mended} of them were run again, after what did not hold in them had been mended."
+            if mended
+            else ""
+        ),
         *([f"Not tried for want of root: {', '.join(left_out)}."] if left_out else []),
         "",
         "| what did not hold | jobs |",
@@ -136,6 +153,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("soak.jsonl"))
+    parser.add_argument(
+        "--again", action="store_true", help="run again the rounds in which something did not hold"
+    )
     parser.add_argument(
         "--keep", type=Path, help="keep here what rounds have left in which something did not hold"
     )

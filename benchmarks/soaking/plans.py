@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 #: What happens around a job, and how often of a hundred; each but the first is a fault.
 AROUND = {
@@ -103,6 +104,11 @@ class Plan:
         }
         path.write_text(json.dumps(told))
         return path
+
+
+def plan_of(told: dict[str, Any]) -> Plan:
+    """From `asdict`, through JSON."""
+    return Plan(**told | {"faults": {int(n): Fault(**fault) for n, fault in told["faults"].items()}})
 
 
 def plans(seed: int, mounted: bool) -> Iterator[Plan]:

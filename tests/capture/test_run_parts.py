@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -141,10 +142,11 @@ from pathlib import Path
 import rankandfile.capture.launch.job as capture
 from rankandfile.capture.watch import processes
 from rankandfile.capture.launch.output import Output
+from rankandfile.capture.launch.signals import hold_back
 capture.KILL_AFTER_S = 0.3
 folder = Path(sys.argv[1])
 output = Output(folder, folder)
-job = capture.Job(["sh", "-c", "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"], os.environ, output)
+job = capture.Job(["sh", "-c", "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"], os.environ, output, hold_back())
 while not (told := (folder / "stdout.log").read_text()).endswith("\\n"):
     job.wait(0.05)
 job.end()
@@ -162,6 +164,28 @@ def test_a_job_that_does_not_want_to_end_is_killed(tmp_path: Path) -> None:
         [sys.executable, "-c", STUBBORN, str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[1:] == ["-9 True"], done.stdout + done.stderr
+
+
+def test_no_thread_but_the_main_one_takes_signals_from_the_job(tmp_path: Path) -> None:
+    """A library starts threads as it is loaded. A signal that one of them takes ends the watcher, and not the job."""
+    code = "import os, signal, time; print(os.getppid(), signal.pthread_sigmask(signal.SIG_BLOCK, []), flush=True)"
+    script = f"{code}\nos.read(0, 1)"
+    process = subprocess.Popen(
+        [*RAF, "--", sys.executable, "-c", script],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    watcher, _, blocked = process.stdout.readline().decode().partition(" ")
+    assert blocked == "set()\n"
+    statuses = [path.read_text() for path in Path(f"/proc/{watcher}/task").glob("*/status")]
+    masks = [int(text.partition("SigBlk:")[2].split()[0], 16) for text in statuses]
+    assert len(masks) > 1
+    # The main thread waits for them, and shows none as blocked meanwhile.
+    assert sum(not mask >> (signal.SIGTERM - 1) & 1 for mask in masks) <= 1
+    process.stdin.close()
+    assert process.wait(60) == 0
 
 
 def test_streams_pass_through_byte_for_byte(tmp_path: Path) -> None:
@@ -202,6 +226,10 @@ def test_where_the_recorder_cannot_come_in_that_is_said_and_the_job_runs(tmp_pat
     python = [sys.executable, "-c", code]
     expected = {
         "started with -I, which": [sys.executable, "-I", "-c", code],
+        "started with -I, which keeps": [
+            *("sh", "-c", 'sleep 2; exec "$@"', "sh"),
+            *(sys.executable, "-I", "-c", code),
+        ],
         "started with -E, which": [sys.executable, "-BE", "-c", code],
         "started without the variables": ["env", "-i", "RANK=0", *python],
         "started without the variables of the job": ["env", "-i", *python],

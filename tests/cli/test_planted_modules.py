@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import shutil
 import subprocess
@@ -11,19 +12,36 @@ from pathlib import Path
 
 import pytest
 from support.capture.waiting import LONG_S
+from support.tower.towers import running
 
+import rankandfile
 from rankandfile.evidence.load import load
 from rankandfile.evidence.pack.writing import write
 
 pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "early-stop"
+SRC = Path(rankandfile.__file__).parent
+
+
+def _imported() -> set[str]:
+    """Whatever any module of ours imports, installed or not."""
+    trees = [
+        ast.parse(path.read_bytes()) for path in SRC.rglob("*.py") if "lab/programs" not in path.as_posix()
+    ]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {name.partition(".")[0] for name in names}
+
+
 NAMES = sorted(
     name
     for name in {
         *sys.stdlib_module_names,
         *importlib.metadata.packages_distributions(),
-        *("rankandfile", "sitecustomize", "torch", "usercustomize"),
+        *("rankandfile", "ray", "sitecustomize", "torch", "usercustomize"),
+        *_imported(),
     }
     if name.isidentifier()
 )
@@ -35,7 +53,18 @@ STARTING = (
     "diagnose evidence --src src --report report.html",
 )
 OTHERS = (
+    "attach 999999999",
+    "control run -- none.py",
+    "explain early_exit",
     "explore evidence --help",
+    "fix evidence --src src --diff",
+    "lint src",
+    "lint src --diff HEAD",
+    "mcp --http 999.0.0.1:0 ticket.zip",
+    "run --tower http://127.0.0.1:9 -- true",
+    "top 999999999",
+    "tower 999.0.0.1:0",
+    "version",
     "lab list",
     "mcp ticket.zip",
     "show cohorts ticket.zip",
@@ -97,4 +126,28 @@ def test_nothing_that_is_planted_runs(folder: Path, commands: Sequence[str]) -> 
     statuses = run_all(folder, commands)
     ran = folder / "ran.txt"
     assert not ran.exists(), ran.read_text()[:500]
-    assert {command: status for command, status in statuses.items() if status not in (0, 1, 3)} == {}
+    odd = {command: status for command, status in statuses.items() if status not in (0, 1, 3)}
+    # These have nothing to do here, and say so.
+    refused = (
+        "attach",
+        "control",
+        "fix evidence --src src --diff",
+        "lint src --diff",
+        "mcp --http",
+        "top",
+        "tower",
+    )
+    assert {command for command in odd if not command.startswith(refused)} == set()
+
+
+@pytest.mark.lab
+def test_a_tower_that_is_started_among_them_runs_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    with running(folder / "tower.db") as tower:
+        assert tower.post("/api/v1/jobs/job/cases?name=ticket.zip", (folder / "ticket.zip").read_bytes()) in (
+            201,
+            404,
+        )
+        assert tower.get("/api/v1/jobs") is not None
+    ran = folder / "ran.txt"
+    assert not ran.exists(), ran.read_text()[:500]

@@ -7,6 +7,7 @@ import pickle
 import struct
 import sys
 from array import array
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from rankandfile.evidence.files import decoder
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.pool import Task, decode_all
 from rankandfile.evidence.flight import as_pickle, interning
-from rankandfile.evidence.flight.plain_keys import SMALL
+from rankandfile.evidence.flight.quick_keys import are_quick
 from rankandfile.lab.flight_writer import write_pickle
 
 pytestmark = pytest.mark.slow
@@ -256,7 +257,7 @@ class TestInAProcess:
     @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
     @pytest.mark.parametrize("slot", [0x7FFFFFFF, 0x0FFFFFFF, 0x05000000])
     def test_a_memo_of_gigabytes(self, slot: int, tmp_path: Path) -> None:
-        bomb = b"\x80\x02}(" + short("a" * 2 * SMALL) + b"r" + struct.pack("<I", slot) + b"u."
+        bomb = b"\x80\x02}(" + short("a" * 1000) + b"r" + struct.pack("<I", slot) + b"u."
         found = self.run(tmp_path, {"rank_0": bomb, "rank_1": write_pickle(one_rank(1))})
         assert "memory" in only(found["rank_0"].notes).what
         assert only(found["rank_1"].dumps).calls == 6
@@ -317,18 +318,45 @@ class TestInAProcess:
         assert not canary.exists()
 
 
-@pytest.mark.parametrize("setter", [b"Ns", b"(", b"\x90"])
-@pytest.mark.parametrize("again", [b"2", b"q\x00h\x00"])
-def test_a_key_that_nests_is_not_hashed(tmp_path: Path, setter: bytes, again: bytes) -> None:
-    """Each level is a tuple of the one below, twice: its hash takes as long as all of it, written out."""
-    nested = b")" + (again + b"\x86") * 64
+#: How a tuple comes to be in the next one twice, `at` its place in the memo.
+TWICE: dict[str, Callable[[int], bytes]] = {
+    "duplicated": lambda at: b"2\x86",
+    "a small place": lambda at: b"q%ch%c\x86" % (at, at),
+    "a large place": lambda at: b"r%bj%b\x86" % ((struct.pack("<I", at + 9000),) * 2),
+    "its own count": lambda at: b"\x94h%c\x86" % at,
+    "counted and named": lambda at: b"\x94r\xff\0\0\0h%c\x86" % at,
+    "a place in words": lambda at: b"p%d\ng%d\n\x86" % (at, at),
+    "a place after nothing was appended": lambda at: b"(eq%ch%c\x86" % (at, at),
+    "a place after a frame of nothing": lambda at: (
+        b"(\x95\x09\0\0\0\0\0\0\0u\x80\x04r%bh%c\x86" % (struct.pack("<I", at), at)
+    ),
+    "a tuple of three": lambda at: b"q%ch%ch%c\x87" % (at, at, at),
+    "from a mark": lambda at: b"q%c0(h%ch%ct" % (at, at, at),
+}
+
+
+@pytest.mark.parametrize("much", [0, 1 << 16], ids=["small", "large"])
+@pytest.mark.parametrize("setter", ["one item", "several", "of a set"])
+@pytest.mark.parametrize("twice", TWICE)
+def test_a_key_that_nests_is_not_hashed(tmp_path: Path, setter: str, twice: str, much: int) -> None:
+    """Each level is a tuple of the one below, twice: its hash takes as long as all of it, written out. Whatever the
+    size of the file, and whatever else it has."""
+    nested = b")" + b"".join(TWICE[twice](at) for at in range(64))
     whole = {
-        b"Ns": b"}" + nested + b"Ns.",
-        b"(": b"}(" + nested + b"Nu.",
-        b"\x90": b"}X\x01\x00\x00\x00a\x8f(" + nested + b"\x90s.",
+        "one item": b"}" + nested + b"Ns.",
+        "several": b"}(" + nested + b"Nu.",
+        "of a set": b"}X\x01\x00\x00\x00a\x8f(" + nested + b"\x90s.",
     }
     path = tmp_path / "trace_0.pkl"
-    path.write_bytes(b"\x80\x04" + whole[setter])
+    path.write_bytes(b"\x80\x04" + b"N" * much + whole[setter])
+    value, _, notes = as_pickle.load(path)
+    assert value == {} or (notes and not isinstance(value, dict))
+
+
+@pytest.mark.parametrize("key", [b"\x8b\0\0\x01\0" + b"7" * (1 << 16), b"(" + b"N" * 1000 + b"t"])
+def test_a_long_key_is_not_hashed_again_and_again(tmp_path: Path, key: bytes) -> None:
+    path = tmp_path / "trace_0.pkl"
+    path.write_bytes(b"\x80\x02}(" + key + b"q\0N" + b"h\0N" * 100_000 + b"u.")
     value, _, notes = as_pickle.load(path)
     assert not value and notes
 
@@ -338,5 +366,6 @@ def test_both_readers_of_pickles_read_the_same(tmp_path: Path) -> None:
         data = pickle.dumps(plain(one_rank(0)), protocol)
         path = tmp_path / f"rank_{protocol}"
         path.write_bytes(data)
+        assert are_quick(data), "dumps of every protocol are read by the quick one"
         with path.open("rb") as one, path.open("rb") as other:
             assert as_pickle.CheckedUnpickler(one).load() == as_pickle.PlainUnpickler(other).load()

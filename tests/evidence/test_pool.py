@@ -21,7 +21,6 @@ from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task, decode_all, default_jobs
-from rankandfile.evidence.flight.plain_keys import SMALL
 from rankandfile.evidence.load import load
 from rankandfile.lab.flight_writer import write_pickle
 
@@ -174,19 +173,17 @@ def test_a_python_that_cannot_import_us_is_told_from_a_bad_file(
     assert only(answers[0].notes).what.startswith("no decoding process starts")
 
 
-def hashes_for_ever(deep: int = 60) -> bytes:
-    """A pickle of a tuple within tuples, each there twice, as a key: small, and its hash takes 2**deep steps.
-    A text that is thrown away makes it too large to be looked at key by key."""
-    steps = (b"h" + bytes([n]) + b"\x86q" + bytes([n + 1]) for n in range(deep))
-    ballast = b"X" + (2 * SMALL).to_bytes(4, "little") + b"a" * (2 * SMALL) + b"0"
-    return b"\x80\x02" + ballast + b"}K\x01\x85q\x00" + b"".join(steps) + b"K\x01s."
+def takes_for_ever(number: int = 0) -> bytes:
+    """A pickle of millions of opcodes that no dump has: it is read one by one. Tasks say that it is small."""
+    return b"\x80\x02}(X\x07\0\0\0entries](K%c" % number + b"N2" * 3_000_000 + b"eu."
 
 
 def test_files_that_take_for_ever_get_less_time_and_then_none(tasks: list[Task], tmp_path: Path) -> None:
     bombs = [tmp_path / f"bombs/nccl_trace_rank_{n}" for n in range(50)]
     bombs[0].parent.mkdir()
-    for bomb in bombs:
-        bomb.write_bytes(hashes_for_ever())
+    bombs[0].write_bytes(takes_for_ever())
+    for bomb in bombs[1:]:
+        bomb.hardlink_to(bombs[0])
     answers: Answers = {}
     patience = Patience(3600, of_a_file=0.4)
     # As large as the others, by their own account, so that they come first.
@@ -205,7 +202,7 @@ def test_the_whole_load_has_a_limit_of_time_and_says_what_was_left_out(tmp_path:
     spool.mkdir()
     evidence.mkdir()
     for n in range(9):
-        (evidence / f"nccl_trace_rank_{n}").write_bytes(hashes_for_ever())
+        (evidence / f"nccl_trace_rank_{n}").write_bytes(takes_for_ever(n))
     began = time.monotonic()
     case = load([evidence], spool, jobs=1, limits=Limits(seconds=1.0))
     assert time.monotonic() - began < 60
@@ -236,8 +233,8 @@ def test_small_files_asked_for_together_are_told_apart_when_one_brings_their_pro
     tasks = []
     for n in range(64):
         path = tmp_path / f"nccl_trace_rank_{n}"
-        path.write_bytes(hashes_for_ever() if n == 33 else write_pickle(one_rank(0, calls=2 + n % 3)))
-        tasks.append(Task(path, path.name, path.stat().st_size))
+        path.write_bytes(takes_for_ever() if n == 33 else write_pickle(one_rank(0, calls=2 + n % 3)))
+        tasks.append(Task(path, path.name, min(path.stat().st_size, 4000)))
     answers: Answers = {}
     decode_all(tasks, answers.__setitem__, 1, patience=Patience(3600, of_a_file=0.4))
     assert only(answers.pop(33).notes).what == "refused: it took longer than any real file"

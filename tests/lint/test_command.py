@@ -138,6 +138,30 @@ def test_only_what_a_change_brings(raf: Raf, here: Path) -> None:
     assert raf("lint", "--diff", "no-such-revision").status == 2
 
 
+def test_a_repository_that_is_asked_for_its_changes_runs_nothing(
+    raf: Raf, here: Path, tmp_path: Path
+) -> None:
+    """A stranger's repository configures programs for files that are compared with the working tree."""
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f'#!/bin/sh\necho "$0 $*" >> {ran}\ncat\n')
+    program.chmod(0o755)
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=here, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "one")
+    (here / ".gitattributes").write_text("*.py diff=evil filter=evil\n")
+    (here / "train.py").write_text(BAD + "\n\nprint('changed')\n", encoding="utf-8")
+    for name in ("core.fsmonitor", "diff.external", "diff.evil.textconv", "diff.evil.command"):
+        git("config", name, str(program))
+    for name in ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "core.pager"):
+        git("config", name, str(program))
+    assert raf("lint", "--diff", "HEAD").status == 0
+    assert not ran.exists(), ran.read_text()
+
+
 def test_the_page_of_a_rule(raf: Raf, here: Path) -> None:
     said = raf("lint", "--explain", "unsynced-stop-flag")
     assert said.status == 0

@@ -75,6 +75,31 @@ def test_an_exception_of_the_rank_that_the_others_wait_for(tmp_path: Path) -> No
     assert (verdict.location.file, verdict.location.line) == ("/workspace/data.py", 31)
 
 
+_ABORTED = """Fatal Python error: Aborted
+
+{thread} 0x00007ff85a432b80 (most recent call first):
+  File "/workspace/train.py", line 91 in check
+  File "/workspace/train.py", line 167 in <module>
+"""
+
+
+def test_who_exits_having_lost_the_one_that_aborted_is_not_blamed(tmp_path: Path) -> None:
+    """Their program caught what losing a peer raised, and ended with a code: no traceback says so."""
+    texts = dict.fromkeys((0, 1, 3), "lost connection\n") | {2: _ABORTED.format(thread="Current thread")}
+    exits: list[dict[str, object]] = [{"rank": r, "pid": 10 + r, "exitcode": 1} for r in (0, 1, 3)]
+    exits.append({"rank": 2, "pid": 12, "exitcode": -6})
+    verdict = diagnosis(job(tmp_path, texts, exits), tmp_path / "spool").verdicts[0]
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("killed", "supported", [2])
+
+
+def test_whose_watchdog_aborted_it_is_not_taken_for_the_first(tmp_path: Path) -> None:
+    texts = {rank: gave_up(rank) + _ABORTED.format(thread="Thread") for rank in (0, 1, 3)} | {2: ""}
+    exits: list[dict[str, object]] = [{"rank": r, "pid": 10 + r, "exitcode": -6} for r in (0, 1, 3)]
+    exits.append({"rank": 2, "pid": 12, "exitcode": 1})
+    verdict = diagnosis(job(tmp_path, texts, exits), tmp_path / "spool").verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("exited", [2])
+
+
 def test_the_survivors_of_a_kill_are_not_blamed(tmp_path: Path) -> None:
     closed = (
         "RuntimeError: [/src/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:4711.\n"

@@ -214,18 +214,21 @@ def test_what_a_repository_configures_runs_nothing_and_changes_no_answer(tmp_pat
     git(folder, "config", "color.ui", "always")
     git(folder, "config", "blame.coloring", "repeatedLines")
     git(folder, "config", "blame.showEmail", "true")
+    git(folder, "config", "blame.showRoot", "true")
     git(folder, "config", "core.abbrev", "40")
     assert [safe_git(folder, *words) for words in QUESTIONS] == plain
     assert open_tree([folder], "HEAD").read("train.py") == "old = 1\n"
     assert not ran.exists()
-    # What it can break is said.
     git(folder, "config", "blame.ignoreRevsFile", "nowhere")
+    assert [safe_git(folder, *words) for words in QUESTIONS] == plain
+    # What it can break is said.
+    git(folder, "config", "core.repositoryFormatVersion", "99")
     assert safe_git(folder, *QUESTIONS[0]) is None
-    assert "nowhere" in refusal(folder, *QUESTIONS[0])
+    assert "99" in refusal(folder, *QUESTIONS[0])
 
 
 QUESTIONS = (
-    ("blame", "--no-textconv", "--date=short", "HEAD", "--", "train.py"),
+    ("blame", "--no-textconv", "--no-ignore-revs-file", "--date=short", "HEAD", "--", "train.py"),
     ("log", "--no-show-signature", "--date=short", "--format=%h %ad %an: %s", "HEAD", "--", "train.py"),
     ("rev-parse", "HEAD"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ Say = Callable[[str], None]
 class Options:
     command: Sequence[str]
     wishes: Wishes
+    blocked_before: set[signal.Signals]
+    """What `signals.hold_back` returned, which was called before anything else was loaded."""
     stall: float | None = None
     on_hang: str = "report"
     """`report`, `dump-and-kill` or `kill`."""
@@ -73,6 +76,7 @@ def run(options: Options, say: Say) -> int:
             why = f"no place for it: {error}"
     if why or rings is None or work is None:
         say(f"the job runs without the recorder: {why}")
+        signal.pthread_sigmask(signal.SIG_SETMASK, options.blocked_before)
         os.execvp(options.command[0], list(options.command))
     try:
         return _Watch(options, say, rings, work).until_end()
@@ -87,7 +91,7 @@ class _Watch:
         self._say, self._meet_at, self._began = say, options.meet, time.time()
         env = job_environment(os.environ, rings, work / "dumps", os.getpid(), options.plan)
         output = Output(work, rings)
-        self._job = Job(options.command, env, output)
+        self._job = Job(options.command, env, output, options.blocked_before)
         kernel = Kernel()
         self._roster = Roster(rings, self._job.pid, kernel)
         self._stall = Stall(time.monotonic(), options.stall)

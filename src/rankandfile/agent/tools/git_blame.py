@@ -27,7 +27,7 @@ def git_blame(bench: Bench, asked: Blame) -> Iterator[Line]:
     if not 1 <= asked.first <= last:
         raise ToolError("first and last are lines of the file, from 1")
     last = min(last, asked.first + _MOST_LINES - 1)
-    question = ("--no-textconv", "--ignore-revs-file=", "--date=short", "-L", f"{asked.first},{last}")
+    question = ("--no-textconv", "--no-ignore-revs-file", "--date=short", "-L", f"{asked.first},{last}")
     lines = history(bench, path, "blame", *question)
     if lines is None:
         raise ToolError(f"git has no answer for lines {asked.first}-{last} of {path}")

@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from monarch.spmd import SPMDActor
 from rankandfile.capture.gather import files, stacks
 from rankandfile.capture.launch.environment import folder_for_rings, job_environment
 from rankandfile.capture.watch.rings import Seen, look, without_ring
+from rankandfile.own_python import own_python
 
 #: Between two looks at the stacks: what is the same in both stands still.
 APART_S = 1.0
@@ -71,7 +71,7 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         env = {name: value for name, value in env.items() if not name.startswith(("HYPERACTOR_", "MONARCH_"))}
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _BELOW, *command],
+                [*own_python(_BELOW), *command],
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -11,12 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from rankandfile.capture.launch.output import Output
+from rankandfile.capture.launch.signals import ENDING, HEARD, PASSED_ON
 from rankandfile.capture.watch import processes
-
-#: Signals that end things, and that the job gets when we do.
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-PASSED_ON = (*ENDING, signal.SIGUSR1, signal.SIGUSR2)
-HEARD = (*PASSED_ON, signal.SIGCHLD, signal.SIGWINCH)
 
 #: `siginfo.si_code` of a signal that a terminal sent, to the whole foreground group.
 _FROM_KERNEL = 0x80
@@ -25,16 +21,19 @@ LEFT_S, KILL_AFTER_S = 5.0, 10.0
 
 
 class Job:
-    """Made and fed by one thread, the main one: signals are blocked and waited for, never handled."""
+    """Made and fed by one thread, the main one: signals are blocked (`signals.hold_back`) and waited for, never
+    handled. `before` is what was blocked earlier, as the job is to have it."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], output: Output) -> None:
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str], output: Output, before: set[signal.Signals]
+    ) -> None:
         self._output = output
         self._kill_at = math.inf
         self._is_to_end = False
         # With a terminal it stays in our group, as it would be without us: Ctrl-C, Ctrl-Z and reading work.
         self._shares_group = os.isatty(0)
         self._adopts = processes.adopt_orphans()
-        before = self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
+        self._mask = before
 
         def in_child() -> None:
             if not self._shares_group:

@@ -86,7 +86,9 @@ class Roster:
         new = unrecorded(
             {pid: env for pid, env in ranks.items() if (rank_of(env), attempt_of(env)) not in known}, ()
         )
-        for rank, pid in [(one.rank, one.pid) for one in new] + [(-1, self._job)] * (not self.unreached):
+        # A shell that starts a rank becomes it: who had nothing against it at first is looked at again.
+        unexplained = [(one.rank, one.pid) for one in (*without, *new) if one.rank not in self.unreached]
+        for rank, pid in unexplained + [(-1, self._job)] * (not self.unreached):
             if why := processes.unreached(pid, below.get(pid, {})):
                 self.unreached[rank] = why
         again = {one.rank for one in new}

@@ -143,6 +143,9 @@ def run(
         raise UserError(f"--tower {tower}: its address begins with http:// or https://")
     if notify is not None and "://" in notify.partition(" ")[0] and not notify.startswith(_WEB):
         raise UserError("--notify: the address of a web hook begins with http:// or https://")
+    from rankandfile.capture.launch.signals import hold_back
+
+    blocked_before = hold_back()
     from rankandfile.capture.case import Wishes
     from rankandfile.capture.diagnose import Investigations
     from rankandfile.capture.notify import Notices
@@ -160,6 +163,7 @@ def run(
             options = Options(
                 command=command,
                 wishes=wishes,
+                blocked_before=blocked_before,
                 stall=stall,
                 on_hang=on_hang.value,
                 meet=_place(meet),

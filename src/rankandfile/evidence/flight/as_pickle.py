@@ -8,12 +8,14 @@ decodes (see `worker`), because a few bytes can ask the C unpickler for gigabyte
 from __future__ import annotations
 
 import io
+import mmap
 import pickle
 import struct
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from rankandfile.evidence.flight.plain_keys import SMALL, KeysFirst
+from rankandfile.evidence.flight.plain_keys import KeysFirst
+from rankandfile.evidence.flight.quick_keys import Data, are_quick
 from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.evidence.raw import RawNote
 
@@ -42,9 +44,9 @@ class CheckedUnpickler(_PlainOnly, KeysFirst):
     """The same, and slowly."""
 
 
-def plain_data(file: BinaryIO, size: int) -> Any:
-    """The object in it. Of a small file every key is looked at before it is hashed."""
-    return (CheckedUnpickler if size <= SMALL else PlainUnpickler)(file).load()
+def plain_data(file: BinaryIO, data: Data) -> Any:
+    """The object in the file, whose content is `data`: where keys may take long to hash, each is looked at before."""
+    return (PlainUnpickler if are_quick(data) else CheckedUnpickler)(file).load()
 
 
 #: What a broken or hostile pickle can raise out of either unpickler.
@@ -69,7 +71,8 @@ def load(path: Path) -> tuple[Any, bool, list[RawNote]]:
     try:
         # From the file, not from BytesIO: a subclassed unpickler reads four times slower without `peek`.
         with path.open("rb") as file:
-            return plain_data(file, path.stat().st_size), False, []
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
+            return plain_data(file, data), False, []
     except MemoryError:
         return None, False, [RawNote("", "refused: it asks for more memory than a dump of its size can need")]
     except BROKEN as error:
@@ -87,7 +90,7 @@ def _load_part(path: Path, error: Exception) -> tuple[Any, bool, list[RawNote]]:
         what = f"not readable as a dump: {_reason(error)} (stopped at byte {part.stopped_at} of {len(data)})"
         return None, part.cut, [RawNote(f"offset {part.stopped_at}", what)]
     try:
-        found = plain_data(io.BufferedReader(io.BytesIO(part.completed)), len(part.completed))
+        found = plain_data(io.BufferedReader(io.BytesIO(part.completed)), part.completed)
     except (MemoryError, *BROKEN) as again:
         return None, part.cut, [RawNote("", f"not readable as a dump: {_reason(again)}")]
     if isinstance(error, Refused):

@@ -66,7 +66,7 @@ def _dump(cast: Cast) -> RawDump | None:
     import numpy as np
 
     try:
-        value = plain_data(io.BufferedReader(io.BytesIO(cast.pickle)), len(cast.pickle))
+        value = plain_data(io.BufferedReader(io.BytesIO(cast.pickle)), cast.pickle)
     except (MemoryError, *BROKEN):
         return None
     dump, notes = header.decode(value, "pickle")

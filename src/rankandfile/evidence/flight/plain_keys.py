@@ -1,9 +1,7 @@
-"""A small pickle read opcode by opcode, so that what becomes a key of a dict is looked at before it is hashed.
+"""A pickle read opcode by opcode, so that what becomes a key of a dict is looked at before it is hashed.
 
-A tuple of two that both are a tuple of two that both are … takes two bytes a level, and its hash twice the time of the
-level below: 200 bytes would keep a process for ever. The formats have text for keys, and none that nests. The C
-unpickler cannot be asked to look, and is many times as fast: it reads larger files, on the account that their time
-has in any case (see `patience`).
+The formats have text for keys, and none that nests. The C unpickler cannot be asked to look, and is many times as fast:
+it reads what cannot have such keys (see `quick_keys`).
 """
 
 from __future__ import annotations
@@ -12,9 +10,9 @@ import pickle
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-#: Larger files pay with their own time.
-SMALL = 1 << 14
-_PLAIN = (str, int, float, bytes, bool, type(None))
+_PLAIN = (str, float, bytes, bool, type(None))
+#: Longer ones take long to hash, each time anew.
+_MOST_BITS, _MOST_PARTS = 1 << 16, 32
 
 
 class NestedKey(pickle.UnpicklingError):
@@ -35,7 +33,9 @@ class KeysFirst(pickle._Unpickler):
 
 
 def _is_plain(key: object) -> bool:
-    return isinstance(key, _PLAIN) or (type(key) is tuple and all(isinstance(part, _PLAIN) for part in key))
+    if type(key) is tuple:
+        return len(key) <= _MOST_PARTS and not any(type(part) is tuple or not _is_plain(part) for part in key)
+    return isinstance(key, _PLAIN) or (type(key) is int and key.bit_length() <= _MOST_BITS)
 
 
 def _looked_at(opcode: bytes, keys: slice) -> None:

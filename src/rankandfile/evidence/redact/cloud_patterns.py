@@ -28,6 +28,10 @@ NAMES = (
         r"\s{0,4}[=:]\s{0,4}[\"']?(?P<name>[A-Za-z][\w-]{2,62})(?![\w(.])"
     ),
     re.compile(
+        r"(?:\b[Nn]amespaces? [\"']?|(?<![\w/.])(?:pods?|deployments?|statefulsets?)/)"
+        r"(?P<name>[a-z0-9]{1,40}(?:-[a-z0-9]{1,40}){1,8})(?![\w/])"
+    ),
+    re.compile(
         r"\b(?:kubectl|helm|oc)\b[^\n]{0,80}?\s(?:-n|--namespace)[ =](?P<name>[a-z0-9][a-z0-9-]{1,62})"
     ),
 )

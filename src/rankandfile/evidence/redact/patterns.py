@@ -55,7 +55,7 @@ HOSTS = (
     # No list has all domains: names of several labels, one of them with a hyphen, or with a port behind; a name of
     # Python has neither.
     re.compile(
-        r"(?<![\w.@/-])(?=[\w.]*[A-Za-z0-9]-)(?:(?=[\d-]*[A-Za-z])[A-Za-z0-9-]{1,63}\.){2,8}[A-Za-z]{2,24}\b(?![\w(-]|\.\w)"
+        r"(?<![\w.@/-])(?=[\w.]*[A-Za-z0-9]-)(?:(?=[\d-]*[A-Za-z])[A-Za-z0-9-]{1,63}\.){2,8}[A-Za-z][A-Za-z0-9-]{1,62}\b(?![\w(-]|\.\w)"
     ),
     re.compile(
         r"(?<![\w.@/-])(?:(?=[\d-]*[A-Za-z])[A-Za-z0-9-]{1,63}\.){2,8}[A-Za-z]{2,24}(?=:\d{4,5}(?![\w.]))"

@@ -6,6 +6,7 @@ hooks, no file system monitor, no fetching of missing objects. `cat-file` applie
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -39,6 +40,7 @@ _OURS = {
     "blame.coloring": "none",
     "blame.showEmail": "false",
     "blame.blankBoundary": "false",
+    "blame.showRoot": "false",
     "color.ui": "false",
     "core.abbrev": "auto",
     "core.quotePath": "true",
@@ -70,6 +72,12 @@ class Commit:
 
     def names(self) -> Iterator[str]:
         yield from sorted(self._blobs)
+
+    def has(self, name: str, data: bytes) -> bool:
+        """Whether its file of this name is these bytes."""
+        blob = self._blobs.get(name, "")
+        made = hashlib.sha256 if len(blob) > 40 else hashlib.sha1
+        return made(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == blob
 
     def read(self, name: str) -> bytes | None:
         blob = self._blobs.get(name)

@@ -14,6 +14,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, world_of
+from rankandfile.reason.ranks.from_logs.aborts import OWN
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.verdict.finding import Finding
@@ -35,6 +36,9 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         story = story_of(facts, AskedRank(rank, False))
         if story is not None and not story.absence and CAUSES[story.cause].family in _OWN:
             stories[rank] = story
+    if any(accounts.ends[rank].how == OWN for rank in stories.keys() & accounts.ends.keys()):
+        # Nobody outside aborts a process: it was the first, and who ended with a code alone had lost it.
+        stories = {rank: story for rank, story in stories.items() if story.cause != "exited"}
     went_on = caught_and_unproved(facts)
     if stories.keys() - accounts.caught:
         # Somebody failed for sure: what others dealt with ended nobody.

@@ -13,16 +13,23 @@ ABORTED = f"aborted itself ({OWN})"
 
 
 def own_aborts(ends: dict[int, End], events: pl.DataFrame, lost_a_peer: frozenset[int]) -> dict[int, End]:
-    """With the one process that aborted first: others raised since they had lost it, and nothing that it wrote, or that
-    nobody is known to have written, tells that it had waited for anybody."""
+    """With the one process that aborted first: others raised since they had lost it, or its program's own thread did
+    it, and no watchdog's. And nothing that it wrote, or that nobody is known to have written, tells that it had waited
+    for anybody."""
     waited = events.filter(pl.col("role").is_in(["echo", "messenger"]))
     unowned = waited.filter(pl.col("rank").is_null() & (pl.col("role") == "messenger")).height
     aborted = _aborted(ends)
-    if len(aborted) != 1 or not lost_a_peer or unowned:
+    if len(aborted) != 1 or unowned or not (lost_a_peer or _by_its_program(events, aborted[0])):
         return ends
     if aborted[0] in {*lost_a_peer, *waited["rank"].unique().to_list()}:
         return ends
     return {**ends, aborted[0]: replace(ends[aborted[0]], kind="killed", how=OWN)}
+
+
+def _by_its_program(events: pl.DataFrame, rank: int) -> bool:
+    """Python says which of its threads aborted, where it was one: a watchdog is none of them."""
+    stacks = events.filter((pl.col("kind") == "thread_stack") & (pl.col("rank") == rank))
+    return bool(stacks["text"].str.starts_with("Current thread").any())
 
 
 def _aborted(ends: dict[int, End]) -> list[int]:
