@@ -142,11 +142,13 @@ from pathlib import Path
 import rankandfile.capture.launch.job as capture
 from rankandfile.capture.watch import processes
 from rankandfile.capture.launch.output import Output
-from rankandfile.capture.launch.signals import hold_back
+from rankandfile.capture.launch.signals import held_back
 capture.KILL_AFTER_S = 0.3
 folder = Path(sys.argv[1])
 output = Output(folder, folder)
-job = capture.Job(["sh", "-c", "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"], os.environ, output, hold_back())
+held = held_back()
+command = ["sh", "-c", "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"]
+job = capture.Job(command, os.environ, output, held.__enter__())
 while not (told := (folder / "stdout.log").read_text()).endswith("\\n"):
     job.wait(0.05)
 job.end()

@@ -42,7 +42,7 @@ class Options:
     command: Sequence[str]
     wishes: Wishes
     blocked_before: set[signal.Signals]
-    """What `signals.hold_back` returned, which was called before anything else was loaded."""
+    """What `signals.held_back` returned, which was called before anything else was loaded."""
     stall: float | None = None
     on_hang: str = "report"
     """`report`, `dump-and-kill` or `kill`."""

@@ -21,7 +21,7 @@ LEFT_S, KILL_AFTER_S = 5.0, 10.0
 
 
 class Job:
-    """Made and fed by one thread, the main one: signals are blocked (`signals.hold_back`) and waited for, never
+    """Made and fed by one thread, the main one: signals are blocked (`signals.held_back`) and waited for, never
     handled. `before` is what was blocked earlier, as the job is to have it."""
 
     def __init__(

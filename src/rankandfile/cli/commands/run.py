@@ -143,42 +143,42 @@ def run(
         raise UserError(f"--tower {tower}: its address begins with http:// or https://")
     if notify is not None and "://" in notify.partition(" ")[0] and not notify.startswith(_WEB):
         raise UserError("--notify: the address of a web hook begins with http:// or https://")
-    from rankandfile.capture.launch.signals import hold_back
+    from rankandfile.capture.launch.signals import held_back
 
-    blocked_before = hold_back()
-    from rankandfile.capture.case import Wishes
-    from rankandfile.capture.diagnose import Investigations
-    from rankandfile.capture.notify import Notices
-    from rankandfile.capture.run import Options, run
+    with held_back() as blocked_before:
+        from rankandfile.capture.case import Wishes
+        from rankandfile.capture.diagnose import Investigations
+        from rankandfile.capture.notify import Notices
+        from rankandfile.capture.run import Options, run
 
-    investigations = Investigations(src, model, say)
-    notices = Notices(notify, say) if notify else None
-    hooks = [investigations.start] * investigate + ([notices.hang] if notices else [])
-    wishes = Wishes(
-        out, src, shows_symbols(err, unicode), min(err.width, 100), show_card, hooks,
-        [notices.taken_back] if notices else [],
-    )  # fmt: skip
-    try:
-        with told_as(f"cannot run {command[0]}"):
-            options = Options(
-                command=command,
-                wishes=wishes,
-                blocked_before=blocked_before,
-                stall=stall,
-                on_hang=on_hang.value,
-                meet=_place(meet),
-                watch="off" if no_watch else watch.value,
-                on_desync=on_desync.value,
-                told=notices.parted if notices else None,
-                tower=tower,
-                metrics=metrics,
-                plan=plan.value,
-            )
-            code = run(options, say)
-    finally:
-        investigations.finish()
-        if notices is not None:
-            notices.finish()
+        investigations = Investigations(src, model, say)
+        notices = Notices(notify, say) if notify else None
+        hooks = [investigations.start] * investigate + ([notices.hang] if notices else [])
+        wishes = Wishes(
+            out, src, shows_symbols(err, unicode), min(err.width, 100), show_card, hooks,
+            [notices.taken_back] if notices else [],
+        )  # fmt: skip
+        try:
+            with told_as(f"cannot run {command[0]}"):
+                options = Options(
+                    command=command,
+                    wishes=wishes,
+                    blocked_before=blocked_before,
+                    stall=stall,
+                    on_hang=on_hang.value,
+                    meet=_place(meet),
+                    watch="off" if no_watch else watch.value,
+                    on_desync=on_desync.value,
+                    told=notices.parted if notices else None,
+                    tower=tower,
+                    metrics=metrics,
+                    plan=plan.value,
+                )
+                code = run(options, say)
+        finally:
+            investigations.finish()
+            if notices is not None:
+                notices.finish()
     raise Exit(code)
 
 
