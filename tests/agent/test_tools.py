@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import polars as pl
 import pytest
+from msgspec import structs
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.registry import TOOLS, call
@@ -186,7 +187,8 @@ def test_raw_lines_come_only_from_what_the_case_was_read_from(early_stop: Bench,
     secret = tmp_path / "secret.txt"
     secret.write_text("token 12345\n")
     logs = early_stop.case.logs.with_columns(pl.lit(str(secret)).alias("source"))
-    hostile = replace(early_stop, facts=replace(early_stop.facts, case=replace(early_stop.case, logs=logs)))
+    facts = structs.replace(early_stop.facts, case=structs.replace(early_stop.case, logs=logs))
+    hostile = replace(early_stop, facts=facts)
     text = ask(hostile, "logs", around="L1:1")
     assert "12345" not in text and "not at hand" in text
 

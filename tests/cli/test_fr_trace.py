@@ -86,7 +86,7 @@ def test_replica_groups_need_their_size(raf: Raf, other_op: Path) -> None:
 
 
 def written(folder: Path, waiting: set[int], groups: dict[int, GroupConfig]) -> Path:
-    """Four ranks made three calls on their groups; those waiting have made a fourth."""
+    """Ranks made three calls on their groups; those waiting have made a fourth."""
     for rank, group in groups.items():
         kind = REDUCE._replace(group=group.name, desc=group.desc)
         made = [
@@ -122,7 +122,14 @@ def test_a_dump_that_is_not_there_stops_nothing(raf: Raf, other_op: Path, tmp_pa
 
 
 def test_no_more_verdicts_are_printed_than_asked_for(raf: Raf, tmp_path: Path) -> None:
+    left, right = GroupConfig("1", "left", (0, 1)), GroupConfig("2", "right", (2, 3, 4))
+    dumps = written(tmp_path, {0, 2, 4}, {rank: left if rank < 2 else right for rank in range(5)})
+    assert "rank 1" in raf("fr-trace", dumps).out.split("\nalso ")[1].lower()
+    assert "\nalso " not in raf("fr-trace", dumps, "--mismatch_cap", 1).out
+
+
+def test_the_same_in_two_groups_of_a_kind_is_said_once(raf: Raf, tmp_path: Path) -> None:
     pairs = [GroupConfig("1", "left", (0, 1)), GroupConfig("2", "right", (2, 3))]
     dumps = written(tmp_path, {0, 2}, {rank: pairs[rank // 2] for rank in range(4)})
-    assert "rank 3" in raf("fr-trace", dumps).out.split("\nalso ")[1].lower()
-    assert "\nalso " not in raf("fr-trace", dumps, "--mismatch_cap", 1).out
+    out = raf("fr-trace", dumps).out
+    assert "ranks 1,3" in out.splitlines()[0].lower() and "\nalso " not in out

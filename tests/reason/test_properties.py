@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from support.examples import examples
 from support.reason.building import Call, Job, Stop, case_of, loop, renumbered, run
 from support.reason.faulty import FAULTS, faulty
@@ -116,7 +117,7 @@ def test_groups_in_which_all_is_well_may_be_dropped(job: Job) -> None:
         pl.col("open").any(), pl.col("rank").value_counts().struct.field("count").n_unique().alias("counts")
     )
     well = made.filter(~pl.col("open") & (pl.col("counts") == 1))["group"]
-    fewer = replace(case, calls=case.calls.filter(~pl.col("group").is_in(well.implode())))
+    fewer = structs.replace(case, calls=case.calls.filter(~pl.col("group").is_in(well.implode())))
     assert blamed(case) == blamed(fewer)
     assert {verdict.cause for verdict in diagnose(case).verdicts} == {
         v.cause for v in diagnose(fewer).verdicts

@@ -32,7 +32,7 @@ _CAME_TO_ONE = Heuristic(
     "upon what comes to one rank alone, who left the way of the rounds before is whom it came to",
 )
 _OWN_DATA = Heuristic(
-    "own data, new way",
+    "own data new way",
     "upon a test of its own data, who left the way of the rounds before is the one that departed",
 )
 _KINDS = ("decision", "caught", "flag", "again")
