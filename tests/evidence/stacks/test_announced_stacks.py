@@ -1,5 +1,7 @@
 """Stacks that a program takes of itself, whose rank only the line above them tells."""
 
+# ruff: noqa: E501 - lines of stacks are as long as they are
+
 from __future__ import annotations
 
 from pathlib import Path
