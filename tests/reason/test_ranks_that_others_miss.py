@@ -129,3 +129,27 @@ def test_the_pod_that_never_began_is_the_rank_of_which_nothing_is_here(tmp_path:
 @pytest.mark.parametrize(("began", "pod"), [(2, "seg-worker-2"), (3, "other-job-0")])
 def test_a_pod_that_may_be_any_of_several_names_no_rank(tmp_path: Path, began: int, pod: str) -> None:
     assert not named(asked(tmp_path, of_pods(began, pod)))
+
+
+BROKE = """Traceback (most recent call last):
+  File "/data/vit/fit.py", line 210, in <module>
+    main()
+  File "/data/vit/shards.py", line 55, in read
+    raise OSError("truncated shard 41")
+OSError: truncated shard 41
+"""
+
+
+@pytest.mark.parametrize("says", ["INFO:root:rank {n}/4 up\n", "Rank {n} of 4, cuda:{n}\n"])
+def test_logs_whose_processes_say_which_of_how_many_they_are_are_theirs(tmp_path: Path, says: str) -> None:
+    logs = {f"{name}.log": says.format(n=n) + f"it 20 loss 2.{n}\n" for n, name in enumerate("dcab")}
+    logs["a.log"] += BROKE
+    verdict = asked(tmp_path, logs)
+    assert named(verdict) == [2] and verdict.cause == "raised"
+
+
+def test_the_first_rank_of_each_machine_speaks_for_those_beside_it(tmp_path: Path) -> None:
+    """Whose exception stands in the log of a machine, nobody knows."""
+    logs = {f"{name}.log": f"rank {n}/4 up\nit 20 loss 2.{n}\n" for n, name in ((0, "east"), (2, "west"))}
+    logs["west.log"] += BROKE
+    assert not named(asked(tmp_path, logs))
