@@ -321,11 +321,6 @@ def test_other_debuggers(tmp_path: Path, form: str) -> None:
     assert verdict.cause == "host_blocked" and suspects(verdict) == [2]
 
 
-def test_processes_in_a_row_are_the_ranks_of_a_job_of_that_size(tmp_path: Path) -> None:
-    verdict = asked(tmp_path, {"all.txt": "".join(of_four(2)), "out.log": "starting, world_size=4\n"})
-    assert verdict.cause == "host_blocked" and suspects(verdict) == [2]
-
-
 def test_processes_in_a_row_are_only_perhaps_the_first_ranks_of_an_unknown_job(tmp_path: Path) -> None:
     verdict = asked(tmp_path, {"all.txt": "".join(of_four(2))})
     assert not suspects(verdict) and "If they are all of the job, process 810 is rank 0" in verdict.sentence

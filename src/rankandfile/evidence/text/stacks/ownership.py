@@ -166,7 +166,6 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
     kept = [_OF_AGENT.match(part.source) for part, _ in programs]
     one_agent = len({match[1] for match in kept if match}) == 1
     alone = _numbers([process.host or "" for _, process in programs], machine=False)
-    row = _in_a_row([process for _, process in programs], world)
     for (part, process), machine, number, on, folder in zip(
         programs, machines, files, alone, kept, strict=True
     ):
@@ -179,8 +178,6 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
         if place is None and len(set(alone)) == len({(p.host, p.pid) for _, p in programs}):
             # One process on each of the machines, which are numbered as ranks are.
             machine, place = on, 0
-        if place is None and row is not None and process.pid is not None:
-            machine, place = 0, process.pid - row
         if place is None:
             return []
         placed[machine or 0, place].append(process)
@@ -205,15 +202,6 @@ def _by_place(parts: Sequence[StackPart], world: int | None) -> list[Note]:
     where = "machine" if len(nodes) == 1 else "machine, and the machine's own,"
     what = f"nothing tells its rank in the job: the number of its process on the {where} is taken for it"
     return [Note(file=programs[0][0].source, where="", what=what)]
-
-
-def _in_a_row(processes: Sequence[RawProcess], world: int | None) -> int | None:
-    """The first of as many processes as the job has ranks, on one machine, started one after the other: launchers
-    start them in the order of their places."""
-    pids = {process.pid for process in processes if process.pid is not None}
-    hosts = {process.host for process in processes}
-    told = len(pids) == world and len(hosts) == 1 and all(process.pid for process in processes)
-    return min(pids) if told and max(pids) - min(pids) + 1 == len(pids) else None
 
 
 def _numbers(sources: Sequence[str], *, machine: bool) -> list[int | None]:
