@@ -319,3 +319,13 @@ def test_other_debuggers(tmp_path: Path, form: str) -> None:
     }
     verdict = asked(tmp_path, files)
     assert verdict.cause == "host_blocked" and suspects(verdict) == [2]
+
+
+def test_processes_in_a_row_are_only_perhaps_the_first_ranks_of_an_unknown_job(tmp_path: Path) -> None:
+    verdict = asked(tmp_path, {"all.txt": "".join(of_four(2))})
+    assert not suspects(verdict) and "If they are all of the job, process 810 is rank 0" in verdict.sentence
+
+
+def test_processes_in_a_row_are_none_known_of_a_larger_job(tmp_path: Path) -> None:
+    verdict = asked(tmp_path, {"all.txt": "".join(of_four(2)), "out.log": "starting, world_size=8\n"})
+    assert not suspects(verdict) and "is rank 0" not in verdict.sentence

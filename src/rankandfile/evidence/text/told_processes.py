@@ -102,6 +102,7 @@ _OWN = re.compile(
 #: The same in words in which nobody speaks of another.
 _OWN_ALONE = re.compile(
     r"\bRANK=(\d{1,6})\b|\bprocess (\d{1,6}) of \d|\bprocess_(?:index|id)(?:\(\))?\s*[=:]\s*(\d{1,6})\b"
+    r"|^\W{0,3}(?:[Gg]lobal )?[Rr]ank[ =:]{0,2}(\d{1,6})(?:/| of )\d{1,6}\b(?!\s*(?:failed|died|is|was|has|did))"
 )
 _BEGINNING = 160
 #: What a text has, in small letters, of which some line tells such.

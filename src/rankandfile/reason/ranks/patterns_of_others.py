@@ -27,6 +27,10 @@ MPI: tuple[Pattern, ...] = (
     ),
     pattern("init", ASKED, (NATIVE, mpi("Init Init_thread Comm_split* Comm_dup* Comm_create* Intercomm_*"))),
     pattern("teardown", ASKED, (NATIVE, mpi("Finalize"))),
+    # Of a binding that calls it by the library's own name, as Python's does when it exits.
+    pattern(
+        "teardown", "in MPI's tear-down ({op})", (NATIVE, "ompi_mpi_finalize* MPIR_Finalize* MPID_Finalize*")
+    ),
     pattern(
         "collective",
         ASKED,

@@ -10,7 +10,7 @@ from rankandfile.reason.ranks.merged_stacks import cohorts_of
 from rankandfile.reason.ranks.threads import telling
 from rankandfile.reason.words import verb
 
-_MOST_PLACES, _MOST_NAMED = 6, 8
+_MOST_PLACES, _MOST_NAMED, _FEWEST = 6, 8, 2
 
 
 def unowned_stacks(case: Case) -> tuple[str, list[str]]:
@@ -35,4 +35,15 @@ def unowned_stacks(case: Case) -> tuple[str, list[str]]:
         stack: stack_id(file, line) for stack, file, line in rows.select("stack", "file", "line").iter_rows()
     }
     cited = [first[place.stack] for place in places[:_MOST_PLACES] if place.stack in first]
-    return f"Nothing tells which ranks these are: {'; '.join(words)}.", cited
+    return (
+        f"Nothing tells which ranks these are: {'; '.join(words)}.{_if_in_order(rows, case.world_size)}",
+        cited,
+    )
+
+
+def _if_in_order(rows: pl.DataFrame, world: int | None) -> str:
+    """Launchers start the processes of a machine in the order of their ranks, one right after the other."""
+    pids, hosts = sorted(set(rows["pid"].to_list())), rows["host"].n_unique()
+    if world or hosts > 1 or len(pids) < _FEWEST or pids[-1] - pids[0] + 1 != len(pids):
+        return ""
+    return f" If they are all of the job, process {pids[0]} is rank 0: they were started one after the other."

@@ -19,6 +19,7 @@ MACHINE = [
     Example("K5", "xid", "Feb  7 08:41:09 node07 kernel: NVRM: Xid (PCI:0000:9d:00): 119, pid='<unknown>', name=<unknown>, Timeout after 6s of waiting for RPC response from GPU2 GSP!", {"code": 119, "host": "node07", "time_quality": "no_year", "error": "Timeout after 6s of waiting for RPC response from GPU2 GSP!"}),
     Example("K5", "xid", "2026-02-07T08:41:09+0100 node07 kernel: NVRM: Xid (PCI:0000:9d:00): 48, An uncorrectable double bit error", {"code": 48, "host": "node07", "time_quality": "zoned"}),
     Example("K5", "gpu_lost", "[81234.567999] NVRM: GPU 0000:9d:00.0: GPU has fallen off the bus.", {"bus": "0000:9d:00.0", "error": "fallen off the bus"}),
+    Example("P8", "gpu_kernel", "*      0      -   2  9140 Active 0x000000000000001f (5,1,1) (256,1,1) scan_bwd<Traits<256>>(Params)", {"kernel": "scan_bwd", "device": 2, "grid": 9140}),
     Example("K7", "gpu_hang", "HW Exception by GPU node-4 (Agent handle: 0x55d0c3a1b7e0) reason :GPU Hang", {"node": 4, "error": "GPU Hang"}),
 ]  # fmt: skip
 

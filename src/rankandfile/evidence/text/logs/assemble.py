@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,6 +103,10 @@ def _give_by_own_words(parts: Sequence[LogPart]) -> None:
     known = [part.rank for part in parts if part.rank is not None]
     ranks = [part.raw.told.rank for part in told]
     if len(told) < 2 or len({*ranks, *known}) < len(ranks) + len(set(known)):
+        return
+    row = sorted(rank for rank in {*ranks, *known} if rank is not None)
+    if min(after - one for one, after in itertools.pairwise(row)) > 1:
+        # The first ranks of each machine, as they speak for those beside them.
         return
     for part, rank in zip(told, ranks, strict=True):
         if rank is not None and not identity.of_others(rank, part.raw.columns):

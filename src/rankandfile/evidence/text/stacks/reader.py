@@ -10,6 +10,7 @@ from rankandfile import listing
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.scan import Line
 from rankandfile.evidence.text.stacks import bounds
+from rankandfile.evidence.text.stacks.announced import Announced
 from rankandfile.evidence.text.stacks.collector import Collector
 from rankandfile.evidence.text.stacks.stream import Format, Stream
 
@@ -31,6 +32,7 @@ class Reader:
         self._idle = 0
         """Lines since the last one that belonged to a stack."""
         self._streams: dict[str, Stream] = {}
+        self._announced = Announced()
         self._formats, self._interesting = formats()
 
     @property
@@ -53,6 +55,7 @@ class Reader:
         self._idle += 1
         for bare in taken:
             self._feed(number, bare, bare.indented)
+            self._announced.hear(number, bare)
 
     def _feed(self, number: int, bare: BareLine, text: str) -> None:
         stream = self._streams.get(bare.key)
@@ -81,6 +84,15 @@ class Reader:
         stream.place = bare.local_rank if bare.task is None else bare.task
         if bare.time is not None and bare.time.quality in ("wall", "zoned"):
             stream.at_ns = bare.time.ns
+        told = self._announced.above(number, bare) if stream.rank is None and stream.headed is None else None
+        if told is not None:
+            stream.end()
+            stream.headed = told
+        self._begin(number, text, stream)
+        if told is not None and stream.process is None:
+            stream.headed = None
+
+    def _begin(self, number: int, text: str, stream: Stream) -> None:
         for format in self._formats:
             stream.block = format.open(number, text, stream)
             if stream.block is not None:

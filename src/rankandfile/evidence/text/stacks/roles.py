@@ -51,7 +51,9 @@ _AUTOGRAD_FILE = re.compile(r"(^|[/\\])torch[/\\]autograd[/\\](function|graph)\.
 _WORKER_FILE = re.compile(r"(^|[/\\])torch[/\\]utils[/\\]data[/\\]_utils[/\\]worker\.py$")
 _LAUNCHER_FILE = re.compile(r"(^|[/\\])torch[/\\]distributed[/\\](elastic[/\\]agent|launcher|run\.py)")
 #: Where a program begins that is none of Python, or whose Python frames nobody printed.
-_PROGRAM = re.compile(r"main$|MAIN__$|__libc_start_(?:call_)?main\w*$|generic_start_main\w*$")
+_PROGRAM = re.compile(
+    r"main$|MAIN__$|Py_(?:Bytes|Run)?Main$|__libc_start_(?:call_)?main\w*$|generic_start_main\w*$"
+)
 _STARTED_NAME = re.compile(r"Thread-\d|ThreadPool|Dummy-\d|.*\(")
 _THREAD_BOOT = re.compile(r"(^|\.)(_bootstrap|_bootstrap_inner|__bootstrap)$")
 _WAITS_FOR_ONE = re.compile(

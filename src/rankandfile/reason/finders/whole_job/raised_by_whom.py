@@ -40,8 +40,11 @@ def raised_by_whom(facts: Facts, _: WaitEnd) -> Finding | None:
 def _leaving(facts: Facts) -> int | None:
     """The one rank whose stack is in the tear-down, while others' are in calls that wait for it."""
     away = [rank for rank, stand in facts.hosts.items() if stand.activity == "teardown"]
-    waits = any(stand.activity in _WAITS for stand in facts.hosts.values())
-    return away[0] if len(away) == 1 and waits else None
+    others = [stand for rank, stand in facts.hosts.items() if rank not in away]
+    waits = any(stand.activity in _WAITS for stand in others)
+    # A call into C leaves no frame; but no job at work has all its ranks in one place while one of them leaves.
+    together = len(others) > 1 and len({(s.location.file, s.location.line) for s in others}) == 1
+    return away[0] if len(away) == 1 and (waits or (together and not any(s.moving for s in others))) else None
 
 
 def _silent(facts: Facts) -> int | None:

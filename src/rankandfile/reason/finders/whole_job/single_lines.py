@@ -155,10 +155,14 @@ def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     rows = [row for row in rows if row["rank"] is not None] or rows
     said = list(dict.fromkeys(say(meaning.words, _values(row)) for row in rows))
     accused = sorted({rank for row in rows for rank in _accused(meaning, row)})
+    unheard = () if accused else _never_began(facts, rows)
+    accused = accused or list(unheard)
     named = tuple(accused) if meaning.sure else ()
     place = next((fields_of(row).get("place") for row in rows if fields_of(row).get("place")), None)
     which = f"It is the one at {place}." if place else "Which rank that is, nothing here tells."
     open_ = "" if accused or not meaning.where else f" {which}"
+    if unheard:
+        open_ = f" All other ranks have said something: it is {ranks_words(unheard)}."
     more = f" ({len(said) - _MOST} more like it)" if len(said) > _MOST else ""
     ended = all(row["signal"] or fields_of(row).get("exit_type") in _WITHOUT_A_WORD for row in rows)
     cause = "killed" if meaning.cause == "exited" and ended else meaning.cause
@@ -190,6 +194,20 @@ def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
         else (),
         unadvised=("anti_advice", "probes"),
     )
+
+
+def _never_began(facts: Facts, rows: list[Row]) -> tuple[int, ...]:
+    """The ranks of which nothing is here, where they are as many as the pods that were never started."""
+    if {row["kind"] for row in rows} != {"pod_unscheduled"}:
+        return ()
+    accounts, world = facts.accounts, facts.case.world_size or 0
+    heard = {*facts.case.ranks_seen, *facts.hosts, *accounts.logged, *accounts.last_lines, *accounts.of_rank}
+    silent = sorted(set(range(world)) - heard)
+    pods = {unit[1] for row in rows if (unit := _unit(row)) is not None and unit[0] == "pod"}
+    # A listing may show other jobs' pods as well: of this one are those that are named as its logs are.
+    sources = " ".join(facts.case.logs["source"].to_list())
+    ours = all(pod.rpartition("-")[0] and pod.rpartition("-")[0] in sources for pod in pods)
+    return tuple(silent) if ours and len(silent) == len(pods) < world else ()
 
 
 def _place(row: Row) -> Location | None:

@@ -29,7 +29,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
             "went on between them, and no rank waits for one that stands still"
         )
     elif moving and not of.stays:
-        told = f"{upper(ranks_words(moving))} {verb(moving, 'moves', 'move')}: a job at work looks like this"
+        told = _of_moving(of, moving)
     elif not of.waiting:
         told = (
             "None of them is seen to wait for another, and none is seen at work: a call into C leaves no frame, and "
@@ -56,6 +56,16 @@ def undecided(of: WhereAllStand) -> Finding | None:
         if parted and of.waiting and not of.transfers
         else None,
         missing=(Missing(what="whether it still does", how="another look"),) if moved else (next_step(of),),
+    )
+
+
+def _of_moving(of: WhereAllStand, moving: tuple[int, ...]) -> str:
+    """Seen in other places, they move; seen running in one place, they may as well spin there."""
+    if moved := [rank for rank in moving if of.stands[rank].moving]:
+        return f"{upper(ranks_words(moved))} {verb(moved, 'moves', 'move')}: a job at work looks like this"
+    return (
+        f"{upper(ranks_words(moving))} {verb(moving, 'was', 'were')} seen running there: at work, or in a wait that "
+        "spins, as those for a device and those of MPI do"
     )
 
 

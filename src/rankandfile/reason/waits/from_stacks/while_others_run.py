@@ -25,7 +25,7 @@ _RUNS = ("user_code", "backward")
 def while_others_run(of: WhereAllStand) -> Finding | None:
     if of.waiting or of.unseen or any(stand.moving for stand in of.stands.values()):
         return None
-    held = {rank: stand for rank, stand in of.stands.items() if _held(stand)}
+    held = {rank: stand for rank, stand in of.stands.items() if _held(of, stand)}
     running = {rank for rank, stand in of.stands.items() if stand.running and stand.activity in _RUNS}
     together = next((c for c in of.cohorts if set(c.ranks) == running), None)
     if not held or len(held) >= len(running) or {*held, *running} != of.stands.keys() or together is None:
@@ -56,7 +56,9 @@ def while_others_run(of: WhereAllStand) -> Finding | None:
     return replace(found, missing=(next_step(of),), victims=tuple(sorted(running)))
 
 
-def _held(stand: Stand) -> bool:
+def _held(of: WhereAllStand, stand: Stand) -> bool:
+    # The program's own code sleeps in a call into C, which leaves no frame: that it stays there has to be seen.
+    sleeps = stand.activity == "user_code" and stand.running is False and bool(of.stays and of.alike)
     return not stand.running and (
-        stand.activity in _HELD or (stand.activity == "data_loader" and stand.worker in _HELD)
+        stand.activity in _HELD or sleeps or (stand.activity == "data_loader" and stand.worker in _HELD)
     )

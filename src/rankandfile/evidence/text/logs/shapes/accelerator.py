@@ -53,6 +53,11 @@ SHAPES = (
         r"(?:GPU (?P<bus>[0-9a-fA-F]+:[0-9a-fA-F:.]+): .*?)?(?P<error>fallen off the bus)",
         then=_bus_above,
     ),
+    # cuda-gdb's `info cuda kernels`: what runs on the device of the process that it looks into.
+    Shape(
+        "gpu_kernel", "P8", "fact", " Active 0x",
+        r"^\*?\s*\d+ (?:-|\d+) (?P<device>\d+) (?P<grid>\d+) Active 0x[0-9a-fA-F]{1,64} \([\d,]{5,40}\) \([\d,]{5,40}\) (?:void )?(?P<kernel>[\w:~]{1,200})",
+    ),
     Shape(
         "gpu_hang", "K7", "origin", ("HSA_STATUS_ERROR_", "Memory access fault by GPU"),
         r"(?P<error>HSA_STATUS_ERROR_\w+(?:: [^.]*)?|Memory access fault by GPU node-\d+)",

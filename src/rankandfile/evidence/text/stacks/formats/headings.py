@@ -56,7 +56,9 @@ _CLOCK = re.compile(
 )
 #: In a heading that says whose the stack is, or what took it: at its end, or each time behind a word.
 _AT = re.compile(r"(?:\b(?:at|again|and)\s+|\s)(\d\d:\d\d:\d\d)(?:[.,]\d+)?Z?(?=\W*(?:$|again|and\b))")
-_TAKEN = re.compile(r"(?i)\bpid\b|\brank|kill -|py-?spy|pystack|gdb|gstack|pstack|dump|stack")
+_TAKEN = re.compile(
+    r"(?i)\bpid\b|\brank|kill -|py-?spy|pystack|gdb|gstack|pstack|dump|stack|\b(?:look|snapshot|sample|round) ?#?\d"
+)
 _PID = re.compile(r"(?i)(?<![a-z])pid[ =:#]{1,3}(\d{2,10})\b")
 _HOST = re.compile(
     r"(?i)(?<![a-z])(?:host|node)(?:name)?[ =:]{1,3}(?=[a-z])([\w.-]{0,60}\d[\w.-]{0,60})(?![\w/])"

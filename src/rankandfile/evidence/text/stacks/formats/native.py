@@ -70,10 +70,15 @@ def _open(number: int, text: str, stream: Stream) -> Block | None:
         if _DETACHED.match(text):
             stream.end()
     elif _ALONE.match(text):
-        block = _Thread(Draft(number), stream, alone=True)
+        block = _Thread(Draft(number, os_thread=_attached(stream)), stream, alone=True)
         block.feed(text)
         return block
     return None
+
+
+def _attached(stream: Stream) -> int | None:
+    """A debugger that was told a process stands in its first thread, which has the same number."""
+    return None if stream.process is None else stream.collector.processes[stream.process].pid
 
 
 def _process(pid: int | None, stream: Stream) -> None:
