@@ -8,34 +8,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from support.lint_pages import PAGES, Program, programs
 
 from rankandfile import listing
 from rankandfile.source.lint.run import RULES, Options, lint, rules
 
-PAGES = sorted(Path(__file__).parent.glob("rules/*.md"))
 _EXPECTED = re.compile(r"#\s*(error|warning|hint)\[([\w-]+)\]\s*(.*?)(?=#|$)")
-
-
-class Program(NamedTuple):
-    page: str
-    title: str
-    files: dict[str, str]
-
-
-def programs() -> list[Program]:
-    found = []
-    for page in PAGES:
-        for part in re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-            title, _, body = part.partition("\n")
-            files = {}
-            for block in re.findall(r"```python\n(.*?)```", body, flags=re.DOTALL):
-                named = re.match(r"# file: (\S+)\n", block)
-                files[named[1] if named else "train.py"] = block
-            found.append(Program(page.stem, title.strip(), files))
-    return found
 
 
 def expected(files: dict[str, str]) -> list[tuple[str, int, str, str, str]]:

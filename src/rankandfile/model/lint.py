@@ -21,6 +21,17 @@ class Told(Struct, frozen=True, kw_only=True):
     words: str
 
 
+class Change(Struct, frozen=True, kw_only=True):
+    """A change of the source after which the finding is gone, and no other one is there."""
+
+    title: str
+    words: str
+    """Why this mends it."""
+    diff: str
+    decide: str = ""
+    """What only a person can decide; empty where it is safe."""
+
+
 class Flagged(Struct, frozen=True, kw_only=True):
     """One place where ranks can part."""
 
@@ -34,6 +45,9 @@ class Flagged(Struct, frozen=True, kw_only=True):
     story: tuple[Told, ...] = ()
     fix: str = ""
     function: str = ""
+    change: Change | None = None
+    unchanged: str = ""
+    """Why no change is offered, where one was asked for."""
 
     @property
     def fingerprint(self) -> str:
@@ -42,10 +56,24 @@ class Flagged(Struct, frozen=True, kw_only=True):
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
+class Changed(Struct, frozen=True, kw_only=True):
+    """A file as it is, and with the changes."""
+
+    file: str
+    before: bytes
+    after: bytes
+    findings: int
+    """How many are gone then."""
+    diff: bytes
+    """As `git apply` reads it."""
+
+
 class LintReport(Struct, frozen=True, kw_only=True):
     flagged: tuple[Flagged, ...]
     files: int
     lines: int
     notes: tuple[Note, ...] = ()
+    changed: tuple[Changed, ...] = ()
+    """The files with every change in them that was asked for."""
     rules: tuple[tuple[str, str], ...] = ()
     """Every rule and what it finds, in a line."""

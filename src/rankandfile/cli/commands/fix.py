@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from rankandfile.cli.console import err, out
+from rankandfile.cli.console import err
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.output import print_diff, rewrite
 from rankandfile.cli.panels import FIX
 from rankandfile.pipeline import Options
 
@@ -31,7 +29,6 @@ EXAMPLES = (
     "raf fix incident/ --src . --probe",
     "raf fix incident/ --src . --remedy 2",
 )
-_COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _LABEL, _WIDTH = 10, 100
 
 
@@ -177,14 +174,7 @@ def _show(chosen: Patch, source: Path) -> None:
         data = diff_bytes(chosen, _file(chosen, source).read_bytes(), _name(chosen, source))
     except NotTheSame as error:
         raise UserError(str(error)) from error
-    if not out.is_terminal:
-        # Bytes, in the file's own encoding and with its line ends: `git apply` compares them.
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    for line in data.decode("utf-8", "replace").split("\n")[:-1]:
-        style = next((colour for mark, colour in _COLOURS.items() if line.startswith(mark)), None)
-        out.print(line.rstrip("\r"), style=style, soft_wrap=True)
+    print_diff(data)
 
 
 def _name(chosen: Patch, source: Path) -> str:
@@ -199,7 +189,7 @@ def _apply(chosen: Patch, source: Path) -> None:
     path = _file(chosen, source)
     try:
         data = patched_bytes(chosen, path.read_bytes())
-        _write(path, data)
+        rewrite(path, data)
     except NotTheSame as error:
         raise UserError(f"{error}; nothing was written") from error
     except UnicodeEncodeError as error:
@@ -210,19 +200,3 @@ def _apply(chosen: Patch, source: Path) -> None:
         raise UserError(f"cannot write {path}: {error.strerror}; nothing was written") from error
     before, after = chosen.before.count("\n"), chosen.after.count("\n")
     _say(f"written   {path} ({before} lines before, {after} now)")
-
-
-def _write(path: Path, data: bytes) -> None:
-    """All of it or nothing, with the mode that the file has."""
-    mode = path.stat().st_mode & 0o7777
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

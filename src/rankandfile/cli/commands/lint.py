@@ -7,14 +7,14 @@ import json
 from collections.abc import Collection
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Exit, Option
 
-from rankandfile.cli.console import out
+from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.names import rule_names
-from rankandfile.cli.output import file_output, may_be_written, write_text
+from rankandfile.cli.output import file_output, may_be_written, print_diff, rewrite, write_text
 from rankandfile.cli.panels import FIX
 from rankandfile.cli.settings import settings
 
@@ -29,6 +29,8 @@ EXAMPLES = (
     "raf lint train.py --hints",
     "raf lint . --diff origin/main --format github",
     "raf lint . --baseline known.json",
+    "raf lint train/ --show-fixes | git apply",
+    "raf lint train/ --fix",
     "raf lint --explain rank-guarded-collective",
 )
 CLEAN, FINDINGS = 0, 1
@@ -75,6 +77,17 @@ def lint(
         Path | None,
         Option("--baseline", help="Leave out what this file lists; it is made where it is not there."),
     ] = None,
+    fix: Annotated[
+        bool, Option("--fix", help="Make the changes that mend what was found, where they are safe.")
+    ] = False,
+    show_fixes: Annotated[
+        bool, Option("--show-fixes", help="Print these changes as one diff, and change nothing.")
+    ] = False,
+    unsafe_fixes: Annotated[
+        bool,
+        Option("--unsafe-fixes", help="Those as well of which something is left for a person to decide."),
+    ] = False,
+    plain: Annotated[bool, Option("--plain", help="With plain torch, without rankandfile.guard.")] = False,
     cache: Annotated[
         bool, Option("--cache/--no-cache", help="Say again what was said of the same files before.")
     ] = True,
@@ -92,6 +105,8 @@ def lint(
     """
     from importlib import import_module
 
+    from msgspec.structs import replace
+
     from rankandfile.source.lint.run import lint as run
 
     if explain is not None:
@@ -101,17 +116,65 @@ def lint(
     for path in asked:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
-    report = run(asked, _options(asked, select or [], ignore or [], hints, diff, cache))
+    options = _options(asked, select or [], ignore or [], hints, diff, cache)
+    if baseline is not None and baseline.exists():
+        options = replace(options, known=_listed(baseline))
+    if fix or show_fixes or verbose:
+        changes: Literal["offered", "all"] = "all" if unsafe_fixes else "offered"
+        options = replace(options, changes=changes, plain=plain)
+    report = run(asked, options)
     if not report.files:
         raise UserError(
             f"{', '.join(map(str, asked))}: no Python there; raf lint reads the source of training code"
         )
-    if baseline is not None:
-        report = _without(report, baseline)
+    if baseline is not None and not baseline.exists():
+        _list(report, baseline)
+        report = replace(report, flagged=())
+    if show_fixes:
+        _show(report)
+        raise Exit(_status(report))
+    if fix and report.changed:
+        _make(report, [path.resolve() for path in asked])
+        # Where the rest stands now.
+        left = _options(asked, select or [], ignore or [], hints, diff, cache)
+        report = run(asked, replace(left, known=options.known))
     form = "story" if verbose and format is LintFormat.text else format.value
     text = import_module(f"rankandfile.render.lint.{form}").write(report) + "\n"
     write_text(text, output)
-    raise Exit(FINDINGS if any(each.severity != "hint" for each in report.flagged) else CLEAN)
+    raise Exit(_status(report))
+
+
+def _status(report: LintReport) -> int:
+    return FINDINGS if any(each.severity != "hint" for each in report.flagged) else CLEAN
+
+
+def _show(report: LintReport) -> None:
+    """The diff on standard output, and on stderr what it is about."""
+    for each in report.changed:
+        print_diff(each.diff)
+    _say_of_changes(report, "would be gone")
+
+
+def _make(report: LintReport, roots: list[Path]) -> None:
+    """In each file all of it or nothing; a file that is no longer what was read stays as it is."""
+    for each in report.changed:
+        path = Path(each.file).resolve()
+        if not any(path.is_relative_to(root) for root in roots):
+            raise UserError(f"{each.file} is a link out of what was asked about: it was not written")
+        with told_as(f"cannot write {each.file}"):
+            if path.read_bytes() != each.before:
+                raise UserError(f"{each.file} has changed meanwhile: it was not written")
+            rewrite(path, each.after)
+        err.print(f"written   {each.file}", soft_wrap=True)
+    _say_of_changes(report, "gone")
+
+
+def _say_of_changes(report: LintReport, gone: str) -> None:
+    number = sum(each.findings for each in report.changed)
+    err.print(f"{number} finding{'s' if number != 1 else ''} {gone}", soft_wrap=True)
+    decide = sum(1 for each in report.flagged if each.change is not None) - number
+    if decide > 0:
+        err.print(f"{decide} more with --unsafe-fixes, where something is left to decide", soft_wrap=True)
 
 
 def _options(
@@ -157,23 +220,22 @@ def _known(word: str, rules: Collection[str]) -> None:
         )
 
 
-def _without(report: LintReport, baseline: Path) -> LintReport:
-    """What the baseline does not list; a baseline that is not there is made of everything."""
-    from msgspec.structs import replace
+def _list(report: LintReport, baseline: Path) -> None:
+    """Write a baseline of everything that was found."""
+    may_be_written(baseline)
+    listed = [
+        {"fingerprint": each.fingerprint, "rule": each.rule, "file": each.file, "code": each.code}
+        for each in report.flagged
+    ]
+    with told_as(str(baseline)):
+        baseline.write_text(json.dumps({"findings": listed}, indent=2) + "\n", encoding="utf-8")
 
-    if not baseline.exists():
-        may_be_written(baseline)
-        listed = [
-            {"fingerprint": each.fingerprint, "rule": each.rule, "file": each.file, "code": each.code}
-            for each in report.flagged
-        ]
-        with told_as(str(baseline)):
-            baseline.write_text(json.dumps({"findings": listed}, indent=2) + "\n", encoding="utf-8")
-        return replace(report, flagged=())
+
+def _listed(baseline: Path) -> tuple[str, ...]:
+    """The fingerprints in a baseline."""
     with told_as(str(baseline)):
         text = baseline.read_bytes()
     try:
-        known = {each["fingerprint"] for each in json.loads(text)["findings"]}
+        return tuple(each["fingerprint"] for each in json.loads(text)["findings"])
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{baseline}: no baseline of raf lint") from error
-    return replace(report, flagged=tuple(each for each in report.flagged if each.fingerprint not in known))

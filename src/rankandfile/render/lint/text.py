@@ -13,7 +13,9 @@ _LONGEST = 200
 def write(report: LintReport) -> str:
     lines = [line for each in report.flagged for line in (*_told(each), "")]
     if report.flagged:
-        lines.append("-v tells each step on the way; --explain RULE what a rule is about.")
+        lines.append(
+            "-v tells each step on the way, and what --fix can do; --explain RULE what a rule is about."
+        )
     return "\n".join([*lines, *summary(report)])
 
 

@@ -109,3 +109,5 @@ class Rule(Struct, frozen=True, kw_only=True):
     find: Callable[[View], Iterable[Found]] | None = None
     fix: str = ""
     """What to do, where the rule claims partings."""
+    cause: str = "rank_conditional"
+    """The cause of the hang that comes of it: patterns that mend that mend this."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import gc
 import sys
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rankandfile import listing
 from rankandfile.model.ledger import Note
-from rankandfile.model.lint import SEVERITIES, Flagged, LintReport
+from rankandfile.model.lint import SEVERITIES, Change, Changed, Flagged, LintReport
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.effects.parting import Parting
 from rankandfile.source.files.tree import SourceTree
@@ -44,6 +46,12 @@ class Options(Struct, frozen=True, kw_only=True):
     hints: bool = False
     lines: dict[Path, frozenset[int]] | None = field(default=None)
     """Where only changes are asked about: file -> its changed lines."""
+    known: tuple[str, ...] = ()
+    """Fingerprints of findings that are left out."""
+    changes: Literal["", "offered", "all"] = ""
+    """Whether changes are looked for; with "all", the files get those too of which something is left to decide."""
+    plain: bool = False
+    """Changes with plain torch, without `rankandfile.guard`."""
     cache: bool = False
     """What was said of the same files before is said again."""
 
@@ -81,23 +89,74 @@ def lint(paths: Sequence[Path], options: Options | None = None) -> LintReport:
 
 def _asked(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], options: Options) -> LintReport:
     program = Program(tree)
-    view = View(program, lambda function: function.module.path not in asked)
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEPTH))
-    try:
-        flagged = list(_flagged(view, options))
-    finally:
-        sys.setrecursionlimit(before)
-    kept = [each for each in flagged if _is_kept(each, options, places) and not is_suppressed(each, program)]
-    kept.sort(key=lambda each: (each.file, each.line, SEVERITIES.index(each.severity), each.rule))
+    found = _found(program, asked, options)
+    shown = {id(each) for each in found if _is_kept(each, options, places)}
+    changed: tuple[Changed, ...] = ()
+    answers: dict[int, Change | str] = {}
+    if options.changes and shown:
+        from rankandfile.source.remedies.restore import unified_bytes
+
+        from .mend import mend
+
+        every = rules()
+        result = mend(
+            tree,
+            found,
+            lambda each: id(each) in shown,
+            lambda files: _found(Program(files), asked, options),
+            lambda word: every[word].cause,
+            asked,
+            options.plain,
+            options.changes == "all",
+        )
+        answers = result.answers
+        changed = tuple(
+            Changed(
+                file=_near(path, places),
+                before=tree.data(path) or b"",
+                after=data,
+                findings=result.gone[path],
+                diff=unified_bytes(_near(path, places), tree.data(path) or b"", data),
+            )
+            for path, data in sorted(result.files.data.items())
+        )
     modules = [program.module(path) for path in sorted(asked)]
     unread = [path for path, module in zip(sorted(asked), modules, strict=True) if module is None]
     return LintReport(
-        flagged=tuple(_placed(each, places) for each in kept),
+        flagged=tuple(
+            _placed(_answered(each, answers.get(number)), places)
+            for number, each in enumerate(found)
+            if id(each) in shown
+        ),
         files=len(asked),
         lines=sum(len(module.lines) for module in modules if module is not None),
         notes=tuple(Note(file=path, where="", what="is no Python that can be read") for path in unread),
+        changed=changed,
         rules=meanings(),
+    )
+
+
+def _answered(flagged: Flagged, answer: Change | str | None) -> Flagged:
+    if isinstance(answer, Change):
+        return replace(flagged, change=answer)
+    return flagged if answer is None else replace(flagged, unchanged=answer)
+
+
+def _found(program: Program, asked: frozenset[str], options: Options) -> list[Flagged]:
+    """All that the rules say, hints too, in order; not what somebody has looked at."""
+    view = View(program, lambda function: function.module.path not in asked)
+    before, sweeping = sys.getrecursionlimit(), gc.isenabled()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    # Syntax is millions of objects, and none of them garbage until the end.
+    gc.disable()
+    try:
+        flagged = [each for each in _flagged(view, options) if not is_suppressed(each, program)]
+    finally:
+        sys.setrecursionlimit(before)
+        if sweeping:
+            gc.enable()
+    return sorted(
+        flagged, key=lambda each: (each.file, each.line, SEVERITIES.index(each.severity), each.rule)
     )
 
 
@@ -139,6 +198,8 @@ def _is_kept(flagged: Flagged, options: Options, where: dict[str, Path]) -> bool
     for pattern, words in options.per_file_ignores:
         if fnmatch(flagged.file, pattern) and (flagged.rule in words or "*" in words):
             return False
+    if options.known and _placed(flagged, where).fingerprint in options.known:
+        return False
     if options.lines is None:
         return True
     places = [(flagged.file, flagged.line), *((told.file, told.line) for told in flagged.story)]
@@ -147,13 +208,13 @@ def _is_kept(flagged: Flagged, options: Options, where: dict[str, Path]) -> bool
 
 def _placed(flagged: Flagged, places: dict[str, Path]) -> Flagged:
     """With paths as a person at the working directory writes them."""
+    story = tuple(replace(told, file=_near(told.file, places)) for told in flagged.story)
+    return replace(flagged, file=_near(flagged.file, places), story=story)
 
-    def near(file: str) -> str:
-        place = places.get(file)
-        if place is None:
-            return file
-        here = Path.cwd()
-        return place.relative_to(here).as_posix() if place.is_relative_to(here) else place.as_posix()
 
-    story = tuple(replace(told, file=near(told.file)) for told in flagged.story)
-    return replace(flagged, file=near(flagged.file), story=story)
+def _near(file: str, places: dict[str, Path]) -> str:
+    place = places.get(file)
+    if place is None:
+        return file
+    here = Path.cwd()
+    return place.relative_to(here).as_posix() if place.is_relative_to(here) else place.as_posix()

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from . import (
     deepspeed,
+    guard,
     huggingface,
     lightning,
     megatron,
@@ -32,6 +33,7 @@ _TABLES = [
         torchmetrics,
         monai,
         other_launchers,
+        guard,
         megatron,
         python,
     )

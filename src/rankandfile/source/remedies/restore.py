@@ -24,9 +24,14 @@ def patched_bytes(patch: Patch, original: bytes) -> bytes:
 
 def diff_bytes(patch: Patch, original: bytes, path: str) -> bytes:
     """The unified diff as `git apply` needs it for this very file. Raises `NotTheSame`."""
-    encoding = _encoding(patch, original)
-    text = original.decode(encoding)
-    return unified(path, text, _restored(patch, text)).encode(encoding)
+    return unified_bytes(path, original, patched_bytes(patch, original))
+
+
+def unified_bytes(path: str, before: bytes, after: bytes) -> bytes:
+    """The unified diff of a file's bytes, in its own encoding and with its line ends."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(before).readline)
+    encoding = encoding.removesuffix("-sig")
+    return unified(path, before.decode(encoding), after.decode(encoding)).encode(encoding)
 
 
 def _encoding(patch: Patch, original: bytes) -> str:

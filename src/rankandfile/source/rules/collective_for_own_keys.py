@@ -147,4 +147,4 @@ def _container(e: ast.expr) -> ast.expr:
     return e
 
 
-RULE = Rule(find=_find)
+RULE = Rule(find=_find, cause="order_inversion")

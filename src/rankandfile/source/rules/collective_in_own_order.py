@@ -52,5 +52,6 @@ def _by_key(e: ast.expr) -> bool:
 
 RULE = Rule(
     claims=_claims,
+    cause="order_inversion",
     fix="Go through the items in an order that all ranks share: by name, or by what a collective gave all of them.",
 )

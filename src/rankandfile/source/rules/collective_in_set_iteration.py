@@ -40,5 +40,6 @@ def _claims(parting: Parting) -> bool:
 
 RULE = Rule(
     claims=_claims,
+    cause="order_inversion",
     fix="Go through the items in an order that all ranks share: `sorted(...)`.",
 )

@@ -81,6 +81,10 @@ def _open(value: ast.expr) -> bool:
     """Whether nothing in the code says of which type the value is."""
     if isinstance(value, (ast.List, ast.Tuple)):
         return bool(value.elts) and all(_open(each) for each in value.elts)
+    if isinstance(value, ast.IfExp) and isinstance(value.body, ast.Constant):
+        return not isinstance(value.orelse, ast.Constant) or type(value.body.value) is not type(
+            value.orelse.value
+        )
     if isinstance(value, ast.Call):
         return dotted(value.func) not in _OF_ONE_TYPE
     return not isinstance(value, (ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp))

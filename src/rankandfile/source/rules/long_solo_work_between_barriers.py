@@ -92,4 +92,4 @@ def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-RULE = Rule(find=_find)
+RULE = Rule(find=_find, cause="host_slow")

@@ -41,5 +41,6 @@ def _claims(parting: Parting) -> bool:
 
 RULE = Rule(
     claims=_claims,
+    cause="group_mismatch",
     fix="Let every rank of the job make every group, in the same order; use it on its members only.",
 )

@@ -94,4 +94,4 @@ def _may_be_a_part(event: Event, function: Function, steps: int) -> bool:
     return steps <= _ITSELF and any(isinstance(a, ast.If) for a in ancestors(function.module, event.site))
 
 
-RULE = Rule(find=_find)
+RULE = Rule(find=_find, cause="root_mismatch")

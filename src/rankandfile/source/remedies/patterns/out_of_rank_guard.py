@@ -28,6 +28,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         _last(place, plain, node, involved)
         or _whole(place, plain, node, involved, asking, parts)
         or _first(place, plain, node, involved)
+        or (_leading(place, plain, node, involved) if asking == parts else None)
         or _value(place, plain, node, involved)
     )
     return draft or Refusal(
@@ -47,9 +48,7 @@ def _plain_call(statement: ast.stmt) -> bool:
 def _last(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
     """A bare call at the end of the branch: it moves behind it."""
     (*_, last) = node.body
-    direct = [e for e in place.events([last]) if collective(e)]
-    bare = _plain_call(last) and len(direct) == 1 and direct[0].line == last.lineno
-    if involved != [last] or not bare or len(node.body) < 2 or direct[0].path != place.module.path:
+    if involved != [last] or len(node.body) < 2 or not (_is_bare(place, last) and _have_all(place, last)):
         return None
     edits = spelling(place, plain).edits
     edits.remove(last)
@@ -117,6 +116,53 @@ def _first(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stm
         f"{quoted(place.module, node.test)} holds come to it. It now comes before the test.",
         "Every rank now holds the result for a moment: mind the memory.",
     )
+
+
+def _leading(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
+    """The branch begins with bare calls, of what every rank has: they move before it."""
+    count = len(involved)
+    own = all(_is_bare(place, s) and _have_all(place, s) for s in involved)
+    if node.body[:count] != involved or not own:
+        return None
+    edits = spelling(place, plain).edits
+    moved = [place.module.lines_of(s) for s in involved]
+    if count == len(node.body):
+        edits.replace(node, *moved)
+    else:
+        edits.before(node, *moved)
+        for statement in involved:
+            edits.remove(statement)
+    return Draft(
+        edits,
+        "Call it outside of the branch",
+        f"{quoted(place.module, involved[0])} waits for all ranks of its group, and only those for which "
+        f"{quoted(place.module, node.test)} holds come to it. It now stands "
+        + ("on its own." if count == len(node.body) else "before the branch."),
+    )
+
+
+def _is_bare(place: PlaceToMend, statement: ast.stmt) -> bool:
+    """It is one collective, called here."""
+    direct = [e for e in place.events([statement]) if collective(e)]
+    here = len(direct) == 1 and direct[0].line == statement.lineno and direct[0].path == place.module.path
+    return here and _plain_call(statement)
+
+
+def _have_all(place: PlaceToMend, statement: ast.stmt) -> bool:
+    """What it names is not made under tests of the rank only."""
+    around = place.function.node if place.function is not None else place.module.tree
+    made: dict[str, bool] = {}
+    for part in ast.walk(around):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            under = any(
+                isinstance(outer, ast.If) and is_rank_test(place.code, place.module, outer.test)
+                for outer in place.module.enclosing(part)
+            )
+            made[part.id] = made.get(part.id, False) or not under
+    given = around.args if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    parameters = {a.arg for a in ast.walk(given) if isinstance(a, ast.arg)} if given is not None else set()
+    names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    return all(made.get(name, True) or name in parameters for name in names)
 
 
 def _only_values(involved: list[ast.stmt]) -> bool:
