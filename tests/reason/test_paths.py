@@ -157,3 +157,22 @@ def test_a_rank_on_neither_side_is_told_with_its_own_call() -> None:
     verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo"))).verdicts[0]
     assert verdict.divergence is not None
     assert all(one.call is not None for one in verdict.divergence.cohorts)
+
+
+def test_two_ways_that_ask_for_the_same_call_put_nobody_out_of_step() -> None:
+    """Each layer gathers from one of two lines, as each rank's own data has it; the calls agree, one by one."""
+    begin, norm = Call(WORLD, "all_gather", 27, "train.py:48"), Call(WORLD, "all_reduce", 16, "train.py:50")
+    lines = {way: Call(WORLD, "all_gather", 140, f"model.py:{line}") for way, line in (("a", 34), ("b", 36))}
+    for ways in (
+        {0: ("aaab", "aaaa", "abab", "aaaa", "babb"), 1: ("baaa", "abab", "abaa", "aabb", "abaa")},
+        {0: ("aaa", "abb", "aab", "aba", "bba"), 1: ("aba", "bba", "bab", "aaa", "aaa")},
+        {0: ("aaa", "aba", "aaa", "baa", "baa"), 1: ("aaa", "aba", "aaa", "aab", "aba")},
+    ):
+        programs: dict[int, list[Step]] = {
+            rank: [call for step in steps for call in (begin, *map(lines.__getitem__, step), norm)]
+            for rank, steps in ways.items()
+        }
+        programs[0].append(begin)
+        verdict = diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]
+        assert verdict.divergence is not None
+        assert (verdict.divergence.kind, verdict.divergence.seq) == ("absent", len(programs[0]))
