@@ -1,7 +1,7 @@
 """A call that a library makes where the program does no more than read an attribute, as `trainer.log_dir` is read.
 
-Nobody who wrote that meant all ranks to come together there. Where as many read it as do not, that all did in the rounds
-before does not make the ones who do without it those who departed: who reads it alone has made a call too many.
+Nobody who wrote that meant all ranks to come together there. Where as many read it as do not, that all did in the
+rounds before does not make the ones who do without it those who departed: who reads it alone has made a call too many.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ from .program_exit import exits_in
 
 MOST_BRANCHINGS = 40
 #: How much has to be supposed for a decision to have led ranks apart: that it can differ, where that is not shown;
-#: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by; that one of the calls that a test
-#: guards raised, where it leads to the same otherwise.
+#: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by; that
+#: a call on one of its ways raised, where both lead to the same otherwise.
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
 _LOOP, _ROUND, _GUESS, _RAISING = 2, 1, 1, 1
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
