@@ -732,3 +732,17 @@ def keep(model, loader, seen):
         '+ if guard.agree(seen > 99, how="any") and enough(loss):  # good enough',
     ]
     assert changed(files, "go on")[-1] == '+ if guard.agree(seen < 9, how="all") or enough(loss):  # go on'
+
+
+def test_no_vote_sends_a_rank_on_with_none() -> None:
+    files = train(
+        """def restore(model, vault):
+    step = vault.newest()
+    if step is None:  # no checkpoint
+        return 0
+    vault.load(model, step)
+    dist.barrier()
+    return step
+"""
+    )
+    assert "has nothing for `vault.load(model, step)`" in refused(files, "no checkpoint")
