@@ -157,3 +157,46 @@ def test_a_rank_on_neither_side_is_told_with_its_own_call() -> None:
     verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo"))).verdicts[0]
     assert verdict.divergence is not None
     assert all(one.call is not None for one in verdict.divergence.cohorts)
+
+
+def test_two_ways_that_ask_for_the_same_call_put_nobody_out_of_step() -> None:
+    """Each layer gathers from one of two lines, as each rank's own data has it; the calls agree, one by one."""
+    begin, norm = Call(WORLD, "all_gather", 27, "train.py:48"), Call(WORLD, "all_reduce", 16, "train.py:50")
+    lines = {way: Call(WORLD, "all_gather", 140, f"model.py:{line}") for way, line in (("a", 34), ("b", 36))}
+    for ways in (
+        {0: ("aaab", "aaaa", "abab", "aaaa", "babb"), 1: ("baaa", "abab", "abaa", "aabb", "abaa")},
+        {0: ("aaa", "abb", "aab", "aba", "bba"), 1: ("aba", "bba", "bab", "aaa", "aaa")},
+        {0: ("aaa", "aba", "aaa", "baa", "baa"), 1: ("aaa", "aba", "aaa", "aab", "aba")},
+    ):
+        programs: dict[int, list[Step]] = {
+            rank: [call for step in steps for call in (begin, *map(lines.__getitem__, step), norm)]
+            for rank, steps in ways.items()
+        }
+        programs[0].append(begin)
+        verdict = diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]
+        assert verdict.divergence is not None
+        assert (verdict.divergence.kind, verdict.divergence.seq) == ("absent", len(programs[0]))
+
+
+def test_of_two_ranks_who_reads_alone_what_a_library_broadcasts_has_made_a_call_too_many() -> None:
+    """Both read it in every round before, and the one that does not any more departs from no plan of anybody's."""
+    read = Call(WORLD, "broadcast", 1, "notes.py:8")
+    body: list[Step] = [BACKWARD, NORM, read]
+    programs = {0: loop(body, 6), 1: [*loop(body, 5), BACKWARD, NORM, BACKWARD]}
+    case = case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))
+    assert blamed(diagnose(case).verdicts[0]) == [1]
+    at = case.frames.filter(pl.col("file").str.ends_with("notes.py"))["frame"].item()
+    own = pl.col("frame") == at
+    library = case.frames.filter(own).with_columns(
+        pl.lit(99, case.frames.schema["frame"]).alias("frame"),
+        pl.lit("log_dir", case.frames.schema["function"]).alias("function"),
+        pl.lit("/site/lightning/pytorch/trainer/trainer.py", case.frames.schema["file"]).alias("file"),
+    )
+    inner = pl.when(pl.col("site") == at).then(pl.lit([99, at], case.stacks.schema["frames"]))
+    under = replace(
+        case,
+        frames=pl.concat([case.frames, library]),
+        stacks=case.stacks.with_columns(inner.otherwise(pl.col("frames")).alias("frames")),
+    )
+    verdict = diagnose(under).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("extra_collective", [0])

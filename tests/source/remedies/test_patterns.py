@@ -699,3 +699,50 @@ def save(step):
 """
     )
     assert changed(files, "late or forced")[-1] == "+ if (late or forced) and (step % 2 == 0):"
+
+
+def test_where_a_part_of_the_test_makes_the_calls_what_stands_before_it_is_agreed_on() -> None:
+    files = train(
+        """def enough(loss):
+    dist.all_reduce(loss)
+    return loss.item() < 0.1
+
+
+def fit(model, loader, seen):
+    for batch in loader:
+        loss = model(batch)
+        loss.backward()
+        seen += len(batch)
+        if seen > 99 and enough(loss):  # good enough
+            break
+
+
+def keep(model, loader, seen):
+    for batch in loader:
+        loss = model(batch)
+        loss.backward()
+        seen += len(batch)
+        if seen < 9 or enough(loss):  # go on
+            continue
+        break
+"""
+    )
+    assert changed(files, "good enough") == [
+        "- if seen > 99 and enough(loss):  # good enough",
+        '+ if guard.agree(seen > 99, how="any") and enough(loss):  # good enough',
+    ]
+    assert changed(files, "go on")[-1] == '+ if guard.agree(seen < 9, how="all") or enough(loss):  # go on'
+
+
+def test_no_vote_sends_a_rank_on_with_none() -> None:
+    files = train(
+        """def restore(model, vault):
+    step = vault.newest()
+    if step is None:  # no checkpoint
+        return 0
+    vault.load(model, step)
+    dist.barrier()
+    return step
+"""
+    )
+    assert "has nothing for `vault.load(model, step)`" in refused(files, "no checkpoint")

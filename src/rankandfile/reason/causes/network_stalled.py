@@ -8,6 +8,7 @@ from rankandfile.model.diagnosis import Missing, Probe, Remedy
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.finder import finder
+from rankandfile.reason.finders.all_joined import perhaps_members
 from rankandfile.reason.toolbox import (
     Facts,
     Patience,
@@ -105,6 +106,8 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
     ]
     contract = contract_of(lookup.op_of(facts, row))
     if len(inside) < len(members) or contract.agree in ("sums", "parts", "name"):
+        return None
+    if perhaps_members(facts, call):
         return None
     # Without the dump of each they may have asked for different things; from different lines they have.
     lines = {(s.location.function, s.location.line) for s in inside}

@@ -12,6 +12,7 @@ from rankandfile.reason.waits.seen_waiting import ways_to_waits
 from .divergence_point import DivergencePoint, call_of, calls_before, place_of
 from .earlier_rounds import usual
 from .paths import Path
+from .read_by_one import read_alone
 from .replaced_call import placed
 from .track_difference import Kind
 
@@ -78,7 +79,9 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         culprits=tuple(sorted({*result.culprits, *seen[1]})) if result.culprits else (),
         usual=tuple(sorted({*result.usual, *seen[result.usual == result.other]})) if result.usual else (),
     )
-    return replace(result, culprits=()) if _few_against_few(facts, result) else result
+    if _few_against_few(facts, result):
+        return replace(result, culprits=())
+    return (read_alone(facts, result) if paths.decided_by == "history" else None) or result
 
 
 def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row | None) -> tuple[int, ...]:

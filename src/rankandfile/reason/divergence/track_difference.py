@@ -69,6 +69,8 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         found = _align_from(normal.tokens, theirs, early, low)
         if found is None or found.kind not in ("skipped", "extra") or found.confirmed <= found.length:
             continue
+        if not hard.any() and _in_step(found, differs, found.slot - low, len(normal.tokens), len(theirs)):
+            continue
         in_step = end - 1 - int(np.flatnonzero(differs[:end])[-1])
         if (
             found.again
@@ -85,8 +87,11 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
     if (at := _other_arguments_once(normal.tokens, theirs, differs, hard, start)) is not None:
         return TrackDifference("argument", low + at, True, 1, n - 1 - at)
     found = _align_from(normal.tokens, theirs, start, low)
-    if found is not None and (found.confirmed or not hard.any()):
-        return found if found.confirmed else None
+    if found is not None and not hard.any():
+        sizes = len(normal.tokens), len(theirs)
+        return None if not found.confirmed or _in_step(found, differs, found.slot - low, *sizes) else found
+    if found is not None and found.confirmed:
+        return found
     coarse_normal, coarse_theirs = _coarse(normal.tokens), _coarse(theirs)
     if not hard.any():
         return None
@@ -185,8 +190,22 @@ def _explains_all(found: TrackDifference, differs: np.ndarray, at: int, ours: in
     A single one that differs may be the same call by another path."""
     if int(differs.sum()) < 2:
         return False
+    return _to_the_end(found, at, ours, theirs)
+
+
+def _to_the_end(found: TrackDifference, at: int, ours: int, theirs: int) -> bool:
     left_out, put_in = (found.length, 0) if found.kind == "skipped" else (0, found.length)
     return at + left_out + found.confirmed >= ours or at + put_in + found.confirmed >= theirs
+
+
+def _in_step(found: TrackDifference, differs: np.ndarray, at: int, ours: int, theirs: int) -> bool:
+    """Whether the two, of whose promises none is broken, made the same calls, some of them from other lines: as the two
+    sides of an `if` do that ask for the same. More calls agree as they stand than with one side ahead; or their last
+    ones do, which that one side is ahead does not explain."""
+    rest = len(differs) - at
+    explained = rest - found.length * (1 + found.again) if found.again else found.confirmed
+    whole = bool(found.again) or _to_the_end(found, at, ours, theirs)
+    return explained < rest - int(differs[at:].sum()) or not (whole or differs[-1])
 
 
 def _asks_alike(found: TrackDifference, normal: Track, other: Track, low: int, hard: np.ndarray) -> bool:

@@ -11,7 +11,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
-from rankandfile.reason.words import ranks_words, verb
+from rankandfile.reason.words import ranks_words, upper, verb
 
 
 @finder(precedence=300)
@@ -27,15 +27,21 @@ def all_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     phrase = call_phrase(facts, call)
     who = f"{ranks_words(call.waiting)} {verb(call.waiting, 'waits', 'wait')}"
     sentence = f"Every member that shows has joined the {phrase}, and {who} in it, {waited.value}."
+    others = perhaps_members(facts, call)
     if unsure:
         sentence += " Who belongs to the group is not recorded: a member that never used it would not show."
+    if others:
+        sentence += (
+            f" {upper(ranks_words(others))} {verb(others, 'stands', 'stand')} elsewhere, in no recorded call, and may "
+            "belong to it."
+        )
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
         sentence=sentence,
         evidence=cited(row),
         contradicted_by="a later dump in which the call has ended",
-        alternatives=_alternatives(call, lookup.op_of(facts, row) if row else None, unsure),
+        alternatives=_alternatives(call, lookup.op_of(facts, row) if row else None, unsure, others),
         missing=(
             Missing(
                 what="the state of the devices",
@@ -48,7 +54,21 @@ def all_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 _ROOT_UNKNOWN = ("broadcast", "reduce")
 
 
-def _alternatives(call: Pending, op: str | None, unsure: bool) -> tuple[Alternative, ...]:
+def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
+    """Ranks that may belong to a group whose members are not recorded: they stand still, and in no recorded call that
+    would show whom they wait for."""
+    if call.group not in facts.membership.unsure:
+        return ()
+    members = set(facts.membership.members[call.group])
+    still = (rank for rank, stand in facts.hosts.items() if not (stand.died or stand.moving))
+    return tuple(
+        sorted(r for r in still if r not in members and r in facts.hidden and not facts.waits.of_rank.get(r))
+    )
+
+
+def _alternatives(
+    call: Pending, op: str | None, unsure: bool, others: tuple[int, ...]
+) -> tuple[Alternative, ...]:
     causes = [
         ("network_stalled", "All have begun it, and the network does not carry it."),
         ("gpu_stuck", "One member's device has not come to it."),
@@ -59,4 +79,11 @@ def _alternatives(call: Pending, op: str | None, unsure: bool) -> tuple[Alternat
         causes.insert(0, ("root_mismatch", f"The members may disagree on its root, which no {op} records."))
     if unsure:
         causes.insert(0, ("skipped_collective", "A member that does not show never joined."))
-    return tuple(perhaps(cause, words, decided_by="stacks of all ranks") for cause, words in causes)
+    told = tuple(perhaps(cause, words, decided_by="stacks of all ranks") for cause, words in causes)
+    if not others:
+        return told
+    words = f"{upper(ranks_words(others))} may belong to the group and have left the call out."
+    return (
+        perhaps("skipped_collective", words, others, decided_by="the group's members, in the source"),
+        *told[1:],
+    )

@@ -8,8 +8,9 @@ from weakref import WeakKeyDictionary
 from rankandfile.source.flow import Condition
 from rankandfile.source.flow.exceptions import Caught
 from rankandfile.source.program.modules import Function, Program
+from rankandfile.source.registry.tables import TABLE
 
-from . import control, failures, groups
+from . import control, counted, failures, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
@@ -26,6 +27,7 @@ __all__ = [
     "axes_of",
     "objects_of",
     "why",
+    "why_counted",
     "why_held",
     "why_kind",
     "why_raised",
@@ -61,6 +63,16 @@ def why_held(program: Program, function: Function, container: ast.expr) -> Reaso
     """Why a container can hold other things, or have other keys, on two ranks."""
     try:
         return reason_of(control.held(_evaluator(program), container, Frame(function)))
+    except RecursionError:
+        return UNKNOWN
+
+
+def why_counted(program: Program, counter: ast.Attribute, owner: str) -> Reason:
+    """Why an object of this class of a library was told something more often on one rank than on another, by what it
+    counts of that."""
+    methods = TABLE.counts.get(f"{owner}.{counter.attr}", ())
+    try:
+        return reason_of(counted.how_often(_evaluator(program), counter, owner, methods))
     except RecursionError:
         return UNKNOWN
 

@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal[
     "comprehension",
     "call",
 ]
-Exit: TypeAlias = Literal["return", "raise", "end"]
+Exit: TypeAlias = Literal["return", "raise", "end", "own"]
 
 
 class Point(Struct, frozen=True):

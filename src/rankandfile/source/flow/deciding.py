@@ -42,13 +42,13 @@ def deciding(
     """The decisions, nearest first, by which control reaches `here` first on one side and `there` on the other.
 
     Control comes from line `after`, or from the start of the function. `"return"` is any normal end of the function,
-    `"raise"` an exception that leaves it, `"end"` either.
+    `"raise"` an exception that leaves it, `"end"` either; `"own"` an end in its own words, not by a call that raises.
     """
     graph = graph_of(function)
     if isinstance(here, Point) and here.call and not graph.calls(here.line, here.call):
         # A property, an operator, or a framework's own frames: the line names no such call.
         here = here.line
-    far = _places(graph, there)
+    far = own_ends(function, tried=True) if there == "own" else _places(graph, there)
     found = _conditions(function, graph, _places(graph, here), far, after)
     if found or isinstance(here, Point):
         return found

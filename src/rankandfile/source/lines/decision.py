@@ -30,9 +30,10 @@ from .program_exit import exits_in
 
 MOST_BRANCHINGS = 40
 #: How much has to be supposed for a decision to have led ranks apart: that it can differ, where that is not shown;
-#: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by.
+#: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by; that
+#: a call on one of its ways raised, where both lead to the same otherwise.
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
-_LOOP, _ROUND, _GUESS = 2, 1, 1
+_LOOP, _ROUND, _GUESS, _RAISING = 2, 1, 1, 1
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
 MOST_SUPPOSED = 4
 #: Of one that stands in plain sight between the two ways, where nothing else does, and nobody can say why it differs.
@@ -112,6 +113,7 @@ def decisions(
                 + _LOOP * (condition.kind == "for")
                 + _ROUND * branching.rounds
                 + _GUESS * branching.guessed
+                + _RAISING * _by_raising_alone(place.function, branching, condition)
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
             if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
@@ -121,6 +123,20 @@ def decisions(
 
 
 _TRUE = {"taken", "true", "another round", "holds"}
+
+
+def _by_raising_alone(function: Function, branching: Branching, condition: Condition) -> bool:
+    """Whether both ways of a test lead to where one side went, unless a call on one of them raises."""
+    here, there = branching.normal, branching.culprit
+    if here == "end":
+        here, there = there, here
+    if isinstance(there, Stop) or not isinstance(here, Stop):
+        return False
+    if condition.kind not in ("if", "while", "ifexp", "boolop") or any(exits_in(function)):
+        return False
+    after = _point(branching.after) if branching.after is not None else None
+    calm = deciding(function, _point(here), "own", after)
+    return all(one.node is not condition.node for one in calm)
 
 
 def _outcomes(condition: Condition, branching: Branching) -> tuple[bool | None, bool | None]:

@@ -67,7 +67,7 @@ def _lacking(place: PlaceToMend, node: Test, how: str) -> str | None:
     ways = [(True, _true_way(node))] if how in ("any", "first") else []
     ways += [(False, _false_way(place, node))] if how in ("all", "first") else []
     for truth, nodes in ways:
-        found = _first_use(place, [n for n in established(node.test, truth) if n.kind != "value"], nodes)
+        found = _first_use(place, established(node.test, truth), nodes)
         if found is not None:
             return found
     return None

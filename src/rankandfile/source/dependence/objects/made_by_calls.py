@@ -15,7 +15,7 @@ from rankandfile.source.program.scopes import returned_values, yielded_values
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .registered import looked_up
-from .tables import taken
+from .tables import OF_PAIRS, of_pairs, taken
 
 if TYPE_CHECKING:
     from .of_expressions import Objects
@@ -58,6 +58,8 @@ def made(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) ->
                 yield from objects.of(value, frame, depth + 1, path)
         elif name in _HOLD_THE_SAME and e.args and path:
             yield from objects.of(e.args[0], frame, depth + 1, path)
+        elif objects.tables and name in OF_PAIRS and path:
+            yield from of_pairs(objects, e, frame, depth, path)
         elif name == "torch.nn.Sequential" and path:
             yield from elements(objects, e.args, frame, depth, path)
         elif name == "builtins.next" and e.args:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _ANY: tuple[str, object] = ("item", None)
 _ONE = {"get", "pop", "setdefault"}
+OF_PAIRS = {"builtins.dict", "collections.OrderedDict"}
+"""Types of dictionaries that are made of pairs of a key and what stands under it."""
 
 
 def held(
@@ -24,6 +26,21 @@ def held(
     """What a dictionary that is written out holds under any key."""
     for value in e.values if isinstance(e, ast.Dict) else [e.value]:
         yield from objects.of(value, frame, depth + 1, path[1:])
+
+
+def of_pairs(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
+    """`dict((key, value) for key in keys)`, `OrderedDict([(key, value)])`, `dict(name=value)`."""
+    for given in e.args[:1]:
+        made = (
+            [given.elt] if isinstance(given, (ast.GeneratorExp, ast.ListComp)) else getattr(given, "elts", [])
+        )
+        for pair in made:
+            if isinstance(pair, ast.Tuple) and len(pair.elts) == 2:
+                yield from objects.of(pair.elts[1], frame, depth + 1, path[1:])
+        if not made:
+            yield from objects.of(given, frame, depth + 1, path)
+    for named in e.keywords:
+        yield from objects.of(named.value, frame, depth + 1, path[1:])
 
 
 def taken(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.dependence import why
+from rankandfile.source.dependence import why_counted
 from rankandfile.source.effects.event import event
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.arguments import calls_on
@@ -29,10 +29,11 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         for call in calls_on(place, Stop(frame.line)):
             made = event(call, place.function)
             told = TABLE.anew.get(made.name) if made is not None else None
-            if told is None or not isinstance(call.func, ast.Attribute):
+            if made is None or told is None or not isinstance(call.func, ast.Attribute):
                 continue
             asked = ast.Attribute(value=call.func.value, attr=told, ctx=ast.Load())
-            reason = why(search.program, place.function, ast.copy_location(asked, call))
+            counter, owner = ast.copy_location(asked, call), made.name.rpartition(".")[0]
+            reason = why_counted(search.program, counter, owner)
             upon = reason.chain[0] if reason.level == "varying" and reason.chain else None
             module = search.program.module(upon.file) if upon is not None else None
             if upon is None or module is None:

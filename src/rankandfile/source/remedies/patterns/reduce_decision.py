@@ -64,11 +64,43 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"the ranks that must agree on {said} form a group that has no name at this place: hand the "
             "group in, and reduce the decision over it, not over all ranks.",
         )
+    asked = _asked_before(place, node.test)
+    if asked:
+        return _agreed_before(place, plain, asked, isinstance(node.test, ast.BoolOp) and node.test.op)
     answer = safe_answer(place, node, said)
     return (
         Refusal("reduce_decision", answer)
         if isinstance(answer, str)
         else _agreed(place, plain, node, answer, group)
+    )
+
+
+def _asked_before(place: PlaceToMend, test: ast.expr) -> list[ast.expr]:
+    """The parts of a test that decide whether a later part of it is asked, where that part makes the calls: a vote on
+    the whole test would come behind them."""
+    if not isinstance(test, ast.BoolOp):
+        return []
+    making = (i for i, part in enumerate(test.values) if place.leads_to(part, place.problem.sites))
+    return test.values[: next(making, 0)]
+
+
+def _agreed_before(place: PlaceToMend, plain: bool, asked: list[ast.expr], op: ast.boolop | bool) -> Draft:
+    say = spelling(place, plain)
+    how = "any" if isinstance(op, ast.And) else "all"
+    group = place.group([place.statement()])
+    for part in asked:
+        code = place.module.source(part)
+        say.edits.expression(
+            part, ("" if group else framework_vote(place, say, code, how)) or say.agree(code, how, group)
+        )
+    last = quoted(place.module, asked[-1])
+    return Draft(
+        say.edits,
+        "Decide together whether to ask the rest of the test",
+        f"What follows {last} in the test makes calls that all ranks must come to. All of them now ask it as soon as "
+        "one would.",
+        "Where it asks for something that each rank counts or measures for itself, let it ask for what is the same on "
+        "all: a vote is made each time.",
     )
 
 
