@@ -312,6 +312,7 @@ IDENTITIES = {
     "service": ("dial trainer-0.erebor-prod: no such host", "erebor-prod"),
     "closed connection": ("Connection to bagend closed by remote host", "bagend"),
     "unreachable host": ("host bagend is unreachable", "bagend"),
+    "ras": ("Missing process (rank 1, GPU 0) managed by process 4712 on node buckland7", "buckland7"),
     "ssh": ("ssh: connect to host bagend port 22: Connection refused", "bagend"),
     "lost contact": ("lost contact with bagend", "bagend"),
     "Open MPI": ("[bagend:1234] mca_base_component failed", "bagend"),

@@ -54,6 +54,21 @@ def test_who_aborted_first_ended_itself() -> None:
     assert all(blamed(one) != [1] for one in diagnose(both.case).verdicts)
 
 
+def test_who_aborted_alone_out_of_a_call_may_have_ended_itself() -> None:
+    """No line of it tells whether its watchdog did it. Where others aborted too, it was there until then."""
+    alone = best(absent_rank.absent().exit(2, "SIGABRT"))
+    assert (alone.cause, alone.confidence) == ("killed", "hypothesis")
+    assert "aborted itself (SIGABRT), and no line of it is here to tell why" in alone.sentence
+    all_of_them = absent_rank.absent()
+    for rank in range(4):
+        all_of_them = all_of_them.exit(rank, "SIGABRT")
+    verdict = best(all_of_them)
+    assert verdict.cause == "host_blocked"
+    assert "in no call until it aborted itself (SIGABRT)" in verdict.sentence
+    for told in (alone, verdict, best(absent_rank.absent().exit(2, "SIGTERM"))):
+        assert "alive" not in told.sentence
+
+
 def test_killed_before_raised() -> None:
     assert best(absent_rank.lost().raised(2, "KeyError: -100").exit(2, "SIGKILL")).cause == "killed"
 

@@ -81,10 +81,12 @@ def _decode(path: Path, name: str, dump_bytes: int) -> Decoded:
 
 
 def limit_memory(limit: int) -> None:
-    """Cap this process's address space, where the system can (not on macOS)."""
+    """Cap this process's address space, where the system can (not on macOS). What brings it down leaves no core file
+    where the user works: an archive may hold thousands of such files."""
     try:
         import resource
 
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     except (ImportError, ValueError, OSError):
         pass

@@ -63,7 +63,8 @@ HOSTS = (
     # Said to be one.
     re.compile(
         r"(?:\b[Cc]onnection to |\b(?:lost|no) contact with |\b(?:not|cannot|to) resolve (?:host(?:name)? )?"
-        r"|\bconnect to host |\blookup (?=[\w.-]+ on )|\bdial (?:tcp )?|\bpeer (?=[\w.-]+:\d)"
+        r"|\bon (?:node|host) (?=[\w.-]*\d)|\bconnect to host |\blookup (?=[\w.-]+ on )|\bdial (?:tcp )?"
+        r"|\bpeer (?=[\w.-]+:\d)"
         r"|\b(?:at|to|from|server|with) (?=[\w.-]+:\d{4,5}\b))[\"']?(?P<host>[A-Za-z][\w.-]{0,200}[A-Za-z0-9])"
     ),
     re.compile(

@@ -6,7 +6,6 @@ around, a traceback is a traceback again, and the last words of a rank are its l
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 from typing import BinaryIO
 
@@ -19,9 +18,8 @@ _EDGE = 8 << 10
 _FEWEST = 4
 
 
-def turned(file: BinaryIO) -> bytes | None:
+def turned(file: BinaryIO, size: int) -> bytes | None:
     """The lines of the file turned around, where the times of all of them go backwards; None where they do not."""
-    size = os.fstat(file.fileno()).st_size
     file.seek(0)
     first = _times(file.read(_EDGE).split(b"\n")[: -1 if size > _EDGE else None])
     if len(first) < _FEWEST or not all(one >= other for one, other in pairwise(first)) or size > MOST:

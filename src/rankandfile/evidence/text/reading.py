@@ -22,28 +22,31 @@ from rankandfile.evidence.text.stacks.reader import Reader
 #: Lines that are those of stacks: a file of nothing else is no log.
 _OF_STACKS = frozenset(("thread_stack",))
 
+_SMALL = 64 << 10
+
 
 def read_log(path: Path, _name: str = "") -> Decoded:
     """The events of a log, and the few stacks that stand in it. Raises OSError only."""
-    with path.open("rb") as file:
+    with path.open("rb") as opened:
+        size = os.fstat(opened.fileno()).st_size
+        # A small one is read once: there may be a hundred thousand, and what is slow about them is to ask.
+        file = BytesIO(opened.read(size)) if size <= _SMALL else opened
         head = file.read(4096)
         file.seek(0)
         if as_json.is_one(head):
-            return Decoded(log=as_json.log(file.read(as_json.MOST + 1), os.fstat(file.fileno()).st_size))
-        if envelopes.is_document(head) and os.fstat(file.fileno()).st_size <= envelopes.MOST:
+            return Decoded(log=as_json.log(file.read(as_json.MOST + 1), size))
+        if envelopes.is_document(head) and size <= envelopes.MOST:
             lines = envelopes.lines_of(file.read())
             if lines is not None:
                 return _read(BytesIO(lines), Collector(threads=bounds.LOG_THREADS), len(lines), every=False)
-        if (lines := newest_first.turned(file)) is not None:
+        if (lines := newest_first.turned(file, size)) is not None:
             found = _read(BytesIO(lines), Collector(threads=bounds.LOG_THREADS), len(lines), every=False)
             if found.log is not None:
                 what = "its newest line comes first: its lines are counted from the last one on"
                 found.log.notes.append(RawNote("", what))
             return found
         file.seek(0)
-        return _read(
-            file, Collector(threads=bounds.LOG_THREADS), os.fstat(file.fileno()).st_size, every=False
-        )
+        return _read(file, Collector(threads=bounds.LOG_THREADS), size, every=False)
 
 
 def read_stacks(path: Path, name: str) -> Decoded:

@@ -109,6 +109,8 @@ _BEGINNING = 160
 _OF_PROCESSES = re.compile(
     r"pid|process |/proc/| of |rank=|procid=|\branks?\b|(?:vllm|sglang|ray)::|^\(", re.MULTILINE
 )
+#: The same of `_OWN` and `_OWN_ALONE`.
+_OF_ITSELF = re.compile(r"rank[ =:#]{0,2}\d|process[ _]")
 _SIGNS_OF_SIZES = ("world", "ntasks", "process", "worker group of size", "mpi", "rank ", "ranksize[")
 _SIGNS_OF_PROGRAMS = (
     "jax",
@@ -176,13 +178,13 @@ class Listener:
         written = "\n".join(bodies).lower()
         if _OF_PROCESSES.search(written) or any(bare.line[:1] == "(" for bare in lines):
             for bare, body in zip(lines, bodies, strict=True):
-                for found in processes_in(bare, body):
+                for found in processes_in(bare, body) if _may_tell(bare, body) else ():
                     if len(self._processes) < _MOST:
                         self._processes.setdefault(found)
         if self._environments or "environ" in written:
             for bare, body in zip(lines, bodies, strict=True):
                 self._environment(bare, body)
-        for bare, body in zip(lines, bodies, strict=True):
+        for bare, body in zip(lines, bodies, strict=True) if _OF_ITSELF.search(written) else ():
             if not bare.carrier and (own := _OWN_ALONE.search(body[:_BEGINNING])) is not None:
                 self._own.add(int(next(filter(None, own.groups()))))
             if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
@@ -227,6 +229,10 @@ class Listener:
         )
         own = self._own.copy().pop() if len(self._own) == 1 else None
         return Told(tuple(self._processes), size or None, tuple(sorted(self._programs)), pods, own)
+
+
+def _may_tell(bare: BareLine, body: str) -> bool:
+    return bare.pid is not None or bare.line[:1] == "(" or _OF_PROCESSES.search(body.lower()) is not None
 
 
 def _listed_devices(body: str) -> int:

@@ -6,7 +6,7 @@ from rankandfile.model.advice import FIRST_LOGGER
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.reason.finder import teller
-from rankandfile.reason.toolbox import AskedRank, Facts, Story
+from rankandfile.reason.toolbox import AskedRank, Facts, Story, perhaps
 
 CAUSE = Cause(
     word="killed",
@@ -48,4 +48,29 @@ def by_a_signal(facts: Facts, asked: AskedRank) -> Story | None:
         doing=end.words,
         evidence=end.evidence,
         contradicted=end.contradicted,
+    )
+
+
+@teller(precedence=85)
+def by_its_own_hand(facts: Facts, asked: AskedRank) -> Story | None:
+    """It alone aborted, out of the call that others wait in, and no line of it tells whether its watchdog did it."""
+    accounts = facts.accounts
+    end = accounts.ends.get(asked.rank)
+    if end is None or not end.aborted or asked.rank in accounts.logged or not asked.proved:
+        return None
+    if asked.rank in facts.hosts or sum(one.aborted for one in accounts.ends.values()) > 1:
+        return None
+    return Story(
+        cause=CAUSE.word,
+        confidence="hypothesis",
+        doing=f"{end.words}, and no line of it is here to tell why",
+        evidence=end.evidence,
+        alternatives=(
+            perhaps(
+                "host_blocked",
+                "It may have been held up on its host until the watchdog ended it.",
+                [asked.rank],
+                decided_by="the last lines of its log",
+            ),
+        ),
     )

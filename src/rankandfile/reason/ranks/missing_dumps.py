@@ -138,7 +138,7 @@ def _reason(
     accounts = facts.accounts
     end, stand = accounts.ends.get(rank), facts.hosts.get(rank)
     if end is not None and accounts.gone(rank):
-        words = f"its process {_ended(end.kind, end.words)}"
+        words = f"its process {end.happened}"
         core = core_file(facts.case, accounts, rank)
         if core is not None:
             where, evidence = core
@@ -180,12 +180,8 @@ def _reason(
     if lock is not None:
         return _lock(lock)
     if end is not None and end.kind == "echo":
-        return Reason("ended", f"it was {end.words}, and nothing tells that it began to write", end.evidence)
+        return Reason("ended", f"it {end.happened}, and nothing tells that it began to write", end.evidence)
     return Reason("unknown", "nothing tells why it is not here")
-
-
-def _ended(kind: str, words: str) -> str:
-    return f"was {words}" if kind == "killed" else words
 
 
 def _file(facts: WaitFacts, rank: int) -> Reason | None:

@@ -56,7 +56,12 @@ def _catalogue(small: bool) -> Finder:
 
 def plain(literals: Sequence[bytes]) -> Finder:
     def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
-        return sorted(at for literal in literals for at in _places(buffer, literal, begin, end))
+        part = buffer[begin:end]
+        return sorted(
+            at
+            for literal in [one for one in literals if one in part]
+            for at in _places(buffer, literal, begin, end)
+        )
 
     return find
 

@@ -14,7 +14,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, world_of
-from rankandfile.reason.ranks.from_logs.aborts import OWN
+from rankandfile.reason.ranks.from_logs.accounts import OWN
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved
 from rankandfile.reason.verdict.finding import Finding

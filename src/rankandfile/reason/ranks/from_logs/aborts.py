@@ -5,11 +5,7 @@ from __future__ import annotations
 import polars as pl
 from msgspec.structs import replace
 
-from .accounts import End
-
-#: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
-OWN = "SIGABRT"
-ABORTED = f"aborted itself ({OWN})"
+from .accounts import OWN, End
 
 
 def own_aborts(ends: dict[int, End], events: pl.DataFrame, lost_a_peer: frozenset[int]) -> dict[int, End]:
@@ -33,7 +29,7 @@ def _by_its_program(events: pl.DataFrame, rank: int) -> bool:
 
 
 def _aborted(ends: dict[int, End]) -> list[int]:
-    return [rank for rank, end in ends.items() if end.kind == "echo" and end.words == ABORTED]
+    return [rank for rank, end in ends.items() if end.aborted]
 
 
 def of_the_aborted(events: pl.DataFrame, ends: dict[int, End]) -> pl.DataFrame:

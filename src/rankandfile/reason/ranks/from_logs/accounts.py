@@ -17,6 +17,10 @@ from msgspec import Struct, field
 from rankandfile.model.work import Work
 from rankandfile.reason.ranks.activity import CodePlace
 
+#: What a process ends itself with: its watchdog, an assertion, an exception that nobody caught.
+OWN = "SIGABRT"
+ABORTED = f"aborted itself ({OWN})"
+
 #: How a process ended. echo: its launcher or its own watchdog ended it. gone: nothing tells how.
 EndKind = Literal["killed", "exited", "finished", "echo", "running", "gone"]
 
@@ -31,6 +35,16 @@ class End(Struct, frozen=True):
     """The same, one by one."""
     how: str = ""
     """As the list of exits has it: a signal's name, `exit code N`, or `out of memory`; empty where it has none."""
+
+    @property
+    def aborted(self) -> bool:
+        """By its own watchdog, an assertion, or an exception that nobody caught: nothing tells which."""
+        return self.kind == "echo" and self.words == ABORTED
+
+    @property
+    def happened(self) -> str:
+        """Its words, as what a sentence says of the process."""
+        return f"was {self.words}" if self.kind in ("killed", "echo") and not self.aborted else self.words
 
 
 class Error(Struct, frozen=True):

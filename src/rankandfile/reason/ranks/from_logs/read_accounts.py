@@ -16,8 +16,8 @@ from rankandfile.reason.ranks.at_work import read_work
 from rankandfile.reason.ranks.core_files import PATTERN
 from rankandfile.reason.ranks.in_flight import in_flight
 
-from .aborts import ABORTED, OWN, of_the_aborted, own_aborts
-from .accounts import Accounts, End, EndKind, Error, fields_of
+from .aborts import of_the_aborted, own_aborts
+from .accounts import ABORTED, OWN, Accounts, End, EndKind, Error, fields_of
 from .caught import caught, without_handled
 from .devices_and_processes import (
     BY_ITS_WATCHDOG,
