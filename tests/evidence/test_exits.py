@@ -35,6 +35,7 @@ def test_an_exit_list() -> None:
         {"rank": 3, "pid": 9974, "state": "exited", "exitcode": 137},
         {"rank": 4, "pid": 9975, "state": "exited", "exitcode": -6},
         {"rank": 5, "pid": 9976, "state": "exited", "exitcode": 1},
+        {"rank": 6, "pid": 9977, "state": "exited", "exitcode": 137, "signal": None},
         "no process",
     ]
     rows, notes = from_document(json.dumps(document).encode(), "exits.json")
@@ -45,6 +46,7 @@ def test_an_exit_list() -> None:
         (3, "signalled", None, "SIGKILL", "origin"),
         (4, "signalled", None, "SIGABRT", "echo"),
         (5, "exited", 1, None, "fact"),
+        (6, "exited", 137, None, "fact"),
     ]
     assert "1 entries" in notes[0].what
     assert exits.table(rows).columns == [column.name for column in EXITS]

@@ -396,3 +396,42 @@ def test_who_is_silent_is_not_what_those_wait_for_that_name_different_calls(tmp_
     assert blamed(found) == []
     assert "asked for different things" in found.sentence and "Rank 0 never spoke of it." in found.sentence
     assert not any(wait.waits_for for wait in found.waits)
+
+
+GAVE_UP = "[rank{r}]:[E ProcessGroupNCCL.cpp:722] [PG ID 0 PG GUID 0(default_pg) Rank {r}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2, OpType=ALLGATHER, NumelIn=1, NumelOut=6, Timeout(ms)=600000) ran for 600031 milliseconds before timing out.\n"
+ANSWERED = "[rank{r}]:[E ProcessGroupNCCL.cpp:1746] [PG ID 0 PG GUID 0(default_pg) Rank {r}] Received a dump signal due to a collective timeout from  rank 3 and we will try our best to dump the debug info. Last enqueued NCCL work: 1, last completed NCCL work: 1.\n"
+IN_C10D = "    {op} (torch/distributed/distributed_c10d.py:3252)\n    {at}\n    <module> (start.py:15)\n"
+SUMS, ROLLS = "average (wire.py:43)", "collect (wire.py:50)"
+
+
+def of_two_groups(folder: Path, stacks: dict[int, tuple[str, str]], alone: str = "") -> Verdict:
+    """Ranks 0 and 2-4 wait in a call of all ranks; 1 and 5 answer that they have nothing open there."""
+    for rank, (op, at) in stacks.items():
+        told = f"Process {100 + rank}: python start.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
+        told += f'Thread {100 + rank} (idle): "MainThread"\n' + IN_C10D.format(op=op, at=at)
+        (folder / f"stack_rank{rank}.txt").write_text(told)
+    logs = {f"rank_{r}": (ANSWERED if r in (1, 5) else GAVE_UP).format(r=r) for r in range(6)}
+    logs["rank_1"] = alone + logs["rank_1"]
+    return verdict(folder, **logs)
+
+
+def test_who_waits_in_a_smaller_group_is_not_to_blame_for_what_all_wait_in(tmp_path: Path) -> None:
+    stacks = {r: ("all_reduce", SUMS) if r in (1, 5) else ("all_gather", ROLLS) for r in range(6)}
+    found = of_two_groups(tmp_path, stacks, alone="train[1] an empty document at 15\n")
+    assert found.hang
+    assert not blamed(found)
+    assert not found.suspects
+    assert "a call of a smaller group" in found.sentence
+
+
+def test_who_stands_in_no_call_is_named_beside_one_that_waits_in_a_smaller_group(tmp_path: Path) -> None:
+    stacks = dict.fromkeys(range(6), ("all_gather", ROLLS))
+    stacks |= {1: ("all_reduce", SUMS), 5: ("flock", "lock (leases.py:14)")}
+    found = of_two_groups(tmp_path, stacks)
+    assert 1 not in [*blamed(found), *(one.rank for one in found.suspects)]
+
+
+def test_several_of_whom_nothing_is_seen_may_wait_in_a_call_of_their_own(tmp_path: Path) -> None:
+    found = of_two_groups(tmp_path, {})
+    assert not blamed(found)
+    assert "in no call" not in found.sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
 WISHES = """
@@ -188,7 +189,168 @@ class Layout:
         return self.groups.get(name)  # <-
 """
 
+HANDED_OUT = """
+import asyncio
+
+import torch.distributed as dist
+from store import Replies
+
+
+class Mesh:
+    def mean(self, row):
+        dist.all_reduce(row)
+
+    def table(self, n):
+        dist.all_gather(n)
+
+
+async def rounds(replies, mesh):
+    async for n, reply in replies.stream(12):
+        yield n
+        if reply is None:  # <-
+            continue
+        mesh.mean(reply)
+
+
+async def serve():
+    mesh, replies = Mesh(), Replies(dist.get_rank())
+    async for n in rounds(replies, mesh):
+        if n % 4 == 3:
+            mesh.table(n)
+
+
+def main():
+    asyncio.run(serve())
+"""
+
+STORE = """
+import asyncio
+
+
+class Replies:
+    def __init__(self, rank):
+        self.late = 5 if rank == 1 else -1
+
+    async def stream(self, steps):
+        for n in range(steps):
+            await asyncio.sleep(0)
+            yield n, None if n == self.late else n
+"""
+
+FROM_A_METHOD = """
+import torch.distributed as dist
+
+
+class Feed:
+    def __init__(self, scores):
+        self.scores = scores
+
+    def __call__(self):
+        place = 0
+        while place < len(self.scores):
+            yield place
+            score = self.scores[place]
+            place += 1
+            if score > 7:  # <-
+                dist.broadcast(score, src=0)
+            print(place)
+
+
+def serve(feed):
+    for place in feed():
+        if place % 3 == 2:
+            dist.barrier()
+
+
+def main():
+    serve(Feed([n if dist.get_rank() == 1 and n == 4 else 9 for n in range(10)]))
+"""
+
+SAME_KEY = """
+import torch.distributed as dist
+from register import Register, report
+
+
+def total(n):
+    dist.all_reduce(n)
+
+
+def rate(n):
+    dist.broadcast(n, src=0)
+
+
+def main():
+    register = Register()
+    for name, call in (("loss total", total), ("rate", rate)):
+        register.put(name, call)
+    if dist.get_rank() == 1:
+        register.put("time total", report)
+    for n in range(3):
+        register.fire(n)
+"""
+
+REGISTER = """
+def report(n):
+    print(n)
+
+
+class Register:
+    def __init__(self):
+        self.calls = {}
+
+    def put(self, name, call):
+        self.calls[name.split()[-1]] = call  # <-
+
+    def fire(self, n):
+        for call in list(self.calls.values()):
+            call(n)
+"""
+
+ONE_MORE = """
+import torch.distributed as dist
+
+
+class Watcher:
+    def see(self, n):
+        dist.all_gather(n)
+
+
+class Keeper:
+    def see(self, n):
+        dist.all_reduce(n)
+
+
+class Round:
+    def __init__(self):
+        self.watchers = []
+
+    def watch(self, watcher):
+        self.watchers.append(watcher)
+
+    def all_see(self, n):
+        for watcher in self.watchers:
+            watcher.see(n)
+
+
+def prepared(rank):
+    round_ = Round()
+    if rank == 1:  # <-
+        round_.watch(Watcher())
+    round_.watch(Keeper())
+    return round_
+
+
+def main():
+    round_ = prepared(dist.get_rank())
+    for n in range(3):
+        round_.all_see(n)
+"""
+
 PROGRAMS = {
+    "an item under the key of another": {"register": REGISTER, "train": SAME_KEY},
+    "an item more by a method": {"train": ONE_MORE},
+    "a generator that goes on without the call": {"store": STORE, "train": HANDED_OUT},
+    "a generator of a method, in a `while`": {"train": FROM_A_METHOD},
     "items that are asked whether they want": {"train": WISHES},
     "what is done first": {"train": ARRIVALS},
     "the second part of an `and`": {
@@ -204,6 +366,24 @@ def test_the_line_that_decides(name: str) -> None:
     run = play(**PROGRAMS[name])
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
+
+
+def test_of_a_generator_that_handed_out_another_item_the_loop_had_not_ended() -> None:
+    run = play(store=STORE, train=HANDED_OUT)
+    seen = tree({name: text for name, text in run.files.items() if "store" not in name})
+    found = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), seen).verdicts[0]
+    assert place(found.location) == run.marked
+    assert "exhausted" not in found.sentence
+
+
+@pytest.mark.parametrize("name", ["an item under the key of another", "an item more by a method"])
+def test_who_alone_has_more_items_is_named_where_nothing_else_tells(name: str) -> None:
+    run = play(world=2, **PROGRAMS[name])
+    given = verdict_of(run, 1, "different_collective")
+    found = locate(case_of(run), diagnosis_of(structs.replace(given, culprits=[])), tree(run.files)).verdicts[
+        0
+    ]
+    assert [one.rank for one in found.culprits] == [1]
 
 
 def test_a_group_that_is_not_found_is_looked_for_where_it_comes_out_as_none() -> None:

@@ -21,6 +21,7 @@ from rankandfile.reason.divergence.habits import (
     changed_their_order,
     first_time,
     goes_without,
+    goes_without_several,
 )
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts

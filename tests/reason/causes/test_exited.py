@@ -24,6 +24,12 @@ def test_an_error_code_without_a_word() -> None:
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("exited", "established", [2])
 
 
+def test_a_code_that_a_shell_gives_for_a_signal_is_no_proof_of_either() -> None:
+    verdict = best(absent_rank.lost().exit(2, 137).log(2, 2))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("exited", "supported", [2])
+    assert "killed" in {other.cause for other in verdict.alternatives}
+
+
 def test_an_error_code_is_no_fault_where_another_was_killed() -> None:
     """Without a log of its own it may have ended because it lost that peer."""
     assert best(absent_rank.absent().exit(2, 1)).cause == "exited"

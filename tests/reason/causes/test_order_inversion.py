@@ -321,3 +321,30 @@ def test_a_ring_of_pairs_has_no_odd_one(backend: str) -> None:
     }
     found = diagnose(case_of(Job(pairs, programs, backend=backend))).verdicts[0]
     assert ([one.rank for one in found.culprits], found.confidence) == ([0, 1, 2], "established")
+
+
+TOWERS = {WORLD: list(range(6)), "even": [0, 2, 4], "odd": [1, 3, 5]}
+
+
+def averaged(left_out: int, siblings: bool = True) -> Verdict:
+    """Four sums in a group of each rank's own, then a roll of all; rank 3 comes to its second one too early."""
+    programs: dict[int, list[Step]] = {}
+    groups = TOWERS if siblings else {WORLD: [1, 3, 5, 7], "odd": [1, 3, 5]}
+    for rank in groups[WORLD]:
+        mine: list[Step] = [Call("odd" if rank % 2 else "even", "all_reduce", 64, "wire.py:43")]
+        mine = mine if rank < 7 else []
+        roll: list[Step] = [Call(WORLD, "all_gather", 6, "wire.py:50")]
+        programs[rank] = [*mine * 4, *roll, *mine * (4 - left_out if rank == 3 else 4), *roll]
+    return diagnose(case_of(Job(groups, programs, backend="gloo"), members=True)).verdicts[0]
+
+
+@pytest.mark.parametrize("siblings", [True, False], ids=["by its like", "by its own round before"])
+def test_several_calls_are_left_out_and_none_of_them_made_late(siblings: bool) -> None:
+    verdict = averaged(3, siblings)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [3])
+
+
+def test_one_call_too_few_may_come_late() -> None:
+    verdict = averaged(1)
+    assert blamed(verdict) == [3]
+    assert "order_inversion" in {verdict.cause, *(one.cause for one in verdict.alternatives)}

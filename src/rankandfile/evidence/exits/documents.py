@@ -54,7 +54,12 @@ def _listed(item: dict[str, Any], source: str) -> End:
         host=clean(item["host"], 200) if isinstance(item.get("host"), str) else None,
         pid=_integer(item.get("pid")), state=state if state in _STATES else None, time_ns=_since(item.get("since")),
     )  # fmt: skip
-    return end.by(_integer(item.get("exitcode", item.get("exit_code"))), _signal(item.get("signal")))
+    code = _integer(item.get("exitcode", item.get("exit_code")))
+    if state == "exited" and "signal" in item and item["signal"] is None and code is not None and code > 0:
+        # A list that tells the two apart says that it was no signal: 137 is the program's own number then.
+        end.exit_code, end.role = code, "fact"
+        return end
+    return end.by(code, _signal(item.get("signal")))
 
 
 def _since(value: object) -> int | None:

@@ -34,6 +34,10 @@ The exit status is the evidence: the launcher's log has it, or the workload mana
 )
 
 
+#: What a shell returns where a signal killed what it ran.
+_AS_BY_SIGNAL = tuple(f"exit code {128 + number}" for number in range(1, 32))
+
+
 @teller(precedence=50)
 def with_an_error_code(facts: Facts, asked: AskedRank) -> Story | None:
     accounts = facts.accounts
@@ -43,12 +47,26 @@ def with_an_error_code(facts: Facts, asked: AskedRank) -> Story | None:
     if asked.rank not in accounts.logged and any(one.kind == "killed" for one in accounts.ends.values()):
         # Who loses a peer ends with an error, too: without its log nothing says that it was the first.
         return None
+    as_by_signal = end.how in _AS_BY_SIGNAL
+    sure = asked.rank in accounts.logged and not end.contradicted and not as_by_signal
     return Story(
         cause=CAUSE.word,
-        confidence="established" if asked.rank in accounts.logged and not end.contradicted else "supported",
+        confidence="established" if sure else "supported",
         doing=end.words + (", without a word of an exception" if asked.rank in accounts.logged else ""),
         evidence=end.evidence,
         alternatives=(
+            *(
+                (
+                    perhaps(
+                        "killed",
+                        "A shell around the program would end with this code where a signal killed it.",
+                        [asked.rank],
+                        decided_by="a line of the program that exits with this code, or how it was started",
+                    ),
+                )
+                if as_by_signal
+                else ()
+            ),
             perhaps(
                 "raised",
                 "An exception may have ended it, and its message been lost.",

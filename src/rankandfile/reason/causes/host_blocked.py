@@ -110,11 +110,9 @@ def _held_up(facts: Facts, asked: AskedRank) -> Story | None:
         return None
     end = accounts.ends.get(rank)
     why = accounts.stopped.get(rank)
-    doing = "alive and in no call: held up on its host, and only its stack would tell where"
+    doing = "alive, and not in that call: held up on its host, and only its stack would tell where"
     if end is not None and end.kind == "echo":
-        doing = (
-            f"in no call until it {end.happened}: held up on its host, and only its stack would tell where"
-        )
+        doing = f"not in that call until it {end.happened}: held up on its host, and only its stack would tell where"
     if why is not None:
         doing = f"held up on the host: {why.words}"
     evidence = (*(why.evidence if why else ()), *answered[:1], *(end.evidence if end else ()))

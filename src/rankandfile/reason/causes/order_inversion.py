@@ -27,6 +27,7 @@ from rankandfile.reason.toolbox import (
     find_divergence,
     first_time,
     goes_without,
+    goes_without_several,
     in_calls,
     in_document,
     lookup,
@@ -173,7 +174,7 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "cycle":
         return None
     p = find_divergence(facts, wait_end)
-    if p is not None and p.culprits and not _only_order(p):
+    if p is not None and p.culprits and not _only_order(facts, p):
         # A call left out or added explains the circle.
         return None
     if goes_without(facts, wait_end):
@@ -266,11 +267,11 @@ def _wrapped(facts: Facts, wait_end: WaitEnd) -> bool:
     return bool(rows["wrapped"].fill_null(False).any())
 
 
-def _only_order(p: DivergencePoint) -> bool:
+def _only_order(facts: Facts, p: DivergencePoint) -> bool:
     """Left out as far as it got: stopped in the very call that follows the missing one, it may have meant both."""
-    return p.kind == "swapped" or (
-        p.kind == "skipped" and p.how != "left" and p.confirmed <= 1 and p.length == 1 and _collective(p)
-    )
+    if p.kind == "skipped" and p.how != "left" and p.confirmed <= 1 and p.length == 1 and _collective(p):
+        return not goes_without_several(facts, p)
+    return p.kind == "swapped"
 
 
 def _collective(p: DivergencePoint) -> bool:

@@ -15,6 +15,8 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
+from .divergence_point import DivergencePoint
+
 _MOST = 64
 _TIMES = 2
 
@@ -124,6 +126,46 @@ def goes_without(facts: WaitFacts, wait_end: WaitEnd) -> bool:
                 if not _alternate(made, ways[one], ways[other]):
                     return True
     return False
+
+
+def goes_without_several(facts: WaitFacts, found: DivergencePoint) -> bool:
+    """Whether the call that came instead is due only after several more of the one that is missing: by the rank's
+    own round before, and by its like that made all of them. One call can be made late; rounds of it cannot."""
+    due, came = found.expected, found.came
+    if due is None or came is None or due["path"] is None or due["slot"] is None or came["slot"] is None:
+        return False
+    if not all(_begun(facts.call_table.of_rank(rank), due, came) for rank in found.culprits):
+        # Another order may put the one before all of the other's: only a row that breaks off is left out.
+        return False
+    one, two = (PlaceInOrder(row["group"], row["slot"]) for row in (due, came))
+    first, last = facts.order.issued(one), facts.order.issued(two)
+    gaps = [
+        made.filter(pl.col("record").is_between(first[rank], last[rank]) & (pl.col("path") == due["path"]))
+        for rank in sorted((first.keys() & last.keys()) - {*found.culprits})[:_MOST]
+        for made in (facts.call_table.of_rank(rank),)
+    ]
+    if any(gap.height < 2 for gap in gaps):
+        return False
+    return all(_fewer_than_before(facts.call_table.of_rank(rank), due, came) for rank in found.culprits)
+
+
+def _begun(made: pl.DataFrame, due: lookup.Row, came: lookup.Row) -> bool:
+    """Whether it made some of these calls since it last came to the other."""
+    ways = made.filter(pl.col("path").is_in([due["path"], came["path"]]))["path"].to_list()
+    return len(ways) > 1 and ways[-1] == came["path"] and ways[-2] == due["path"]
+
+
+def _fewer_than_before(made: pl.DataFrame, due: lookup.Row, came: lookup.Row) -> bool:
+    """Whether two or more are missing, as against the round before the last."""
+    ends = made.filter(pl.col("path") == came["path"])["record"].to_list()
+    if came["path"] == due["path"] or len(ends) < 2:
+        return False
+    like = made.filter(pl.col("path") == due["path"])["record"]
+    begin = ends[-3] if len(ends) > 2 else -1
+    before, now = (
+        like.is_between(start, stop).sum() for start, stop in ((begin, ends[-2]), (ends[-2], ends[-1]))
+    )
+    return int(before) - int(now) > 1
 
 
 def _alternate(made: pl.DataFrame, one: lookup.Row, other: lookup.Row) -> bool:

@@ -51,6 +51,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     ):
         return None
     decision, divergence = found.decision, found.divergence
+    if found.kind == "items" and found.singled and not _ON_ITS_RANK.off:
+        return _who_has_more(verdict, found)
     if found.kind not in _KINDS or divergence is None:
         return None
     suspects = tuple(one.rank for one in verdict.suspects)
@@ -139,6 +141,18 @@ def _whose_data_said_so(
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
+    )
+
+
+def _who_has_more(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
+    """A test for a rank by its number puts more into what all go over: the ranks that it names are out of line."""
+    suspects = {one.rank for one in verdict.suspects}
+    if suspects and suspects != {*found.singled}:
+        return None
+    return NamedByCode(
+        ranks=found.singled,
+        doing=f"has other items than its peers, by {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        sentence="The code decides it: a test on the rank puts more into what is gone over there.",
     )
 
 

@@ -37,6 +37,9 @@ class Branching(Struct, frozen=True):
     """The frames around it, outermost first."""
     guessed: bool = False
     """That the side which is not seen in this function came into it at all is only possible."""
+    handed_out: bool = False
+    """The side that is not seen in it any more is in a round of the loop over what this function yields: it came there
+    by a `yield`, and by no end."""
 
 
 def branchings(
@@ -109,7 +112,13 @@ def _between(
     ours: Stop | End = _stop(normal, depth) if one == depth and normal != "end" else "end"
     theirs: Stop | End = _stop(culprit, depth) if other == depth and culprit != "end" else "end"
     if ours != theirs:
-        yield Branching(frame, after, ours, theirs, rounds, depth, before[:depth])
+        left = culprit if theirs == "end" else normal if ours == "end" else "end"
+        handed_out = (
+            left != "end"
+            and 0 < depth <= len(left)
+            and reachability.over_items(before[depth - 1], left[depth - 1])
+        )
+        yield Branching(frame, after, ours, theirs, rounds, depth, before[:depth], handed_out=handed_out)
     if one == other and ours == theirs and normal != "end" and culprit != "end":
         yield from _entered(normal, culprit, depth + 1, rounds)
         yield from _inside(normal, culprit, reachability, depth, rounds)

@@ -21,6 +21,7 @@ from rankandfile.source.flow import (
 )
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
+from rankandfile.source.program.scopes import own_nodes
 
 from .branchings import Branching
 from .call_paths import Stop
@@ -220,6 +221,9 @@ def conditions_of(function: Function, branching: Branching, raising: bool = Fals
         return
     if branching.after is not None and not _inside(function, branching.after):
         return
+    if branching.handed_out and (between := _between_yields(function, _point(here))):
+        yield from between
+        return
     after = _point(branching.after) if branching.after is not None else None
     ends: list[int | Point | Exit] = [_point(there)] if isinstance(there, Stop) else ["end"]
     if not isinstance(there, Stop):
@@ -244,6 +248,13 @@ def conditions_of(function: Function, branching: Branching, raising: bool = Fals
             if inside and not _ends(condition):
                 yield condition
         yield from _tried_again(function, branching.after.line, here.line)
+
+
+def _between_yields(function: Function, here: int | Point) -> list[Condition]:
+    """What decides, from one `yield` on, whether the line is reached before the next: both sides are still in it."""
+    yields = [node.lineno for node in own_nodes(function) if isinstance(node, (ast.Yield, ast.YieldFrom))]
+    found = [c for line in yields for to in yields for c in deciding(function, here, to, line)]
+    return [c for c in {id(c.node): c for c in found}.values() if c.kind != "call" and not _ends(c)]
 
 
 def _tried_again(function: Function, after: int, here: int) -> Iterator[Condition]:

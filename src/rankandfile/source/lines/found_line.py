@@ -36,6 +36,8 @@ class FoundLine(Struct, frozen=True):
     """The decision raises on the ranks that diverged, and nothing around it catches that."""
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
+    singled: tuple[int, ...] = ()
+    """Ranks that alone come to what made the items differ."""
     story: str = ""
     """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 

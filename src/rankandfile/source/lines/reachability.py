@@ -6,6 +6,9 @@ A rank that was at `train.py:12` and is at `train.py:20` of one function can hav
 
 from __future__ import annotations
 
+import ast
+
+from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import Graph, Node
 from rankandfile.source.flow.reach import between
@@ -60,6 +63,16 @@ class Reachability:
         left = _reached(_after(graph, frame.line), here | walls)
         elsewhere = [node for node in left if node.lines]
         return not here or bool(_reached(elsewhere, walls - here) & here)
+
+    def over_items(self, frame: Frame, inside: Frame) -> bool:
+        """Whether `inside` is in the body of a loop of the same function, and the frame's line makes its items."""
+        place = self._known(frame) if frame[:2] == inside[:2] else None
+        return place is not None and any(
+            isinstance(node, (ast.For, ast.AsyncFor))
+            and spans(node.iter, frame.line)
+            and any(spans(statement, inside.line) for statement in node.body)
+            for node in ast.walk(place.function.node)
+        )
 
     def passes(self, frame: Frame, after: int | None, via: int, to: int | None) -> bool:
         """Whether control coming from line `after` of the frame's function (None: its start) can pass `via` on its way

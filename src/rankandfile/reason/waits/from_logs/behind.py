@@ -23,6 +23,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from .in_smaller_groups import in_smaller_groups, waits_elsewhere
 from .in_words import in_calls, wait_list
 from .settings import SETTINGS
 from .told_of_absent import at_work, at_work_words, by_elimination
@@ -33,12 +34,22 @@ _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer")
 
 def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
     proved = wait_end.kind == "absent"
+    if waiting_too := waits_elsewhere(facts, logged, wait_end, call):
+        if not (rest := tuple(rank for rank in wait_end.ranks if rank not in waiting_too)):
+            return in_smaller_groups(facts, logged, wait_end, call)
+        wait_end = replace(wait_end, ranks=rest, victims=tuple(sorted({*wait_end.victims, *waiting_too})))
     stories = {
         r: story for r in wait_end.ranks if (story := story_of(facts, AskedRank(r, proved, call.waiting)))
     }
     if not stories and (working := at_work(facts, wait_end.ranks, logged.of_call(call))):
         return _too_late(facts, logged, wait_end, call, working)
     stories = stories or by_elimination(facts, wait_end.ranks)
+    if stories and _may_wait_together(facts, wait_end, stories):
+        other = _together_elsewhere(wait_end, call)
+        stories = {
+            rank: replace(story, confidence="hypothesis", alternatives=(other, *story.alternatives))
+            for rank, story in stories.items()
+        }
     named = _named(wait_end, call, stories, facts.accounts.left_out)
     if not named and _lost(facts, wait_end):
         return _lost_peer(facts, logged, wait_end, call)
@@ -75,6 +86,22 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
         what=f"{what}{f'. {upper(told)}' if told else ''}",
         culprits=named,
         stories=stories,
+    )
+
+
+def _may_wait_together(facts: Facts, wait_end: WaitEnd, stories: dict[int, Story]) -> bool:
+    """Several of whom is known only that they are not in this call may be in one of their own, and wait there."""
+    alike = all(story.absence for story in stories.values())
+    return len(wait_end.ranks) > 1 and alike and facts.code.makes_groups is not False
+
+
+def _together_elsewhere(wait_end: WaitEnd, call: Pending) -> Alternative:
+    return perhaps(
+        "skipped_collective",
+        f"{upper(ranks_words(wait_end.ranks))} may wait in a call of a smaller group, which one of "
+        f"{ranks_words(call.waiting)} left out.",
+        call.waiting,
+        decided_by="their stacks",
     )
 
 

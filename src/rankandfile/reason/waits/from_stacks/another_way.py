@@ -35,7 +35,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     if of.elsewhere.keys() - spinning or len(of.stands) < 2:
         return None
     parted = parting(of.cohorts)
-    if parted is None or not parted.usual:
+    if parted is None or not parted.usual or _in_a_smaller_group(of, parted):
         return None
     odd = ranks_of(parted.odd)
     if spinning and (spinning & set(odd) or not _unlike(parted)):
@@ -103,6 +103,23 @@ def _takes_everyone(of: WhereAllStand, parted: Parting) -> bool:
         return True
     barriers = all(kind_of(cohort.stand) == "barrier" for cohort in parted.odd)
     return barriers and not any(waits[rank] for rank in odd) and set(ranks_of(parted.usual)) <= default
+
+
+def _in_a_smaller_group(of: WhereAllStand, parted: Parting) -> bool:
+    """Whether the odd ones wait in a call of fewer ranks than the others, who wait in one of all: by their watchdogs,
+    which answer that nothing of the group of all is open there. They wait for one of the others then."""
+    reports = of.facts.accounts.of_rank
+
+    def of_all(rank: int, open_: bool) -> bool:
+        theirs = [one for one in reports.get(rank, ()) if DEFAULT in (one.group, one.desc)]
+        return bool(theirs) and any(one.seq is not None for one in theirs) is open_
+
+    odd = [cohort for cohort in parted.odd if cohort.stand.activity == "collective"]
+    return len(odd) == len(parted.odd) and all(
+        of_all(rank, open_)
+        for those, open_ in ((parted.odd, False), (parted.usual, True))
+        for rank in ranks_of(those)
+    )
 
 
 def _perhaps_at_work(spinning: list[int]) -> str:

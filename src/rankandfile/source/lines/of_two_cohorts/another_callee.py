@@ -19,11 +19,13 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import assigned, calls_on, from_caller
 from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
-from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
+from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import Entry, answers, enters
 from rankandfile.source.program.names import enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace
+
+from .put_in import PutIn, put_in
 
 _Loop: TypeAlias = "ast.For | ast.AsyncFor"
 _FURTHEST, _MOST = 5, 24
@@ -83,7 +85,43 @@ def _items(
     again = Condition(loop.lineno, text, "for", "another round", "exhausted", loop.iter)
     found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
     reason = search.why(place, again)
+    more = put_in(search.program, search.objects, place, loop.iter) if reason.level != "varying" else None
+    if more is not None:
+        return _put_in(search, found, more)
     return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.iter))
+
+
+def _put_in(search: Search, found: FoundLine, more: PutIn) -> FoundLine:
+    """The line that fills what the loop goes over where one item can take another's place, else the test around it."""
+    file, line = more.around.module.path, more.test.lineno
+    place = SourcePlace(file, more.around.module, more.around, line)
+    text = without_comment(more.around.module.lines[line - 1].strip())
+    story = (
+        f"{found.story} More is put into what it goes over upon `{text}` ({file.rsplit('/', 1)[-1]}:{line})"
+    )
+    story += ", and what has a key that is there already takes the other's place." if more.keyed else "."
+    place = more.store if more.keyed else place
+    return replace(
+        found,
+        place=place,
+        line=place.line,
+        condition=without_comment(place.module.lines[place.line - 1].strip()),
+        reason=more.reason,
+        story=story,
+        singled=_singled_out(search, more, found.divergence),
+    )
+
+
+def _singled_out(search: Search, more: PutIn, parted: CodeDivergence | None) -> tuple[int, ...]:
+    """The side that alone comes through the test, where that asks for ranks by their number."""
+    compared = [n for n in ast.walk(more.test.test) if isinstance(n, ast.Compare)]
+    asks = any(isinstance(op, (ast.Eq, ast.In)) for node in compared for op in node.ops)
+    if parted is None or more.reason.source != "rank_api" or not asks:
+        return ()
+    sides = parted.normal, parted.culprit
+    ways = [search.one_rank(side.rank).outcomes(more.test.test, more.around) for side in sides]
+    able = [side for side, way in zip(sides, ways, strict=True) if True in way]
+    return tuple(ranks_of(able[0].ranks) or [able[0].rank]) if len(able) == 1 else ()
 
 
 def _by_own_wish(

@@ -29,7 +29,7 @@ def filled_upon(
         found = _in_function(places, place, {name}, set())
         if found is not None:
             return found
-    methods = {m for attribute in _attributes(asked) for m in _filling_methods(place, attribute)}
+    methods = {m for attribute in attributes(asked) for m in _filling_methods(place, attribute)}
     for frame in reversed(outer):
         around = places.find(frame)
         if methods and around is not None and around.known:
@@ -43,7 +43,7 @@ def _names(asked: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(asked) if isinstance(node, ast.Name)} - {"self"}
 
 
-def _attributes(asked: ast.AST) -> set[str]:
+def attributes(asked: ast.AST) -> set[str]:
     """Attributes of the object itself: `self.totals`."""
     return {
         node.attr
@@ -58,13 +58,13 @@ def _filling_methods(place: SourcePlace, attribute: str) -> Iterator[str]:
         if function.owner is None or function.owner is not place.function.owner or function is place.function:
             continue
         for node in ast.walk(function.node):
-            target = _added_to(node)
+            target = added_to(node)
             if isinstance(target, ast.Attribute) and target.attr == attribute:
                 yield function.name
                 break
 
 
-def _added_to(node: ast.AST) -> ast.expr | None:
+def added_to(node: ast.AST) -> ast.expr | None:
     """What the statement or call puts something into."""
     if isinstance(node, (ast.Assign, ast.AugAssign)):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -97,7 +97,7 @@ def _guards(function: Function, names: set[str], methods: set[str]) -> list[ast.
 
 
 def _fills(node: ast.AST, names: set[str], methods: set[str]) -> bool:
-    target = _added_to(node)
+    target = added_to(node)
     if isinstance(target, ast.Name) and target.id in names:
         return True
     return (

@@ -1,0 +1,80 @@
+"""Ranks that have not come to a call of all ranks, and whose stacks stand in another call: they wait themselves.
+
+That call is of a smaller group, as they have nothing open in the group of all; and of its members those that went on
+to the call of all ranks have left it out, or come to it later. So whoever is missing from the call of all ranks is a
+victim there, and the one who is out of line is among those that wait in it.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Missing
+from rankandfile.model.sentence import told
+from rankandfile.reason.claims.in_words import waiting
+from rankandfile.reason.document import perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.from_logs.departures import departures
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.words import ranks_words, upper, verb
+
+from .in_words import in_calls, wait_list
+from .waits import LoggedWaits
+
+
+def waits_elsewhere(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> tuple[int, ...]:
+    """Of the ranks that never came to a call of all ranks, those that stand in a collective: it is another one."""
+    if wait_end.kind != "absent" or not logged.groups[call.group].whole:
+        return ()
+    stands = {rank: facts.hosts[rank] for rank in wait_end.ranks if rank in facts.hosts}
+    return tuple(
+        rank
+        for rank, stand in stands.items()
+        if stand.waits == "ranks" and stand.activity == "collective" and not stand.moving
+    )
+
+
+def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
+    """All that never came wait elsewhere: whom they wait for is among those that came; who said so, is suspected."""
+    here, there = call.waiting, wait_end.ranks
+    phrases = {facts.hosts[rank].phrase for rank in there}
+    where = phrases.pop() if len(phrases) == 1 else "in other calls"
+    said = {rank: one for rank, one in departures(facts).items() if rank in here}
+    doing = {rank: f'wrote, alone: "{one.words}", and went on' for rank, one in said.items()}
+    who = "; ".join(f"{ranks_words([rank])} {words}" for rank, words in doing.items())
+    return Finding(
+        cause=next(iter(said.values())).cause if said else "undetermined",
+        confidence="hypothesis",
+        sentence=told(
+            waiting(in_calls(logged, call)),
+            f"{upper(ranks_words(there))} {verb(there, 'has', 'have')} not come to it, and "
+            f"{verb(there, 'waits', 'wait')} {where}: a call of a smaller group, as nothing of the group of all ranks "
+            f"is open there. Whoever of {ranks_words(here)} belongs to that group has gone past that call, or comes to "
+            "it later.",
+            f"{upper(who)}." if who else "",
+        ),
+        culprits=tuple(said),
+        doing=doing,
+        victims=tuple(sorted({*here, *there} - said.keys())),
+        waits=wait_list(logged, wait_end),
+        location=next((one.place for one in said.values() if one.place), None),
+        evidence=(
+            *(one.evidence for one in said.values()),
+            *(report.evidence for report in logged.of_call(call)[:1]),
+            *(i for rank in there[:4] for i in facts.hosts[rank].evidence[:1]),
+        ),
+        alternatives=(
+            perhaps(
+                "order_inversion",
+                "Some of them may make these two calls in another order.",
+                tuple(sorted({*here, *there})),
+                decided_by="flight-recorder dumps of all ranks",
+            ),
+        ),
+        missing=(
+            Missing(
+                what="who belongs to that group",
+                how="the source (--src), or flight-recorder dumps of all ranks: TORCH_FR_BUFFER_SIZE=2000",
+            ),
+        ),
+        unadvised=("probes",),
+    )
