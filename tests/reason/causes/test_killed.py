@@ -64,7 +64,7 @@ def test_who_aborted_alone_out_of_a_call_may_have_ended_itself() -> None:
         all_of_them = all_of_them.exit(rank, "SIGABRT")
     verdict = best(all_of_them)
     assert verdict.cause == "host_blocked"
-    assert "in no call until it aborted itself (SIGABRT)" in verdict.sentence
+    assert "not in that call until it aborted itself (SIGABRT)" in verdict.sentence
     for told in (alone, verdict, best(absent_rank.absent().exit(2, "SIGTERM"))):
         assert "alive" not in told.sentence
 
