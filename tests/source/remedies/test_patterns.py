@@ -448,6 +448,31 @@ def test_a_vote_does_not_run_what_one_rank_has_nothing_for() -> None:
     assert "empty input" in refused(files, "is not None")
 
 
+@pytest.mark.parametrize(
+    ("asked", "agreed"), [("self.row is not None", False), ('self.source != "late"', True)]
+)
+def test_what_a_property_asks_is_asked(asked: str, agreed: bool) -> None:
+    """`reply.usable` says that there is a row: who has none cannot work on it."""
+    files = train(
+        f"""class Reply:
+    def __init__(self, row, source):
+        self.row, self.source = row, source
+    @property
+    def usable(self):
+        return {asked}
+def step(model, reply: Reply):
+    if not reply.usable:
+        return
+    out = model.gradient(reply.row)
+    dist.all_reduce(out)
+"""
+    )
+    if agreed:
+        assert "guard.agree(not reply.usable" in changed(files, "not reply.usable")[-1]
+    else:
+        assert "reply.row" in refused(files, "not reply.usable")
+
+
 def test_generation_is_told_to_stay_in_step() -> None:
     files = Texts(
         train="""

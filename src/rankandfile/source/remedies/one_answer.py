@@ -11,6 +11,7 @@ from .left_out_data import hands_over
 from .needs import Need, established, used
 from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import POINT_TO_POINT, collective
+from .spelled_out import spelled_out
 from .words import flat
 
 _RANDOM = {"random", "rand", "randint", "uniform", "choice", "randrange", "bernoulli", "betavariate", "gauss"}
@@ -64,10 +65,11 @@ def _works_off(place: PlaceToMend, node: ast.While) -> bool:
 
 def _lacking(place: PlaceToMend, node: Test, how: str) -> str | None:
     """What a rank would be sent into and cannot run: written as in the program."""
+    test = spelled_out(place, node.test)
     ways = [(True, _true_way(node))] if how in ("any", "first") else []
     ways += [(False, _false_way(place, node))] if how in ("all", "first") else []
     for truth, nodes in ways:
-        found = _first_use(place, established(node.test, truth), nodes)
+        found = _first_use(place, established(test, truth), nodes)
         if found is not None:
             return found
     return None
