@@ -25,6 +25,7 @@ from rankandfile.reason.divergence.habits import (
 )
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.finders.all_joined import perhaps_members
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves

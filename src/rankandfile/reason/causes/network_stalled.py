@@ -8,7 +8,6 @@ from rankandfile.model.diagnosis import Missing, Probe, Remedy
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.finder import finder
-from rankandfile.reason.finders.all_joined import perhaps_members
 from rankandfile.reason.toolbox import (
     Facts,
     Patience,
@@ -22,6 +21,7 @@ from rankandfile.reason.toolbox import (
     patience,
     pending_row,
     perhaps,
+    perhaps_members,
     sides,
 )
 from rankandfile.reason.verdict.finding import Finding

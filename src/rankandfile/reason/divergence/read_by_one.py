@@ -21,7 +21,7 @@ _READ = (("log_dir", "*lightning*trainer.py"),)
 
 
 @heuristic(
-    "read, not called", "of as many ranks each, who alone reads an attribute that communicates departed"
+    "read not called", "of as many ranks each, who alone reads an attribute that communicates departed"
 )
 def read_alone(facts: WaitFacts, found: DivergencePoint) -> DivergencePoint | None:
     """The same with the sides exchanged; None where the normal side's call is written as one."""

@@ -203,7 +203,8 @@ def _in_step(found: TrackDifference, differs: np.ndarray, at: int, ours: int, th
     sides of an `if` do that ask for the same. More calls agree as they stand than with one side ahead; or their last
     ones do, which that one side is ahead does not explain."""
     rest = len(differs) - at
-    explained = rest - found.length * (1 + found.again) if found.again else found.confirmed
+    # Where it happens again further on, what agrees then counts, too.
+    explained = max(found.confirmed, rest - found.length * (1 + found.again) if found.again else 0)
     whole = bool(found.again) or _to_the_end(found, at, ours, theirs)
     return explained < rest - int(differs[at:].sum()) or not (whole or differs[-1])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -12,22 +12,17 @@ from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.reason import UNKNOWN
-from rankandfile.source.dependence.syntax import ancestors, spans, text
+from rankandfile.source.dependence.syntax import ancestors, text
 from rankandfile.source.flow import (
     Condition,
-    Exit,
     Point,
-    deciding,
 )
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
-from rankandfile.source.program.scopes import own_nodes
 
 from .branchings import Branching
-from .call_paths import Stop
-from .exception_origin import raises_on
+from .conditions_between import by_raising_alone, conditions_of
 from .operands import told_apart
-from .program_exit import exits_in
 
 MOST_BRANCHINGS = 40
 #: How much has to be supposed for a decision to have led ranks apart: that it can differ, where that is not shown;
@@ -114,7 +109,7 @@ def decisions(
                 + _LOOP * (condition.kind == "for")
                 + _ROUND * branching.rounds
                 + _GUESS * branching.guessed
-                + _RAISING * _by_raising_alone(place.function, branching, condition)
+                + _RAISING * by_raising_alone(place.function, branching, condition)
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
             if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
@@ -124,20 +119,6 @@ def decisions(
 
 
 _TRUE = {"taken", "true", "another round", "holds"}
-
-
-def _by_raising_alone(function: Function, branching: Branching, condition: Condition) -> bool:
-    """Whether both ways of a test lead to where one side went, unless a call on one of them raises."""
-    here, there = branching.normal, branching.culprit
-    if here == "end":
-        here, there = there, here
-    if isinstance(there, Stop) or not isinstance(here, Stop):
-        return False
-    if condition.kind not in ("if", "while", "ifexp", "boolop") or any(exits_in(function)):
-        return False
-    after = _point(branching.after) if branching.after is not None else None
-    calm = deciding(function, _point(here), "own", after)
-    return all(one.node is not condition.node for one in calm)
 
 
 def _outcomes(condition: Condition, branching: Branching) -> tuple[bool | None, bool | None]:
@@ -209,88 +190,6 @@ def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reas
             if isinstance(node, ast.BoolOp) and any(part is condition.node for part in ast.walk(node)):
                 return why(places.program, place.function, node)
     return reason
-
-
-def conditions_of(function: Function, branching: Branching, raising: bool = False) -> Iterator[Condition]:
-    here, there = branching.normal, branching.culprit
-    if here == "end":
-        here, there = there, here
-    if not isinstance(here, Stop) or not _inside(function, here):
-        return
-    if isinstance(there, Stop) and not _inside(function, there):
-        return
-    if branching.after is not None and not _inside(function, branching.after):
-        return
-    if branching.handed_out and (between := _between_yields(function, _point(here))):
-        yield from between
-        return
-    after = _point(branching.after) if branching.after is not None else None
-    ends: list[int | Point | Exit] = [_point(there)] if isinstance(there, Stop) else ["end"]
-    if not isinstance(there, Stop):
-        # To end the process is to leave the function too.
-        ends += [statement.lineno for statement, _ in exits_in(function)]
-    seen: set[int] = set()
-    for end in ends:
-        for condition in deciding(function, _point(here), end, after):
-            # That any call may raise is true everywhere; a handler for it, from which the program goes on, is
-            # another matter.
-            if (
-                (condition.kind == "call") is raising
-                and not _ends(condition)
-                and id(condition.node) not in seen
-            ):
-                seen.add(id(condition.node))
-                yield condition
-    if branching.after is not None and branching.after.call is not None and not isinstance(there, Stop):
-        # What the last call in common was made from can still have raised, on its way back.
-        for condition in deciding(function, _point(here), "end"):
-            inside = condition.kind == "except" and _covers(function, condition.node, branching.after.line)
-            if inside and not _ends(condition):
-                yield condition
-        yield from _tried_again(function, branching.after.line, here.line)
-
-
-def _between_yields(function: Function, here: int | Point) -> list[Condition]:
-    """What decides, from one `yield` on, whether the line is reached before the next: both sides are still in it."""
-    yields = [node.lineno for node in own_nodes(function) if isinstance(node, (ast.Yield, ast.YieldFrom))]
-    found = [c for line in yields for to in yields for c in deciding(function, here, to, line)]
-    return [c for c in {id(c.node): c for c in found}.values() if c.kind != "call" and not _ends(c)]
-
-
-def _tried_again(function: Function, after: int, here: int) -> Iterator[Condition]:
-    """Handlers inside a loop around both: what was called raised on its way back, and was called once more."""
-    for loop in ast.walk(function.node):
-        if not isinstance(loop, (ast.For, ast.While)) or not spans(loop, after) or not spans(loop, here):
-            continue
-        for handler in ast.walk(loop):
-            if isinstance(handler, ast.ExceptHandler) and _covers(function, handler, after):
-                text = function.module.lines[handler.lineno - 1].strip()
-                condition = Condition(handler.lineno, text, "except", "raised", "not raised", handler)
-                if not _ends(condition):
-                    yield condition
-
-
-def _ends(condition: Condition) -> bool:
-    return isinstance(condition.node, ast.ExceptHandler) and raises_on(condition.node)
-
-
-def _covers(function: Function, handler: ast.AST, line: int) -> bool:
-    """Whether the handler's `try` holds the line."""
-    return any(
-        isinstance(node, ast.Try)
-        and handler in node.handlers
-        and node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
-        for node in ast.walk(function.node)
-    )
-
-
-def _inside(function: Function, stop: Stop) -> bool:
-    return function.first_line <= stop.line <= function.last_line
-
-
-def _point(stop: Stop) -> int | Point:
-    """Which of the calls on its line it is, where that is known."""
-    return Point(stop.line, stop.call) if stop.call is not None else stop.line
 
 
 def ordering_loop(place: SourcePlace, condition: Condition) -> ast.For | None:

@@ -17,7 +17,7 @@ from rankandfile.source.dependence import Reason
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Frame, Stop, first_unlike
-from rankandfile.source.lines.decision import conditions_of
+from rankandfile.source.lines.conditions_between import conditions_of
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.reachability import Reachability

@@ -9,7 +9,8 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Stop
-from rankandfile.source.lines.decision import MOST_ROUNDS, conditions_of
+from rankandfile.source.lines.conditions_between import conditions_of
+from rankandfile.source.lines.decision import MOST_ROUNDS
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
