@@ -24,7 +24,9 @@ LOST = {
     "dumps only": ["b10-vision-towers: culprits"],
     "culprit's dump lost": ["b09-token-budget: file", "b16-shard-norms: file"],
     # The file came with two innocent ranks, who are not named any more.
-    "stacks and logs only": ["paused-sync: file"],
+    "stacks and logs only": ["paused-sync: file", "b09-lattice-relax: cause", "b11-reef-vote: culprits"],
+    # Of two culprits in two groups, only one is named.
+    "logs only": ["b11-reef-vote: culprits"],
     "copied without times": [
         "b08-broken-rows: hang",
         "b10-vision-towers: culprits",

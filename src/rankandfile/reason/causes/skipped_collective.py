@@ -80,8 +80,9 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         stand = facts.hosts[p.culprits[0]]
         sentence = (
             f"{upper(ranks_words(p.culprits))} went past {missed}{where}, which "
-            f"{ranks_words(p.normal)} made at that point: {its} {verb(p.culprits, 'stack stands', 'stacks stand')} "
-            f"after it, {stand.phrase}."
+            f"{ranks_words(p.normal)} made at that point. {upper(ranks_words(p.culprits))} "
+            f"{verb(p.culprits, 'stands', 'stand')} after it, by {its} {verb(p.culprits, 'stack', 'stacks')}: "
+            f"{stand.phrase}."
         )
     waits = waiting_sentence(facts, wait_end, p.culprits)
     return Finding(

@@ -92,7 +92,9 @@ def _odd(at: int, here: list[Request], past: list[Request]) -> _Odd | None:
     """`here`: those in the call `at`; `past`: those that are past it, in the next."""
     takes_all = [claim for claim in here if _takes_all(claim)]
     if len(takes_all) == len(here):
-        if len(past) == 1 and len(here) > 1 and _alike(here):
+        # An exchange between pairs ends where two of them agree, whoever of the others does not.
+        pairs = here[0].asked[0].startswith("all_to_all")
+        if len(past) == 1 and len(here) > 1 and not pairs and _alike(here):
             return _ahead(at, here[0], past[0])
         if len(here) == 1 and len(past) >= _PAST and _alike([*here, *past]):
             return _behind(at, here[0])
