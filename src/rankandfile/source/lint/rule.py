@@ -6,13 +6,13 @@ A rule either claims partings, which are shown to the rules in their order until
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from msgspec import Struct, field
 
 from rankandfile.model.lint import Severity
-from rankandfile.source.dependence import ask_in_depth
+from rankandfile.source.dependence import Reason, ask_in_depth
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Effects, Runs, effects_of
 from rankandfile.source.effects.parting import Parting
@@ -39,6 +39,21 @@ class Found(Struct, frozen=True, kw_only=True):
     steps: tuple[tuple[str, int, str], ...] = ()
     """File, line and words of how it comes to differ."""
     fix: str = ""
+
+
+def can_differ(function: Function, line: int, reason: Reason) -> tuple[Function, int, str]:
+    """The line of a story that says why the ranks need not agree there."""
+    return function, line, f"this can differ between ranks: {reason.sentence}"
+
+
+def on_the_way(calls: Open) -> Iterator[tuple[Function, int, str]]:
+    """The lines of a story that lead to what a function issues through others."""
+    return ((call[0], call[3].lineno, "calls on the way to it") for call in calls)
+
+
+def steps_of(reason: Reason) -> tuple[tuple[str, int, str], ...]:
+    """File, line and words of how it comes to differ, as `Found.steps` has them."""
+    return tuple((step.file, step.line, step.words) for step in reason.chain)
 
 
 class View(Struct, eq=False, dict=True):

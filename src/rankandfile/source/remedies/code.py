@@ -40,6 +40,14 @@ class Definition(Struct, frozen=True, dict=True):
     def is_property(self) -> bool:
         return bool(self.decorators() & {"property", "cached_property"})
 
+    @property
+    def only_answer(self) -> ast.expr | None:
+        """What a function returns that does nothing else."""
+        body = [
+            s for s in self.node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+        ]
+        return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+
 
 class Module(Struct, frozen=True, eq=False, dict=True, weakref=True):
     path: str
@@ -257,3 +265,7 @@ class Code(Struct, eq=False, dict=True, weakref=True):
                         queue.append(other)
         self._around[module.path] = found
         return found
+
+    def named(self, module: Module, name: str) -> list[Definition]:
+        """The functions of that name in the module and in those around it."""
+        return [definition for near in self.around(module) for definition in near.by_name.get(name, ())]

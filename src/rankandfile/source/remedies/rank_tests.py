@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .code import Code, Definition, Module
+from .code import Code, Module
 from .reach import resolve
 
 _CALLS = {
@@ -73,16 +73,11 @@ def _answers(code: Code, module: Module, target: ast.expr, depth: int) -> bool:
         return False
     found = resolve(code, module, target)
     if not found and isinstance(target, ast.Attribute):
-        found = [
-            d
-            for m in code.around(module)
-            for d in m.functions
-            if d.node.name == target.attr and d.is_property
-        ]
+        found = [d for d in code.named(module, target.attr) if d.is_property]
     return any(
         is_rank_test(code, definition.module, answer, depth + 1)
         for definition in found
-        if (answer := _only_answer(definition)) is not None
+        if (answer := definition.only_answer) is not None
     )
 
 
@@ -95,11 +90,3 @@ def _is_role(code: Code, module: Module, attribute: str, depth: int) -> bool:
         for other in code.around(module)
         for value in other.kept(attribute)
     )
-
-
-def _only_answer(definition: Definition) -> ast.expr | None:
-    """What a function returns that does nothing else."""
-    body = [
-        s for s in definition.node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-    ]
-    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import copy
 
-from .code import Definition
 from .place_to_mend import PlaceToMend
 
 
@@ -21,11 +20,11 @@ def _asks_attributes(test: ast.expr) -> bool:
 
 class _Spelling(ast.NodeTransformer):
     def __init__(self, place: PlaceToMend) -> None:
-        self._modules = place.code.around(place.module)
+        self._place = place
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        asked = [one for module in self._modules for one in module.by_name.get(node.attr, ())]
-        answers = {ast.dump(said): (one, said) for one in asked if (said := _answer(one)) is not None}
+        asked = self._place.code.named(self._place.module, node.attr)
+        answers = {ast.dump(said): (one, said) for one in asked if (said := one.only_answer) is not None}
         if len(answers) != 1 or not all(one.is_property for one in asked):
             return node
         ((one, said),) = answers.values()
@@ -41,14 +40,3 @@ class _Instead(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return copy.deepcopy(self._expression) if node.id == self._name else node
-
-
-def _answer(definition: Definition) -> ast.expr | None:
-    """What a property returns that does nothing else."""
-    statements = [
-        s for s in definition.node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-    ]
-    match statements:
-        case [ast.Return(value=ast.expr() as said)]:
-            return said
-    return None

@@ -36,7 +36,7 @@ from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence import why_held
 from rankandfile.source.dependence.syntax import argument, text
-from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.rule import Found, Rule, View, can_differ, on_the_way, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import enclosing_class, method
@@ -67,18 +67,17 @@ def _find(view: View) -> Iterable[Found]:
             if severity is None:
                 continue
             shown = ast.unparse(container)
-            on_the_way = [(c[0], c[3].lineno, "calls on the way to it") for c in calls]
             yield Found(
                 severity=severity,
                 function=function,
                 node=node,
                 message=f"`{event.op}` is called for each item of `{shown}`, which each rank fills by itself",
                 story=(
-                    (function, node.lineno, f"this can differ between ranks: {reason.sentence}"),
-                    *on_the_way,
+                    can_differ(function, node.lineno, reason),
+                    *on_the_way(calls),
                     (event.function, event.line, event.words),
                 ),
-                steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+                steps=steps_of(reason),
                 fix="Agree on the keys first (all_gather_object, or a list from the configuration), and sort them.",
             )
 
@@ -100,10 +99,10 @@ def _logged(view: View, function: Function) -> Iterator[Found]:
                 node=event.site,
                 message=f"each value of `{text(table, 60)}` is reduced, and each rank has keys of its own in it",
                 story=(
-                    (function, event.line, f"this can differ between ranks: {reason.sentence}"),
+                    can_differ(function, event.line, reason),
                     (function, event.line, event.words),
                 ),
-                steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+                steps=steps_of(reason),
                 fix="Log the same keys on every rank: a value for those that it has not met, too.",
             )
 

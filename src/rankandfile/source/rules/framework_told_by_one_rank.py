@@ -38,7 +38,7 @@ from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import ancestors
-from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.rule import Found, Rule, View, can_differ, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
@@ -70,10 +70,10 @@ def _find(view: View) -> Iterable[Found]:
                         node=value,
                         message=f"`{flag}` is set as `{ast.unparse(value)}` is on this rank alone",
                         story=(
-                            (function, value.lineno, f"this can differ between ranks: {reason.sentence}"),
+                            can_differ(function, value.lineno, reason),
                             (function, node.lineno, f"the trainer of this rank {does}; the others go on"),
                         ),
-                        steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+                        steps=steps_of(reason),
                         fix="all_reduce the decision, and set the flag on all ranks or on none.",
                     )
                     break

@@ -36,7 +36,7 @@ from collections.abc import Iterable
 
 from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.flow.build import graph_of
-from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.rule import Found, Rule, View, on_the_way
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 
@@ -74,7 +74,7 @@ def _find(view: View) -> Iterable[Found]:
                     decorator.lineno,
                     "an exception of one rank, as out of memory, ends here on that rank only",
                 ),
-                *((c[0], c[3].lineno, "calls on the way to it") for c in calls),
+                *on_the_way(calls),
                 (event.function, event.line, event.words),
             ),
             fix="Try without collectives and agree on the outcome, or let the exception end the job.",

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import ancestors, argument
-from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.rule import Found, Rule, View, can_differ, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
 
@@ -59,14 +59,10 @@ def _find(view: View) -> Iterable[Found]:
                         node=test,
                         message=f"`{shown}` decides which backward reduces gradients, on each rank by itself",
                         story=(
-                            (
-                                site.function,
-                                test.lineno,
-                                f"this can differ between ranks: {reason.sentence}",
-                            ),
+                            can_differ(site.function, test.lineno, reason),
                             (site.function, site.call.lineno, f"`{name}` leaves the reduction out"),
                         ),
-                        steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+                        steps=steps_of(reason),
                         fix="Decide by what all ranks count alike, or all_reduce the decision.",
                     )
                     break

@@ -44,7 +44,7 @@ from rankandfile.source.dependence import why_kind
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import loop_of, text
 from rankandfile.source.effects.loud import Runs
-from rankandfile.source.lint.rule import RANK, Found, Rule, View
+from rankandfile.source.lint.rule import RANK, Found, Rule, View, can_differ, on_the_way, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import method
@@ -69,11 +69,11 @@ def _find(view: View) -> Iterable[Found]:
             node=call,
             message=f"`{event.op}` is called only by ranks whose `{text(call.func.value, 60)}` is a `{owner}`",
             story=(
-                (function, call.lineno, f"this can differ between ranks: {reason.sentence}"),
-                *((c[0], c[3].lineno, "calls on the way to it") for c in calls),
+                can_differ(function, call.lineno, reason),
+                *on_the_way(calls),
                 (event.function, event.line, event.words),
             ),
-            steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+            steps=steps_of(reason),
             fix="Call the collective on every rank, and hand its result to the object.",
         )
 

@@ -41,7 +41,7 @@ from rankandfile.source.dependence.returned import main_only
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.flow.build import graph_of
-from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.rule import Found, Rule, View, on_the_way
 
 ORDER = 200
 
@@ -57,7 +57,7 @@ def _find(view: View) -> Iterable[Found]:
         known = [(event, place) for event, place in events if event.sure] or events
         if known:
             event, place = known[0]
-            calls = [(c[0], c[3].lineno, "calls on the way to it") for c in place[3]]
+            calls = [*on_the_way(place[3])]
             yield Found(
                 severity=_severity(event, bool(calls), walk.silent(start, "")),
                 function=function,

@@ -36,7 +36,7 @@ from collections.abc import Iterable, Iterator
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import ancestors, argument, text
 from rankandfile.source.effects.event import Event
-from rankandfile.source.lint.rule import RANK, Found, Rule, View
+from rankandfile.source.lint.rule import RANK, Found, Rule, View, can_differ, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
 
@@ -68,10 +68,10 @@ def _find(view: View) -> Iterable[Found]:
             node=event.site,
             message=f"`{text(root, 60)}`, the root of `{event.op}`, is each rank's own choice",
             story=(
-                (function, root.lineno, f"this can differ between ranks: {reason.sentence}"),
+                can_differ(function, root.lineno, reason),
                 (function, event.line, "ranks that name different roots wait for different senders"),
             ),
-            steps=tuple((step.file, step.line, step.words) for step in reason.chain),
+            steps=steps_of(reason),
             fix="Choose it from what a collective gave all ranks alike, or let one rank choose and broadcast that.",
         )
 
