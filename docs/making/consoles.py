@@ -55,6 +55,7 @@ NOT_RUN = {
     "raf investigate incident/ --src train/ --prove": _MINUTES,
     "raf skill install": "writes into the home directory",
     "raf fix incident/ --src . | git apply": _CHANGES,
+    "raf lint train/ --show-fixes | git apply": _CHANGES,
 }
 
 #: What the reader has to fill in, so that nothing can be run.

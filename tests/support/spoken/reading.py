@@ -47,7 +47,7 @@ _CLAUSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )  # fmt: skip
 _ENDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("ended", re.compile(r"\b(?:killed by (?P<signal>SIG[A-Z0-9]+)|exited with code (?P<code>-?\d+))")),
-    ("raised", re.compile(r"\braised (?P<raised>[A-Z]\w*: .*?)(?=$|, and (?:exited|is|made|caught)|\. [A-Z])")),
+    ("raised", re.compile(r"\braised (?P<raised>[A-Z]\w*: .*?)(?=$|, and (?:exited|is|made|caught|its log)|\. [A-Z])")),
     ("ended well", re.compile(r"\bended well\b")),
 )  # fmt: skip
 _STANDS = re.compile(
