@@ -213,6 +213,7 @@ def test_a_handled_failure_leaves_guards_usable(ranks: Ranks) -> None:
 
 def test_announcements_can_be_compared_between_logs(ranks: Ranks) -> None:
     found = ranks.run(4, programs.announces)
+    assert not [one for one in found if one.exit]
     lines = [
         re.findall(r"raf: rank (\d) step 3: (call \d) on world \[0-3\]: (\w+) .*#(\w{6}) ", r.out)
         for r in found

@@ -50,6 +50,19 @@ class Ranks:
         self, world: int, program: Callable[..., Any], *args: object, limit: float = 300, **env: str
     ) -> list[Rank]:
         """`env` reaches the ranks before anything of rankandfile is imported there."""
+        found = self._run(world, program, args, limit, env)
+        while any("EADDRINUSE" in one.message for one in found):  # between asking for a port and taking it
+            found = self._run(world, program, args, limit, env)
+        return found
+
+    def _run(
+        self,
+        world: int,
+        program: Callable[..., Any],
+        args: tuple[object, ...],
+        limit: float,
+        env: dict[str, str],
+    ) -> list[Rank]:
         with tempfile.TemporaryDirectory() as folder:
             request = {
                 "world": world,

@@ -114,6 +114,8 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
     verdict = sheet.verdict
     if verdict.cause == "undetermined" or not verdict.culprits:
         yield from _next(sheet)
+    elif verdict.family == "paths" and verdict.divergence and verdict.location and not verdict.excerpts:
+        yield "next", [sheet.text("the condition that decides: --src DIR, the job's source")]
     if verdict.remedies:
         yield "fix", [sheet.cut(_remedy(verdict.remedies[0], 2 * sheet.width), 2), *_patch(sheet)]
     if verdict.anti_advice:
