@@ -27,6 +27,7 @@ def incidents(tmp_path: Path) -> Path:
     return tmp_path / "set"
 
 
+@pytest.mark.lab
 def test_the_playbook_and_a_model_are_scored_beside_the_diagnosis(incidents: Path, tmp_path: Path) -> None:
     def plays(_: dict[str, Any], number: int) -> Turn:
         return Turn(calls=[("conclude", {

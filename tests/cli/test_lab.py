@@ -157,6 +157,7 @@ def test_a_scenario_that_fails_is_named_and_the_others_go_on(
     assert [path.name for path in (tmp_path / "c" / "sim").iterdir()] == ["peers-other-op.twin"]
 
 
+@pytest.mark.lab
 def test_answers_are_kept_and_held_against_others(raf: Raf, tmp_path: Path) -> None:
     made = raf("lab", "export", tmp_path / "c", "--no-real", "--no-twins", "--only", "peers-other-op")
     assert made.status == 0, made.err
@@ -187,6 +188,7 @@ def test_nothing_to_export_is_an_error(raf: Raf, tmp_path: Path) -> None:
     assert raf("lab", "export", tmp_path / "c", "--only", "gremlins").status == 2
 
 
+@pytest.mark.lab
 def test_another_analyser_is_a_command_that_prints_a_diagnosis(raf: Raf, tmp_path: Path) -> None:
     assert raf("lab", "run", "peers-other-op", "--keep", tmp_path).status == 0
     command = f"{sys.executable} -m rankandfile diagnose {{evidence}} --format json"

@@ -331,6 +331,7 @@ class TestCut:
                 place = next(note.where for note in decoded.notes if note.where.startswith("offset"))
                 assert int(place.split()[1]) <= size
 
+    @pytest.mark.lab
     def test_at_every_byte_of_a_json(self, decode: Decode) -> None:
         data = write_json(DUMP)
         text = data.decode()

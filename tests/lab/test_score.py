@@ -140,6 +140,7 @@ def test_what_was_taken_away_has_a_row_and_a_block_of_its_own(tmp_path: Path) ->
     assert text.startswith("<!-- variants: begin -->") and "| taken away | incidents |" in text
 
 
+@pytest.mark.lab
 def test_any_command_can_be_scored_and_tables_are_written_between_markers(tmp_path: Path) -> None:
     simulate("peers-other-op", tmp_path / "set" / "peers-other-op")
     found = incidents([tmp_path / "set"])
@@ -194,6 +195,7 @@ def test_a_command_that_never_ends_is_ended() -> None:
     assert done.seconds < 20
 
 
+@pytest.mark.lab
 @pytest.mark.torch
 def test_torch_s_analyser_is_scored_out_of_the_box(tmp_path: Path) -> None:
     pytest.importorskip("torch")

@@ -121,6 +121,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return results
 
 
+@pytest.mark.lab
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "number", range(len(PLANS)), ids=["skip", "cycle", "unmatched", "both-send", "healthy"]
