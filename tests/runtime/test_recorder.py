@@ -344,12 +344,10 @@ def test_attempts_are_told_apart(ranks: Ranks, tmp_path: Path) -> None:
 
 
 def test_random_kills_lose_and_invent_nothing(ranks: Ranks, tmp_path: Path, writer: dict[str, str]) -> None:
-    """A few seconds of it; `python -m support.runtime.torture 500` takes as long as it needs."""
-    (found,) = ranks.run(1, programs.torture, str(tmp_path), 200, 4, limit=120, **writer)
+    """A few of them; `python -m support.runtime.torture 500` has more."""
+    (found,) = ranks.run(1, programs.torture, str(tmp_path), 25, limit=120, **writer)
     assert found.returned is not None, found.out
-    assert found.returned["kills"] >= 10, found.returned  # as many as the machine manages in the time
     assert found.returned["records"] > 100
-    assert found.returned["wrapped"] >= 2, found.returned
 
 
 def test_damaged_rings_raise_nothing(ranks: Ranks, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def main() -> None:
     from support.runtime import recorder_programs as programs
 
     with tempfile.TemporaryDirectory() as folder:
-        found = programs.torture(folder, arguments.kills, float("inf"))
+        found = programs.torture(folder, arguments.kills)
     print(f"{arguments.writer}: {found}")
 
 
