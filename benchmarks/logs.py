@@ -5,6 +5,10 @@
 Writes a mixed log of that size, one line in a hundred of which says something about a hang, reads it, and prints
 throughput, memory and the ratio to `grep -c "Watchdog caught"`; best of `--repeat` by processor time. With `--write`
 the figures replace the marked block of that page. The file is deleted afterwards unless `--keep`.
+
+    python benchmarks/logs.py --small 100000 --write docs/performance.md
+
+Writes that many logs of three lines instead, in folders of a thousand, and has `raf diagnose` read them all.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from pages import write_block
 RANKS = 64
 
 BEGIN, END = "<!-- logs: written by benchmarks/logs.py -->", "<!-- logs: end -->"
+BEGIN_SMALL, END_SMALL = "<!-- small logs: written by benchmarks/logs.py -->", "<!-- small logs: end -->"
 
 ORDINARY = (
     "2026-02-07 08:41:{s:02d},{ms:03d} rank {r} INFO trainer: step {n} loss {x:.4f} lr 3.0e-04 ({y:.1f} samples/s)",
@@ -138,6 +143,56 @@ def table(figures: Figures, repeat: int) -> list[str]:
     ]
 
 
+SMALL = (
+    "2026-11-01 08:41:02,123 rank {r} INFO trainer: step 12 loss 2.31\n"
+    "[rank{r}]:[E1122 21:45:34.230352640 ProcessGroupNCCL.cpp:722] [Rank {r}] Watchdog caught collective operation "
+    "timeout: WorkNCCL(SeqNum=25, OpType=ALLREDUCE, NumelIn=24, NumelOut=24, Timeout(ms)=600000) ran for 600068 "
+    "milliseconds before timing out.\n"
+    "2026-11-01 08:51:02,123 rank {r} INFO bye\n"
+)
+ODD = "2026-11-01 08:41:02,123 rank {r} ERROR NaN found, skipping batch\n"
+
+
+def write_small(folder: Path, count: int) -> None:
+    """Logs of three lines each; of every 97th rank no watchdog gave up."""
+    for rank in range(count):
+        node = folder / f"node{rank // 1000:03d}"
+        node.mkdir(exist_ok=True)
+        (node / f"rank_{rank}.log").write_text((SMALL if rank % 97 else ODD).format(r=rank))
+
+
+def measure_small(folder: Path, count: int, repeat: int) -> list[str]:
+    """`raf diagnose` as a person starts it, from a warm page cache."""
+    runs = []
+    for _ in range(repeat):
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [Path(sys.executable).with_name("raf"), "diagnose", folder], stdout=subprocess.DEVNULL
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode in (0, 1, 3), process.returncode
+        runs.append((used.ru_utime + used.ru_stime, time.perf_counter() - began, used.ru_maxrss / 1024))
+    cpu, wall, memory = min(runs)
+    return [
+        f"{count:,} logs of three lines, `raf diagnose` from start to answer; best of {repeat} by processor time, "
+        f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}.",
+        "",
+        "| wall time | processor time of all processes | memory of the largest |",
+        "| ---: | ---: | ---: |",
+        f"| {wall:.0f} s | {cpu:.0f} s | {memory:.0f} MiB |",
+    ]
+
+
+def small(arguments: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        write_small(Path(folder), arguments.small)
+        shown = measure_small(Path(folder), arguments.small, arguments.repeat)
+    print("\n".join(shown))
+    if arguments.write is not None:
+        write_block(arguments.write, BEGIN_SMALL, END_SMALL, shown, "Many small logs")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mib", type=int, default=2048)
@@ -147,7 +202,11 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--write", type=Path, default=None, metavar="PAGE")
+    parser.add_argument("--small", type=int, metavar="LOGS", help="so many small logs instead of a large one")
     arguments = parser.parse_args()
+    if arguments.small:
+        small(arguments)
+        return
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         path = Path(folder) / "job.log"
         lines = write(path, arguments.mib, arguments.relevant, arguments.seed)

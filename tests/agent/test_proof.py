@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,17 @@ def test_what_does_not_end_is_ended_with_all_that_it_started(tree: Path, tmp_pat
     assert proof["proved"] and proof["without_it"]["status"] is None
     assert "did not end in time" in proof["words"] and time.monotonic() - began < 250
     until(lambda: not Path(f"/proc/{pid.read_text().strip()}/exe").exists())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there somebody else can become a process's parent")
+@pytest.mark.parametrize("status", ["exit 0", "sleep 300"])
+def test_nothing_of_a_command_escapes_by_a_session_and_an_environment_of_its_own(
+    tmp_path: Path, status: str
+) -> None:
+    pid = tmp_path / "pid"
+    run = f"(setsid env -i sh -c 'trap \"\" TERM; echo $$ > {pid}; yes' &); until [ -s {pid} ]; do sleep 0.01; done"
+    trial.tried(f"{run}; {status}", tmp_path, tmp_path, tmp_path / "log", 1.0)
+    assert not Path(f"/proc/{pid.read_text().strip()}/exe").exists()
 
 
 def test_what_fills_the_disk_is_ended_and_the_verdict_is_that_of_the_rules(

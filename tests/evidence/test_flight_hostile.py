@@ -361,6 +361,36 @@ def test_a_long_key_is_not_hashed_again_and_again(tmp_path: Path, key: bytes) ->
     assert not value and notes
 
 
+DEEP: dict[str, bytes] = {
+    "beside nothing": b"N\x86",
+    "beside a text": b"X\x01\x00\x00\x00a\x86",
+    "beside a list": b"]\x86",
+    "with a place": b"N\x86q\x00",
+    "from a mark": b"Nt",
+}
+
+
+@pytest.mark.parametrize("level", DEEP)
+def test_a_deep_key_is_refused_before_it_is_hashed(tmp_path: Path, level: str) -> None:
+    """Its hash would take more of the stack than a process has."""
+    levels = 300_000
+    marks = b"(" * levels if level == "from a mark" else b""
+    data = b"\x80\x02}" + marks + b")" + DEEP[level] * levels + b"Ns."
+    assert not are_quick(data)
+    path = tmp_path / "trace_0.pkl"
+    path.write_bytes(data)
+    value, _, notes = as_pickle.load(path)
+    assert not value
+    assert "no plain value" in notes[0].what
+
+
+def test_a_dump_of_many_tuples_is_read_by_the_quick_reader() -> None:
+    """As torch writes them: the second name of each is a place, and no tuple is in another."""
+    names = b"X\x01\0\0\0aq\x01X\x01\0\0\0bq\x02X\x01\0\0\0cq\x03\x87"
+    entry = b"}(h\x01K\x05h\x02h\x01h\x02\x86h\x03\x8a\x08\x85\x86\x87t1234u"
+    assert are_quick(b"\x80\x02}]q\x00(" + names + entry * 200_000 + b"e.")
+
+
 def test_both_readers_of_pickles_read_the_same(tmp_path: Path) -> None:
     for protocol in (2, 3, 4, 5):
         data = pickle.dumps(plain(one_rank(0)), protocol)

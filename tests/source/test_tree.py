@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -221,10 +222,39 @@ def test_what_a_repository_configures_runs_nothing_and_changes_no_answer(tmp_pat
     assert not ran.exists()
     git(folder, "config", "blame.ignoreRevsFile", "nowhere")
     assert [safe_git(folder, *words) for words in QUESTIONS] == plain
-    # What it can break is said.
-    git(folder, "config", "core.repositoryFormatVersion", "99")
-    assert safe_git(folder, *QUESTIONS[0]) is None
-    assert "99" in refusal(folder, *QUESTIONS[0])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    (
+        "[core]\n\tbare = maybe\n",
+        "[core]\n\trepositoryFormatVersion = 99\n",
+        "[core\n",
+        "[include]\n\tpath = config\n",
+        "[blame]\n\tdate = never\n[log]\n\tdate = never\n",
+        "[user]\n\tname\n",
+    ),
+)
+@pytest.mark.parametrize("linked", (False, True))
+def test_git_goes_on_without_a_configuration_that_stops_it(tmp_path: Path, wrong: str, linked: bool) -> None:
+    folder = tmp_path / "repository"
+    (folder / "inner").mkdir(parents=True)
+    git(folder, "init", "-q")
+    (folder / "inner" / "train.py").write_text("old = 1\n")
+    git(folder, "add", ".")
+    git(folder, "-c", "user.name=Ann", "-c", "user.email=a@b", "commit", "-qm", "one")
+    git(folder, "gc", "-q")
+    if linked:
+        git(folder, "worktree", "add", "-q", "../linked")
+    inner = tmp_path / ("linked" if linked else "repository") / "inner"
+    plain = [safe_git(inner, *words) for words in QUESTIONS]
+    assert None not in plain
+    with (folder / ".git" / "config").open("a") as config:
+        config.write(wrong)
+    assert [safe_git(inner, *words) for words in QUESTIONS] == plain
+    assert open_tree([inner], "HEAD").read("train.py") == "old = 1\n"
+    assert refusal(inner) == ""
+    assert not list(Path(tempfile.gettempdir()).glob("raf-git-*"))
 
 
 QUESTIONS = (

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -17,12 +15,13 @@ from typing import IO
 
 import msgspec
 
+from .descendants import ended_with_it
+
 _MOST_OUTPUT = 16 << 20
 _GRACE_S = 8.0
 #: Of the disk that the command runs on: what stays free, the most that it may take, and how often that is looked at.
 KEPT_FREE, MOST_TAKEN = 512 << 20, 16 << 30
 _LOOK_S = 0.1
-_MARK = "RAF_PROVE_RUN"
 _TAIL = 4_000
 
 
@@ -48,34 +47,33 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 def tried(command: str, folder: Path, instead_of: Path, log: Path, timeout: float) -> Trial:
     """`{src}` in the command, and paths below `instead_of` in PYTHONPATH, are the folder's."""
-    mark = secrets.token_hex(8)
     words = command.replace("{src}", shlex.quote(str(folder)))
     began = time.monotonic()
     # Also where nobody is left to look, no file of it grows without end. A block has 512 bytes, or twice that.
     bounded = f"ulimit -f {MOST_TAKEN // 512} 2>/dev/null; {words}"
-    process = subprocess.Popen(
-        ["/bin/sh", "-c", bounded],
-        cwd=folder,
-        env={**_environment(folder, instead_of.resolve()), _MARK: mark},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    reader = threading.Thread(target=_keep, args=(process.stdout, log), daemon=True)
-    reader.start()
     status, filled = None, False
-    try:
-        status, filled = _wait(process, folder, timeout)
-        if status is None and not filled:
-            _signal_group(process.pid, signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE_S)
-    finally:
-        _signal_group(process.pid, signal.SIGKILL)
-        _end_marked(mark)
-        process.wait()
+    with ended_with_it():
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", bounded],
+            cwd=folder,
+            env=_environment(folder, instead_of.resolve()),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        reader = threading.Thread(target=_keep, args=(process.stdout, log), daemon=True)
+        reader.start()
+        try:
+            status, filled = _wait(process, folder, timeout)
+            if status is None and not filled:
+                _signal_group(process.pid, signal.SIGTERM)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE_S)
+        finally:
+            _signal_group(process.pid, signal.SIGKILL)
+            process.wait()
     seconds = time.monotonic() - began
     reader.join(_GRACE_S)
     tail = log.read_bytes()[-_TAIL:].decode("utf-8", "replace") if log.exists() else ""
@@ -121,15 +119,3 @@ def _keep(stream: IO[bytes], log: Path) -> None:
 def _signal_group(group: int, number: signal.Signals) -> None:
     with contextlib.suppress(OSError):
         os.killpg(group, number)
-
-
-def _end_marked(mark: str) -> None:
-    """Launchers give their workers sessions of their own: those that still carry the mark."""
-    if sys.platform != "linux":
-        return
-    wanted = f"{_MARK}={mark}".encode()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            with contextlib.suppress(OSError):
-                if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    os.kill(int(entry.name), signal.SIGKILL)

@@ -70,6 +70,11 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
         found = self.events.filter(pl.col("kind").cast(pl.String).is_in(kinds) & pl.col("rank").is_not_null())
         return found.sort("log", "line").to_dicts()
 
+    @cached_property
+    def tried_again(self) -> list[dict[str, Any]]:
+        """Events of who tries one thing again and again up to the end of its log."""
+        return self.events.filter(pl.col("kind").cast(pl.String) == "tries_again").to_dicts()
+
     def group_label(self, group: int) -> str:
         """A group as a person would call it: its description where it has one, and its members."""
         row = self.groups.row(by_predicate=pl.col("group") == group, named=True)

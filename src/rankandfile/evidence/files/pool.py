@@ -45,7 +45,7 @@ Answers = list[tuple[int, Decoded]]
 
 #: Files up to this size are asked for together, so many at most: asking for one takes as long as reading it.
 _SMALL = 16 << 10
-_TOGETHER = 32
+_TOGETHER = 128
 
 
 def _batches(tasks: Sequence[Task], servers: int) -> Iterator[Batch]:

@@ -13,7 +13,7 @@ than eight bytes:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from mmap import mmap
 
 _PUT = rb"(?:q.|r.{4}|\x94)"
@@ -21,13 +21,13 @@ _TUPLE = rb"[t\x85-\x87]"
 _NUMBER = rb"K.|M..|J.{4}|G.{8}|" + b"|".join(rb"\x8a%c.{%d}" % (size, size) for size in range(9))
 #: A mark that ends at once leaves what is below it on the top of the stack: a tuple, perhaps, to be given a place.
 _MARK = rb"\((?!(?:\x95.{8}|\x80.)*[ue](?:\x95.{8}|\x80.)*" + _PUT + rb")"
-#: So many tuples of tuples are no dump's, and each takes a piece of the stack of the process that hashes it.
-_SHALLOW_TUPLE = _TUPLE + rb"(?!" + _PUT + rb"|" + _TUPLE + rb"{8})"
+_PLACELESS_TUPLE = _TUPLE + rb"(?!" + _PUT + rb")"
 _GET = rb"h.|j.{4}"
-_PLAIN = rb"[N\x88\x89)]|\x80.|\x95.{8}|" + b"|".join((_NUMBER, _MARK, _SHALLOW_TUPLE))
+_PLAIN = rb"[N\x88\x89)]|\x80.|\x95.{8}|" + b"|".join((_NUMBER, _MARK, _PLACELESS_TUPLE))
 _MADE = rb"[}\]ueasld]"
 
-_RUN = re.compile(rb"(?:" + b"|".join((_PLAIN, _GET, _MADE + _PUT + rb"?")) + rb"){1,1000}", re.DOTALL)
+_ONE = b"|".join((_PLAIN, _GET, _MADE + _PUT + rb"?"))
+_OPCODE, _RUN = re.compile(_ONE, re.DOTALL), re.compile(rb"(?:" + _ONE + rb"){1,1000}", re.DOTALL)
 _TEXT = re.compile(rb"(?:X(.{4})|[U\x8c](.))", re.DOTALL)
 _PLACED = re.compile(_TUPLE + rb"(" + _PUT + rb")", re.DOTALL)
 _AFTER_TEXT = re.compile(_PUT, re.DOTALL)
@@ -35,6 +35,15 @@ _AFTER_TEXT = re.compile(_PUT, re.DOTALL)
 _PLACES = re.compile(
     rb"(" + _GET + rb"|" + _PUT + rb")|" + _MADE + rb"|(?:" + _PLAIN + rb"){1,1000}", re.DOTALL
 )
+
+#: Each tuple in a tuple takes a piece of the stack of the process that hashes the outermost: so many are not too deep.
+_NEVER_DEEP = 10_000
+_TUPLES = b"t\x85\x86\x87"
+#: Tuples that are made of what was given a place before, which is no tuple's: none is in another. And what is no tuple.
+_FLAT_RUN = re.compile(
+    rb"(?:" + b"|".join((*(rb"(?:%b){%d}%c" % (_GET, n, 0x84 + n) for n in (1, 2, 3)), _NUMBER, _GET, _MARK, _MADE))
+    + rb"|[N\x88\x89]|" + _PUT + rb"){1,1000}", re.DOTALL
+)  # fmt: skip
 
 Data = bytes | mmap
 
@@ -46,6 +55,8 @@ def are_quick(data: Data) -> bool:
         if part is None:
             return False
         parts.append(part)
+    if not _never_deep(data, parts):
+        return False
     if not any(put for _, _, put in parts):
         return True
     tuples: set[int] = set()
@@ -61,6 +72,26 @@ def are_quick(data: Data) -> bool:
         if put:
             tuples.add(int.from_bytes(put[1:], "little") if put != b"\x94" else count - 1)
     return len(kinds) == 1 and not any(int.from_bytes(one[1:], "little") in tuples for one in referred)
+
+
+def _never_deep(data: Data, parts: Sequence[tuple[int, int, bytes]]) -> bool:
+    """There are too few tuples for one to hold many within each other; of many, too few that may hold another."""
+    made = 0
+    for begin, end, put in parts:
+        run = data[begin:end]
+        made += bool(put) + len(run) - len(run.translate(None, _TUPLES))
+    if made <= _NEVER_DEEP:
+        return True
+    nesting = position = 0
+    for begin, end, put in parts:
+        # A run may begin within a tuple of the one before.
+        position = min(max(position, begin), end)
+        while position < end and nesting <= _NEVER_DEEP:
+            nesting += data[position] in _TUPLES
+            found = _FLAT_RUN.match(data, position) or _OPCODE.match(data, position)
+            position = found.end() if found else end
+        nesting += bool(put)
+    return nesting <= _NEVER_DEEP
 
 
 def _parts(data: Data) -> Iterator[tuple[int, int, bytes] | None]:

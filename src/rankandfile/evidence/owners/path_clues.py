@@ -174,23 +174,28 @@ class _Folder(NamedTuple):
     host: str | None
 
 
+_DIGITS, _SAYS, _NOISES = re.compile(r"[0-9]+"), re.compile(r"[0-9a-z~]"), re.compile(r"~+")
+_UP_TO_RANK = re.compile(r"[_.]?(?:[a-z]*[_.-])?rank")
+
+
 def clues(source: str) -> Clues:
     folder, _, name = source.replace("!/", "/").rpartition("/")
     place = _folder(folder)
     stem = _stem(name)
     lower = stem.lower()
-    told, inner = _told(_mask(lower))
+    masked = _mask(lower)
+    told, inner = _told(masked)
     host = None
     if not told and (match := _PREFIXED.search(lower)) and not _bare_host_word(match["host"]):
         told = frozenset({int(match["number"][:9])})
         named = stem[match.start("host") : match.end("host")]
         host = named if re.search(r"[0-9.-]", named) else None
     elif told:
-        before = re.split(r"[_.]?(?:[a-z]*[_.-])?rank", lower)[0]
+        before = _UP_TO_RANK.split(lower, maxsplit=1)[0]
         host = stem[: len(before)] if _looks_like_host(before) else None
     else:
         host = _machine(name)
-    template, numbers = _numbers(_INNER_RANK.sub(_tildes, _mask(lower)))
+    template, numbers = _numbers(_INNER_RANK.sub(_tildes, masked))
     return Clues(
         folder=folder,
         template=template,
@@ -264,10 +269,10 @@ def _numbers(masked: str) -> tuple[str, tuple[Number, ...]]:
     template: list[str] = []
     numbers: list[Number] = []
     at = 0
-    for match in re.finditer(r"[0-9]+", masked):
+    for match in _DIGITS.finditer(masked):
         before = masked[: match.start()]
         found = _WORD_BEFORE.search(before)
-        word = found[1] if found else "?" if re.search(r"[0-9a-z~]", before) else ""
+        word = found[1] if found else "?" if _SAYS.search(before) else ""
         number = Number(match[0], word, before[-1:].isalpha())
         fits = number.word not in _OTHER and not masked[match.end() : match.end() + 1].isalpha()
         template += (masked[at : match.start()], "#" if fits else "@")
@@ -275,7 +280,7 @@ def _numbers(masked: str) -> tuple[str, tuple[Number, ...]]:
             numbers.append(number)
         at = match.end()
     # Dates and ids differ in length and say nothing about the family.
-    return re.sub(r"~+", "~", "".join(template) + masked[at:]), tuple(numbers)
+    return _NOISES.sub("~", "".join(template) + masked[at:]), tuple(numbers)
 
 
 def _machine(name: str) -> str | None:

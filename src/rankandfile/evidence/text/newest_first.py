@@ -21,7 +21,10 @@ _FEWEST = 4
 def turned(file: BinaryIO, size: int) -> bytes | None:
     """The lines of the file turned around, where the times of all of them go backwards; None where they do not."""
     file.seek(0)
-    first = _times(file.read(_EDGE).split(b"\n")[: -1 if size > _EDGE else None])
+    beginning = file.read(_EDGE)
+    if beginning.rstrip().count(b"\n") < _FEWEST - 1:
+        return None
+    first = _times(beginning.split(b"\n")[: -1 if size > _EDGE else None])
     if len(first) < _FEWEST or not all(one >= other for one, other in pairwise(first)) or size > MOST:
         return None
     file.seek(max(0, size - _EDGE))

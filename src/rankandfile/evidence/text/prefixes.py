@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rankandfile.evidence.text.envelopes import opened
 from rankandfile.evidence.text.prefix_layers import CLOCK, DATE, LAYERS, Give, dated
@@ -56,8 +57,9 @@ _LONGEST_HOST = 200
 _ISO = re.compile(rf"{DATE}[T ]{CLOCK}(?:\.(\d{{1,9}}))?(Z|[+-]\d\d:\d\d)?$")
 
 
+@lru_cache(maxsize=512)
 def peel(line: str) -> BareLine:
-    """A line's own text and what stood before it."""
+    """A line's own text and what stood before it. The same line is asked about by several readers: none changes it."""
     if line.startswith('{"') and line.rstrip().endswith("}") and (found := _unwrapped(line)) is not None:
         return found
     return _peeled(line)

@@ -33,6 +33,7 @@ _PID = re.compile(
     r"(?<![\w-])(?<!parent )(?i:pid)\s*[=:#]?\s*(\d{2,10})\b|^\W*Process (\d{2,10})\b|/proc/(\d{2,10})/"
     r"|\benv(?:iron(?:ment)?)? of (?:process )?(\d{2,10})\b"
 )
+_OF_A_PID = re.compile(r"[pP][iI][dD]|Process |/proc/|\benv")
 _OF_RANKS = re.compile(r"(?i)\branks?\b")
 #: A launcher names the process that it started, and its place on the machine.
 _SPAWNED = re.compile(
@@ -111,20 +112,12 @@ _OF_PROCESSES = re.compile(
 )
 #: The same of `_OWN` and `_OWN_ALONE`.
 _OF_ITSELF = re.compile(r"rank[ =:#]{0,2}\d|process[ _]")
-_SIGNS_OF_SIZES = ("world", "ntasks", "process", "worker group of size", "mpi", "rank ", "ranksize[")
-_SIGNS_OF_PROGRAMS = (
-    "jax",
-    "xla",
-    "vllm",
-    "sglang",
-    "=serverargs(",
-    "horovod",
-    "ccl",
-    "xpu",
-    "torch_npu",
-    "mpi",
-    "prte",
-    "orte",
+#: The same of `_SIZE` and `_WORLD`, and of `_PROGRAMS`.
+_OF_SIZES = re.compile(
+    r"world|ntasks|process(?:_count|es| \d)|worker group of size|mpi|rank \d{1,6}/|ranksize\[|global_rank_mapping"
+)
+_OF_PROGRAMS = re.compile(
+    r"\bjax|xla|vllm|sglang|=serverargs\(|horovod|\b[xh]ccl|oneccl|\|ccl_|xpu|torch_npu|\b(?:mpi|prte|orte)|open mpi"
 )
 
 
@@ -190,10 +183,10 @@ class Listener:
             if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
                 name = clean(bare.carrier.strip(":"), 200)
                 self._pods.setdefault(name, set()).add(int(next(filter(None, own.groups()))))
-        if any(sign in written for sign in _SIGNS_OF_SIZES):
+        if _OF_SIZES.search(written):
             self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
             self._sizes.update(size for body in bodies if (size := _listed_devices(body)))
-        if any(sign in written for sign in _SIGNS_OF_PROGRAMS):
+        if _OF_PROGRAMS.search(written):
             torchish = _TORCHISH.search(written)
             self._programs.update(
                 name
@@ -246,7 +239,7 @@ def processes_in(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
     """The processes that a line tells of: several only where it lists whole ranks with a process each."""
     if _OF_RANKS.search(body) and (listed := _listed(bare, body)):
         return listed
-    if match := _SPAWNED.search(body):
+    if "spawned" in body and (match := _SPAWNED.search(body)):
         return (ToldProcess(int(match[1]), None, bare.host, int(match[2])),)
     one = process_in(bare, body)
     return () if one is None else (one,)
@@ -261,16 +254,17 @@ def _listed(bare: BareLine, body: str) -> tuple[ToldProcess, ...]:
 
 def process_in(bare: BareLine, body: str) -> ToldProcess | None:
     """The one process that a line tells of, with its rank; None where it tells of none, or of several."""
-    if title := _TITLE.match(bare.line):
+    if bare.line[:1] == "(" and (title := _TITLE.match(bare.line)):
         rank = rank_in(f"VLLM::{title[1]}")
         if rank is not None:
             return ToldProcess(int(title[2]), rank, bare.host)
-    if (worker := _WORKER.match(body)) and (rank := rank_in(worker[2])) is not None:
+    if "::" in body and (worker := _WORKER.match(body)) and (rank := rank_in(worker[2])) is not None:
         return ToldProcess(int(worker[1]), rank, bare.host)
     if (bracketed := _BRACKETED.match(bare.line)) and (one := _ONE_OF.search(body)):
         return ToldProcess(int(bracketed[1]), int(one[1]), bare.host)
-    pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)}
-    if not pids and (listed := _LISTED.match(body)):
+    numbered = _OF_A_PID.search(body)
+    pids = {int(next(filter(None, groups))) for groups in _PID.findall(body)} if numbered else set[int]()
+    if not pids and ("RANK=" in body or "PROCID=" in body) and (listed := _LISTED.match(body)):
         pids = {int(listed[1])}
     if not pids and (bare.pid is None or "ray" not in bare.layers):
         return None

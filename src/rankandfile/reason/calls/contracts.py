@@ -8,6 +8,7 @@ finish, and go on, before the others have joined.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 Agree = Literal["input", "output", "either", "nothing", "sums", "parts", "name"]
@@ -78,6 +79,7 @@ _IN_TURN = ("all_gather", "reduce_scatter")
 _BY_NAME = {name: contract for contract in CONTRACTS for name in (contract.op, *contract.aliases)}
 
 
+@lru_cache(maxsize=4096)
 def contract_of(op: str) -> Contract:
     """The contract of an operation by any of its recorded names. An unknown one is compared by its name."""
     name = op.lower()

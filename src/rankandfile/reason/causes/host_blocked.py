@@ -20,7 +20,6 @@ from rankandfile.reason.toolbox import (
     fields_of,
     named_after_a_transfer,
     perhaps,
-    pl,
     place_in,
     world_of,
 )
@@ -167,8 +166,7 @@ def tries_again_and_again(facts: Facts, asked: AskedRank) -> Story | None:
         or (not asked.waiting and not asked.proved)
     ):
         return None
-    rows = facts.case.events.filter(pl.col("kind").cast(pl.String) == "tries_again")
-    for row in rows.iter_rows(named=True):
+    for row in facts.case.tried_again:
         fields = fields_of(row)
         if asked.rank not in (row["rank"], fields.get("speaker")):
             continue

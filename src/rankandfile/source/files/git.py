@@ -1,7 +1,8 @@
 """Sources as a commit has them, read from the repository without checking anything out.
 
 git runs without a shell, with a deadline, and with what a hostile repository could make it start switched off: no
-hooks, no file system monitor, no fetching of missing objects. `cat-file` applies no filters.
+hooks, no file system monitor, no fetching of missing objects. `cat-file` applies no filters. One wrong value in a
+repository's configuration stops git: where it has no answer, it is asked once more without that.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from rankandfile.model.errors import UserError
 
+from .plain_repository import without_configuration
 from .roots import MAX_FILES
 from .text import MAX_BYTES
 
@@ -100,9 +103,15 @@ def refusal(path: Path, *words: str) -> str:
     """Why git answers nothing to this, or nothing at all about this folder; empty if it does answer."""
     command = ["git", "--no-pager", *_SAFE, *(words or ("rev-parse", "--git-dir"))]
     try:
-        done = subprocess.run(
-            command, cwd=path, env=_environment(), capture_output=True, timeout=_DEADLINE_S, check=False
-        )
+        with without_configuration(path) as more:
+            done = subprocess.run(
+                command,
+                cwd=path,
+                env=_environment() | more,
+                capture_output=True,
+                timeout=_DEADLINE_S,
+                check=False,
+            )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return f"git cannot be run: {getattr(error, 'strerror', None) or type(error).__name__}"
     first = done.stderr.decode("utf-8", "replace").splitlines()[:1]
@@ -122,11 +131,19 @@ def _environment() -> dict[str, str]:
 
 def git(path: Path, *words: str, limit: int = 1 << 16) -> bytes | None:
     """What git prints; None if it fails, takes too long, or prints more than that."""
+    printed = _asked(path, words, limit, {})
+    if printed is None:
+        with suppress(OSError), without_configuration(path) as more:
+            printed = _asked(path, words, limit, more) if more else None
+    return printed
+
+
+def _asked(path: Path, words: tuple[str, ...], limit: int, more: dict[str, str]) -> bytes | None:
     try:
         process = subprocess.Popen(
             ["git", "--no-pager", *_SAFE, *words],
             cwd=path,
-            env=_environment(),
+            env=_environment() | more,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

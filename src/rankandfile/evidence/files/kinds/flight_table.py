@@ -19,6 +19,11 @@ def decode(path: Path, _name: str) -> Decoded:
     return Decoded(dumps=dumps, notes=[*notes, *more])
 
 
+def _is_table(head: Head) -> bool:
+    text = head.words or ""
+    return ("=== " in text or "--- " in text) and _TABLE.search(text) is not None
+
+
 def _by_name(head: Head) -> bool:
     """The report of failed workers at the top can be longer than the head."""
     return head.words is not None and _NAME.match(head.name) is not None
@@ -26,7 +31,7 @@ def _by_name(head: Head) -> bool:
 
 KIND = FileKind(
     "flight_table",
-    (Sign(210, lambda head: _TABLE.search(head.words or "") is not None), Sign(300, _by_name)),
+    (Sign(210, _is_table), Sign(300, _by_name)),
     decode,
     is_dump=True,
 )

@@ -19,7 +19,12 @@ _COUNTERS = re.compile(rb"(?:[a-z_]{2,40} \d{1,20}\r?\n?)+\s*")
 
 def recognise(head: Head) -> bool:
     data = head.data
-    return len(data) < HEAD and _KILLED.search(data) is not None and _COUNTERS.fullmatch(data) is not None
+    return (
+        len(data) < HEAD
+        and b"oom_kill " in data
+        and _KILLED.search(data) is not None
+        and _COUNTERS.fullmatch(data) is not None
+    )
 
 
 def decode(path: Path, name: str) -> Decoded:

@@ -13,6 +13,8 @@ _STACKS = re.compile(
     r"|^=== Rank [0-9]+: .*(pyspy|traceback)",
     re.MULTILINE,
 )
+#: One of them stands in what `_STACKS` finds; most files have none.
+_SIGNS = ("hread ", "Fatal Python error", "Process ", "=== Rank ")
 #: What these tools print, under any short prefix, heading or note: nothing else prints such lines.
 _ANYWHERE = re.compile(
     r"^.{0,80}?Thread (?:0x[0-9A-F]{1,16}|\d{1,10}) \((?:idle|active|active\+gil)\)(?:: \"|$)"
@@ -29,9 +31,21 @@ _FEWEST = 3
 _NAME = re.compile(r"(stacks|pyspy_dump)_[0-9_]+\.txt")
 
 
+def _announced(head: Head) -> bool:
+    text = head.words or ""
+    return any(sign in text for sign in _SIGNS) and _STACKS.search(text) is not None
+
+
+def _somewhere(head: Head) -> bool:
+    text = head.text or ""
+    return ("hread " in text or "#0" in text) and _ANYWHERE.search(text) is not None
+
+
 def _printed(head: Head) -> bool:
     text = head.text or ""
-    return "Traceback (most recent" not in text and len(_PRINTED.findall(text)) >= _FEWEST
+    return (
+        '", line ' in text and "Traceback (most recent" not in text and len(_PRINTED.findall(text)) >= _FEWEST
+    )
 
 
 def _by_name(head: Head) -> bool:
@@ -43,9 +57,9 @@ KIND = FileKind(
     "stacks",
     (
         Sign(150, lambda head: head.keys[1] >= {"thread_id", "frames"}),
-        Sign(230, lambda head: _STACKS.search(head.words or "") is not None),
+        Sign(230, _announced),
         # A prefix such as `[0] ` makes it look like JSON.
-        Sign(235, lambda head: _ANYWHERE.search(head.text or "") is not None),
+        Sign(235, _somewhere),
         Sign(240, _printed),
         Sign(310, _by_name),
     ),

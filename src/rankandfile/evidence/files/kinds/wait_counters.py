@@ -13,7 +13,12 @@ def _has_keys(head: Head) -> bool:
     return any(key.startswith("pytorch.wait_counter") for keys in head.keys for key in keys)
 
 
+def _has_lines(head: Head) -> bool:
+    text = head.words or ""
+    return "wait_counter" in text and _COUNTERS.search(text) is not None
+
+
 KIND = FileKind(
     "wait_counters",
-    (Sign(140, _has_keys), Sign(220, lambda head: _COUNTERS.search(head.words or "") is not None)),
+    (Sign(140, _has_keys), Sign(220, _has_lines)),
 )

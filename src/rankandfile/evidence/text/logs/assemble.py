@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from datetime import date, timedelta
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -63,9 +65,7 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
             part.rank, part.rank_from = None, None
     _give_to_speakers(parts)
     _give_by_own_words(parts)
-    rows = zip(*(_row(number, part) for number, part in enumerate(parts)), strict=True)
-    schema = log_schema("logs")
-    logs = pl.DataFrame(dict(zip(schema, rows, strict=False)) or None, schema)
+    logs = _logs(parts)
     _compare(parts, processes)
     events = without_aftermath(without_past_attempts(_events(parts)))
     events = identity.without_tags_of_agents(events)
@@ -127,6 +127,24 @@ def _compare(parts: Sequence[LogPart], processes: KnownProcesses) -> None:
         raw.said = []
 
 
+def _logs(parts: Sequence[LogPart]) -> pl.DataFrame:
+    schema = log_schema("logs")
+    if not parts:
+        return pl.DataFrame(None, schema)
+    columns = zip(*(_row(number, part) for number, part in enumerate(parts)), strict=True)
+    return pl.DataFrame([_series(*one) for one in zip(schema.items(), columns, strict=True)])
+
+
+def _series(named: tuple[str, pl.DataType], values: Sequence[Any]) -> pl.Series:
+    name, dtype = named
+    if not isinstance(dtype, pl.List):
+        return pl.Series(name, values, dtype=dtype)
+    # Polars makes a series of each list. Most logs have the same.
+    places: dict[tuple[Any, ...], int] = {}
+    taken = [places.setdefault(tuple(value), len(places)) for value in values]
+    return pl.Series(name, list(map(list, places)), dtype=dtype).gather(taken)
+
+
 def _row(number: int, part: LogPart) -> list[Any]:
     row: LogRow = part.raw.row
     first, last = (_in_year(ns, row.time_quality, part.written_ns) for ns in (row.first_ns, row.last_ns))
@@ -181,19 +199,28 @@ _DAY_NS = 86_400 * 1_000_000_000
 
 
 def _in_year(ns: int | None, quality: str | None, written_ns: int) -> int | None:
-    if ns is None or quality is None or not quality.endswith("no_year") or not written_ns:
+    if ns is None or quality is None or not quality.endswith("no_year") or not 0 < written_ns < 1 << 63:
         return ns
-    from datetime import datetime, timezone
-
-    known = datetime.fromtimestamp(written_ns // 1_000_000_000, tz=timezone.utc)
-    moment = datetime.fromtimestamp(ns // 1_000_000_000, tz=timezone.utc)
-    for year in (known.year + 1, known.year, known.year - 1):
-        try:
-            dated = moment.replace(year=year)
-        except ValueError:
-            continue
-        whole = int(dated.timestamp()) * 1_000_000_000 + ns % 1_000_000_000
+    known = _year(written_ns // _DAY_NS)
+    for year in (known + 1, known, known - 1):
+        shift = _shift(ns // _DAY_NS, year)
         # A day to spare: the file's clock may be in another zone.
-        if whole <= written_ns + _DAY_NS:
-            return whole
+        if shift is not None and ns + shift <= written_ns + _DAY_NS:
+            return ns + shift
     return ns
+
+
+@lru_cache(maxsize=4096)
+def _year(day: int) -> int:
+    """Of a day, counted from 1970."""
+    return (date(1970, 1, 1) + timedelta(day)).year
+
+
+@lru_cache(maxsize=4096)
+def _shift(day: int, year: int) -> int | None:
+    """How far that day of another year lies from it, in nanoseconds; None where that year has none such."""
+    moment = date(1970, 1, 1) + timedelta(day)
+    try:
+        return (moment.replace(year=year) - moment).days * _DAY_NS
+    except ValueError:
+        return None

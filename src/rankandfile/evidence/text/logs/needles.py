@@ -6,7 +6,7 @@ one multiplication and one table look-up per four bytes. What is found that way 
 literal has them, and what is left of it, a place in a thousand lines, by the whole literal: ordinary words begin like
 one too often.
 
-A few small files are not worth loading NumPy for: each literal is looked for by itself.
+What is small is not worth a call of NumPy's, nor a few such files loading it: their words are looked up one by one.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ _BLOCK = 1 << 16
 #: Bytes of one file, or of all that a process reads, from which on loading NumPy is worth it.
 SMALL = 1 << 19
 
+#: Bytes up to which looking up the words one by one is faster.
+_FEW = 2 << 10
+
 
 class _Volume:
     """How much this process has been asked to look through."""
@@ -45,13 +48,39 @@ def finder(size: int, literals: Iterable[bytes] | None = None) -> Finder:
     small = _Volume.bytes < SMALL and "numpy" not in sys.modules
     if literals is None:
         return _catalogue(small)
-    return plain(tuple(literals)) if small else sampled(tuple(literals))
+    return one_by_one(tuple(literals)) if small else sampled(tuple(literals))
 
 
 @cache
 def _catalogue(small: bool) -> Finder:
     literals = tuple(literal.encode() for literal, _ in by_needle())
-    return plain(literals) if small else sampled(literals)
+    return one_by_one(literals) if small else sampled(literals)
+
+
+def one_by_one(literals: Sequence[bytes]) -> Finder:
+    """The same as `sampled`, without NumPy."""
+    _long_enough(literals)
+    stands: dict[bytes, list[tuple[int, bytes]]] = {}
+    for literal in literals:
+        for i in range(4):
+            stands.setdefault(literal[i : i + 4], []).append((i, literal))
+
+    def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
+        return [
+            at
+            for at in range(begin, end - 3, 4)
+            if buffer[at : at + 4] in stands
+            and any(
+                at >= i and buffer.startswith(literal, at - i) for i, literal in stands[buffer[at : at + 4]]
+            )
+        ]
+
+    return find
+
+
+def _long_enough(literals: Sequence[bytes]) -> None:
+    if any(len(literal) < SHORTEST for literal in literals):
+        raise ValueError(f"a literal is shorter than {SHORTEST} bytes")
 
 
 def plain(literals: Sequence[bytes]) -> Finder:
@@ -76,8 +105,7 @@ def _places(buffer: bytes, literal: bytes, begin: int, end: int) -> Iterator[int
 def sampled(literals: Sequence[bytes]) -> Finder:
     import numpy as np
 
-    if any(len(literal) < SHORTEST for literal in literals):
-        raise ValueError(f"a literal is shorter than {SHORTEST} bytes")
+    _long_enough(literals)
     # A word that lies inside a literal begins at one of its first four bytes, if it is the first such word.
     heads = {literal[i : i + 8] for literal in literals for i in range(4)}
     multiplier, other, shift = np.uint32(_MULTIPLIER), np.uint32(_OTHER), np.uint32(32 - _BITS)
@@ -125,10 +153,12 @@ def sampled(literals: Sequence[bytes]) -> Finder:
             found.append(hits)
         return np.concatenate(found)
 
+    few = one_by_one(literals)
+
     def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
+        if end - begin <= _FEW:
+            return few(buffer, begin, end)
         count = (end - begin) // 4
-        if count <= 0:
-            return []
         chunk = np.frombuffer(buffer, "<u4", count, begin)
         hits = look_up(chunk)
         if not len(hits):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import Event
@@ -69,7 +70,7 @@ def packed_columns(columns: Columns) -> bytes:
 def columns_of(events: list[Event]) -> Columns:
     if not events:
         return {}
-    columns: Columns = {name: [getattr(event, name) for event in events] for name in COLUMNS}
+    columns: Columns = dict(zip(COLUMNS, map(list, zip(*map(astuple, events), strict=True)), strict=True))
     columns["fields"] = [
         msgspec.json.encode(event.fields).decode() if event.fields else None for event in events
     ]

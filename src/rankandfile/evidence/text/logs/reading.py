@@ -74,8 +74,8 @@ class Events:
         head, tail = _edges(file, size)
         row = LogRow(bytes=size, lines=self.scan.lines)
         _times(row, head, tail)
-        counts = self.layers + Counter(layer for bare in head for layer in dict.fromkeys(bare.layers))
-        row.prefixes = [name for name, _ in counts.most_common(12)]
+        self.layers.update(layer for bare in head for layer in dict.fromkeys(bare.layers))
+        row.prefixes = [name for name, _ in self.layers.most_common(12)]
         hosts = {bare.host for bare in head if bare.host}
         row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
         row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.prefixes import peel
@@ -46,7 +47,7 @@ def whole(line: Line, bare: BareLine, consumed: set[int]) -> BareLine:
 
 def _with(first: BareLine, body: str) -> BareLine:
     """The parts' own prefixes are the first part's; the writer's prefixes stand at its beginning."""
-    inner = peel(body)
+    inner = copy(peel(body))
     for name in (
         "rank",
         "rank_from",

@@ -95,6 +95,8 @@ def cannot_resolve(facts: Facts, _: WaitEnd) -> Finding | None:
         for row in _rows(facts, ("name_unresolved",))
         if row["rank"] is not None and row["repeats"] >= _OFTEN
     }
+    if not asking:
+        return None
     went_on = {row["rank"] for row in _rows(facts, (*_CAME, *_WORKED))}
     for row in _rows(facts, ("last_said",)):
         rank = row["rank"] if row["rank"] is not None else fields_of(row).get("speaker")

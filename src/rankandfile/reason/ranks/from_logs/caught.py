@@ -86,8 +86,7 @@ def _by_a_library(row: dict[str, object]) -> bool:
 
 def survivors(case: Case) -> Callable[[dict[str, object]], bool]:
     """Asked of an exception: whether a function caught it, and the same log counted on for long behind it."""
-    counted = case.events.filter(pl.col("kind").cast(pl.String).is_in(["progress", "work_goes_on"]))
-    counts_to = dict(counted.group_by("log").agg(pl.col("line").max()).iter_rows())
+    counts_to = dict(_counted(case).group_by("log").agg(pl.col("line").max()).iter_rows())
 
     def counted_on(row: dict[str, object]) -> bool:
         last, line = counts_to.get(row["log"]), row["line"]
@@ -100,7 +99,13 @@ def survivors(case: Case) -> Callable[[dict[str, object]], bool]:
 
 def survived(case: Case, rows: pl.DataFrame) -> pl.Series:
     """Of each row whether it is an exception that was caught, behind which the same log counted on for long."""
+    if not _counted(case).height:
+        return pl.repeat(False, rows.height, eager=True)
     return pl.Series(list(map(survivors(case), rows.iter_rows(named=True))), dtype=pl.Boolean)
+
+
+def _counted(case: Case) -> pl.DataFrame:
+    return case.events.filter(pl.col("kind").cast(pl.String).is_in(["progress", "work_goes_on"]))
 
 
 def _went_on(case: Case, rows: pl.DataFrame) -> set[int]:

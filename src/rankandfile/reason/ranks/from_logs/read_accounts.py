@@ -278,7 +278,8 @@ def _left_out(mine: pl.DataFrame) -> int:
     """Lines of watchdogs that a collector left out as alike, and that were not to be given to any rank."""
     if (mine["rank_from"].cast(pl.String) == "left_out").any():
         return 0
-    counts = [fields_of(row).get("left_out") for row in gave_up_rows(mine).iter_rows(named=True)]
+    rows = gave_up_rows(mine).filter(pl.col("fields").str.contains('"left_out"', literal=True))
+    counts = [fields_of(row).get("left_out") for row in rows.iter_rows(named=True)]
     return max((count - 1 for count in counts if isinstance(count, int)), default=0)
 
 

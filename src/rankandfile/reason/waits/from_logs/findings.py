@@ -70,11 +70,13 @@ def _together(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
 
 
 def _one(parts: list[WaitEnd]) -> WaitEnd:
+    # Many parts have the same victims, of whom there may be a hundred thousand: each tuple of them is looked at once.
+    distinct = {id(one.victims): one.victims for one in parts}.values()
     return WaitEnd(
         tuple(sorted({rank for one in parts for rank in one.ranks})),
         tuple(sorted({index for one in parts for index in one.pending})),
         parts[0].kind,
-        tuple(sorted({victim for victims in {one.victims for one in parts} for victim in victims})),
+        tuple(sorted({victim for victims in distinct for victim in victims})),
     )
 
 
