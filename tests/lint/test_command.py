@@ -92,6 +92,8 @@ def test_a_rule_that_is_not_asked_says_nothing(raf: Raf, here: Path) -> None:
         raf("lint", "--ignore", "rank-guarded-collective", "--select", "clock-guarded-collective").status == 0
     )
     assert raf("lint", "--select", "no-such-rule").status == 2
+    # Nor does another rule take the place.
+    assert raf("lint", "--ignore", "rank-guarded-collective").status == 0
 
 
 def test_settings_of_the_project(raf: Raf, here: Path) -> None:

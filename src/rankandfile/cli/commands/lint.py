@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Collection
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,14 +11,13 @@ from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.lint_options import known_rule, lint_options
 from rankandfile.cli.names import rule_names
 from rankandfile.cli.output import file_output, may_be_written, print_diff, rewrite, write_text
 from rankandfile.cli.panels import FIX
-from rankandfile.cli.settings import settings
 
 if TYPE_CHECKING:
     from rankandfile.model.lint import LintReport
-    from rankandfile.source.lint.run import Options
 
 PANEL = FIX
 ORDER = 155
@@ -116,7 +113,7 @@ def lint(
     for path in asked:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
-    options = _options(asked, select or [], ignore or [], hints, diff, cache)
+    options = lint_options(asked, select or [], ignore or [], hints, diff, cache)
     if baseline is not None and baseline.exists():
         options = replace(options, known=_listed(baseline))
     if fix or show_fixes or verbose:
@@ -136,7 +133,7 @@ def lint(
     if fix and report.changed:
         _make(report, [path.resolve() for path in asked])
         # Where the rest stands now.
-        left = _options(asked, select or [], ignore or [], hints, diff, cache)
+        left = lint_options(asked, select or [], ignore or [], hints, diff, cache)
         report = run(asked, replace(left, known=options.known))
     form = "story" if verbose and format is LintFormat.text else format.value
     text = import_module(f"rankandfile.render.lint.{form}").write(report) + "\n"
@@ -177,47 +174,12 @@ def _say_of_changes(report: LintReport, gone: str) -> None:
         err.print(f"{decide} more with --unsafe-fixes, where something is left to decide", soft_wrap=True)
 
 
-def _options(
-    paths: list[Path], select: list[str], ignore: list[str], hints: bool, diff: str | None, cache: bool
-) -> Options:
-    from rankandfile.source.lint.changes import NoDiff, changed_lines
-    from rankandfile.source.lint.run import Options, rules
-
-    said = settings()
-    known = rules()
-    for word in [*select, *ignore, *said.lint.select, *said.lint.ignore]:
-        _known(word, known)
-    try:
-        lines = changed_lines(paths, diff) if diff is not None else None
-    except NoDiff as error:
-        raise UserError(str(error)) from error
-    return Options(
-        select=tuple(select) or said.lint.select,
-        ignore=(*ignore, *said.lint.ignore),
-        per_file_ignores=said.lint.per_file_ignores,
-        collectives=(*said.collectives, *said.lint.collectives),
-        uniform=said.lint.uniform,
-        hints=hints,
-        lines=lines,
-        cache=cache,
-    )
-
-
 def _page(word: str) -> str:
     from rankandfile.source.lint.run import pages
 
     known = pages()
-    _known(word, known)
+    known_rule(word, known)
     return f"# {word}\n\n{known[word]}"
-
-
-def _known(word: str, rules: Collection[str]) -> None:
-    """The user's error where no rule is of that word, with those that it is like."""
-    if word not in rules:
-        near = [each for each in rules if word in each] or difflib.get_close_matches(word, rules)
-        raise UserError(
-            f"no rule '{word}'; {'perhaps' if near else 'there are'} {', '.join(near[:3] or rules)}"
-        )
 
 
 def _list(report: LintReport, baseline: Path) -> None:

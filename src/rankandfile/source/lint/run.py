@@ -74,20 +74,21 @@ def meanings() -> tuple[tuple[str, str], ...]:
 def lint(paths: Sequence[Path], options: Options | None = None) -> LintReport:
     """What the rules say of the Python files at or below the paths; each is read with the whole of its package."""
     options = options or Options()
-    also_collectives(options.collectives)
-    also_uniform(options.uniform)
     tree, places, asked = opened(paths)
     if not options.cache:
-        return _asked(tree, places, asked, options)
+        return said_of(tree, places, asked, options)
     key = kept_reports.key(tree, asked, options)
     report = kept_reports.kept(key)
     if report is None:
-        report = _asked(tree, places, asked, options)
+        report = said_of(tree, places, asked, options)
         kept_reports.keep(key, report)
     return report
 
 
-def _asked(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], options: Options) -> LintReport:
+def said_of(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], options: Options) -> LintReport:
+    """What the rules say of the files that are asked for, in the program that the tree is."""
+    also_collectives(options.collectives)
+    also_uniform(options.uniform)
     program = Program(tree)
     found = _found(program, asked, options)
     shown = {id(each) for each in found if _is_kept(each, options, places)}
@@ -161,11 +162,16 @@ def _found(program: Program, asked: frozenset[str], options: Options) -> list[Fl
 
 
 def _flagged(view: View, options: Options) -> Iterable[Flagged]:
-    every = {word: rule for word, rule in rules().items() if not options.select or word in options.select}
-    every = {word: rule for word, rule in every.items() if word not in options.ignore}
-    yield from _of_partings(view, every)
+    every = rules()
+    asked = {
+        word
+        for word in every
+        if (not options.select or word in options.select) and word not in options.ignore
+    }
+    # Whose a parting is does not depend on who is asked: what is ignored is not said under another rule's name.
+    yield from (each for each in _of_partings(view, every) if each.rule in asked)
     for word, rule in every.items():
-        if rule.find is not None:
+        if rule.find is not None and word in asked:
             yield from (of_found(found, word) for found in rule.find(view))
 
 
