@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -252,3 +254,11 @@ def test_typing_waits_for_nothing(folder: Path) -> None:
         assert longest < 1.0
 
     in_an_editor(folder, session)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_the_extension_for_visual_studio_code_starts_the_server() -> None:
+    """Against stand-ins for the editor; `npm run build` there packs it."""
+    folder = Path(__file__).parents[2] / "editors" / "vscode"
+    done = subprocess.run(["node", "test.js"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
