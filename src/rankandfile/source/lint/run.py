@@ -90,7 +90,7 @@ def said_of(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], op
     also_collectives(options.collectives)
     also_uniform(options.uniform)
     program = Program(tree)
-    found = _found(program, asked, options)
+    found = found_in(program, asked, options)
     shown = {id(each) for each in found if _is_kept(each, options, places)}
     changed: tuple[Changed, ...] = ()
     answers: dict[int, Change | str] = {}
@@ -104,7 +104,7 @@ def said_of(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], op
             tree,
             found,
             lambda each: id(each) in shown,
-            lambda files: _found(Program(files), asked, options),
+            lambda files: found_in(Program(files), asked, options),
             lambda word: every[word].cause,
             asked,
             options.plain,
@@ -143,7 +143,7 @@ def _answered(flagged: Flagged, answer: Change | str | None) -> Flagged:
     return flagged if answer is None else replace(flagged, unchanged=answer)
 
 
-def _found(program: Program, asked: frozenset[str], options: Options) -> list[Flagged]:
+def found_in(program: Program, asked: frozenset[str], options: Options) -> list[Flagged]:
     """All that the rules say, hints too, in order; not what somebody has looked at."""
     view = View(program, lambda function: function.module.path not in asked)
     before, sweeping = sys.getrecursionlimit(), gc.isenabled()

@@ -32,6 +32,7 @@ _FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
 _RENAMED = re.compile(r"^`\w+` is set at \S+ from `\w+`$")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
+_CONNECTED = "is_initialized()"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
 
 
@@ -49,6 +50,7 @@ def severity(parting: Parting) -> Severity | None:
         or _parts_played(parting, reason)
         or _only_an_order(parting, reason)
         or _remembered(parting, reason)
+        or _set_up(parting, reason)
     ):
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
@@ -138,6 +140,12 @@ def _remembered(parting: Parting, reason: Reason) -> bool:
     known = text(test.comparators[0], 200)
     stored = (node for s in owner.body for node in ast.walk(s) if isinstance(node, ast.Subscript))
     return any(isinstance(node.ctx, ast.Store) and text(node.value, 200) == known for node in stored)
+
+
+def _set_up(parting: Parting, reason: Reason) -> bool:
+    """Whether the ranks are connected already: they are all, or none is, whatever object knows it."""
+    told = (parting.condition.text, *(step.words for step in reason.chain))
+    return reason.source not in RANK and any(_CONNECTED in words for words in told)
 
 
 def _ends(parting: Parting, reason: Reason) -> bool:
