@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,29 +11,20 @@ from .errors import UserError
 from .settings import settings
 
 if TYPE_CHECKING:
+    from rankandfile.model.lint import LintReport
     from rankandfile.source.lint.run import Options
 
 
 def lint_options(
-    paths: Sequence[Path] = (),
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    hints: bool = False,
-    diff: str | None = None,
-    cache: bool = False,
+    select: Sequence[str] = (), ignore: Sequence[str] = (), hints: bool = False, cache: bool = False
 ) -> Options:
-    """Raises `UserError` for a rule or a revision that is not there."""
-    from rankandfile.source.lint.changes import NoDiff, changed_lines
+    """Raises `UserError` for a rule that is not there."""
     from rankandfile.source.lint.run import Options, rules
 
     said = settings()
     known = rules()
     for word in [*select, *ignore, *said.lint.select, *said.lint.ignore]:
         known_rule(word, known)
-    try:
-        lines = changed_lines(paths, diff) if diff is not None else None
-    except NoDiff as error:
-        raise UserError(str(error)) from error
     return Options(
         select=tuple(select) or said.lint.select,
         ignore=(*ignore, *said.lint.ignore),
@@ -41,7 +32,6 @@ def lint_options(
         collectives=(*said.collectives, *said.lint.collectives),
         uniform=said.lint.uniform,
         hints=hints,
-        lines=lines,
         cache=cache,
     )
 
@@ -53,3 +43,15 @@ def known_rule(word: str, rules: Collection[str]) -> None:
         raise UserError(
             f"no rule '{word}'; {'perhaps' if near else 'there are'} {', '.join(near[:3] or rules)}"
         )
+
+
+def known_since(revision: str, paths: Sequence[Path], options: Options, now: LintReport) -> Iterator[str]:
+    """Fingerprints of what is found now and was found in the revision. Raises `UserError` for one that is not there."""
+    from rankandfile.source.lint.changes import NoDiff, as_it_was, no_news
+    from rankandfile.source.lint.run import lint
+
+    try:
+        before = as_it_was(paths, revision)
+    except NoDiff as error:
+        raise UserError(str(error)) from error
+    return no_news(now.flagged, lint(paths, options, before).flagged if before else now.flagged)

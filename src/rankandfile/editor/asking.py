@@ -59,12 +59,8 @@ def answers(question: Question, options: Options) -> Iterator[Answer]:
     for each in report.flagged:
         # All others count as known: the change is made for this one alone.
         known = tuple(other.fingerprint for other in report.flagged if other.fingerprint != each.fingerprint)
-        alone = replace(options, known=known, lines=_line_of(each), changes="all", plain=question.plain)
+        alone = replace(options, known=known, changes="all", plain=question.plain)
         yield _mend(each, said_of(tree, places, asked, alone))
-
-
-def _line_of(flagged: Flagged) -> dict[Path, frozenset[int]]:
-    return {Path(flagged.file).absolute(): frozenset({flagged.line})}
 
 
 def _mend(flagged: Flagged, report: LintReport) -> Mend:

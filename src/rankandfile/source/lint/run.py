@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import gc
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rankandfile import listing
@@ -44,10 +45,8 @@ class Options(Struct, frozen=True, kw_only=True):
     uniform: tuple[str, ...] = ()
     """Functions that return the same on every rank."""
     hints: bool = False
-    lines: dict[Path, frozenset[int]] | None = field(default=None)
-    """Where only changes are asked about: file -> its changed lines."""
     known: tuple[str, ...] = ()
-    """Fingerprints of findings that are left out."""
+    """Fingerprints of findings that are left out, each of them once."""
     changes: Literal["", "offered", "all"] = ""
     """Whether changes are looked for; with "all", the files get those too of which something is left to decide."""
     plain: bool = False
@@ -71,10 +70,15 @@ def meanings() -> tuple[tuple[str, str], ...]:
     return tuple((word, page.splitlines()[0]) for word, page in pages().items())
 
 
-def lint(paths: Sequence[Path], options: Options | None = None) -> LintReport:
-    """What the rules say of the Python files at or below the paths; each is read with the whole of its package."""
+def lint(
+    paths: Sequence[Path], options: Options | None = None, texts: Mapping[Path, str] | None = None
+) -> LintReport:
+    """What the rules say of the Python files at or below the paths; each is read with the whole of its package.
+
+    `texts`: files, by their resolved paths, that are taken to hold this, whether they are there or not.
+    """
     options = options or Options()
-    tree, places, asked = opened(paths)
+    tree, places, asked = opened(paths, texts)
     if not options.cache:
         return said_of(tree, places, asked, options)
     key = kept_reports.key(tree, asked, options)
@@ -91,7 +95,9 @@ def said_of(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], op
     also_uniform(options.uniform)
     program = Program(tree)
     found = found_in(program, asked, options)
-    shown = {id(each) for each in found if _is_kept(each, options, places)}
+    placed = {id(each): _placed(each, places) for each in found if _is_kept(each, options)}
+    left = {id(each) for each in unknown(placed.values(), options.known)}
+    shown = {number for number, each in placed.items() if id(each) in left}
     changed: tuple[Changed, ...] = ()
     answers: dict[int, Change | str] = {}
     if options.changes and shown:
@@ -198,18 +204,25 @@ def _of_partings(view: View, every: dict[str, Rule]) -> Iterable[Flagged]:
             yield flagged
 
 
-def _is_kept(flagged: Flagged, options: Options, where: dict[str, Path]) -> bool:
+def _is_kept(flagged: Flagged, options: Options) -> bool:
     if flagged.severity == "hint" and not options.hints:
         return False
     for pattern, words in options.per_file_ignores:
         if fnmatch(flagged.file, pattern) and (flagged.rule in words or "*" in words):
             return False
-    if options.known and _placed(flagged, where).fingerprint in options.known:
-        return False
-    if options.lines is None:
-        return True
-    places = [(flagged.file, flagged.line), *((told.file, told.line) for told in flagged.story)]
-    return any(line in options.lines.get(where[file], ()) for file, line in places if file in where)
+    return True
+
+
+def unknown(flagged: Iterable[Flagged], known: Iterable[str]) -> list[Flagged]:
+    """Those that are left of them, where so many of each fingerprint are known."""
+    left = Counter(known)
+    found = []
+    for each in flagged:
+        if left and left[each.fingerprint]:
+            left[each.fingerprint] -= 1
+        else:
+            found.append(each)
+    return found
 
 
 def _placed(flagged: Flagged, places: dict[str, Path]) -> Flagged:
