@@ -9,7 +9,9 @@
 
 Asked for is what a linter could find: ranks that take different paths, or hand over different arguments. Of lab and
 sets a program counts as found where an error or a warning has the true line in its story. A twin is flagged where
-anything is an error or a warning.
+anything is an error or a warning; of the lab's also told is in how many of them that is said of the faulty program as
+well, at another line: their code has that hazard still, and data that does not meet it. Twins of the same code are left
+out.
 """
 
 from __future__ import annotations
@@ -51,6 +53,8 @@ class Asked(Struct, frozen=True):
     name: str
     hangs: bool
     flagged: bool
+    hazard: bool = False
+    """All that is flagged in the twin is flagged in the faulty program too, at lines that are not the true one."""
 
 
 def main(kinds: Sequence[str]) -> int:
@@ -62,6 +66,10 @@ def main(kinds: Sequence[str]) -> int:
         counts = Counter((one.hangs, one.flagged) for one in found)
         total += counts
         print(f"{kind}: {told(counts)}")
+        if hazards := sum(one.hazard for one in found):
+            print(
+                f"  {hazards} of these twins are flagged only for what the faulty program has elsewhere, too"
+            )
         for words, hangs, flagged in (("missed", True, False), ("flagged twin", False, True)):
             names = [one.name for one in found if (one.hangs, one.flagged) == (hangs, flagged)]
             print("".join(f"  {words}: {name}\n" for name in names), end="")
@@ -102,8 +110,21 @@ def of_lab(folder: Path) -> Iterator[Asked]:
         build(scenario, good, fixed=True)
         true = locate(scenario.location, bad, scenario.name)
         said = loud(bad)
-        yield Asked(scenario.name, True, any(linted._tells(each, [true]) for each in said))
-        yield Asked(f"{scenario.name}, mended", False, bool(loud(good)))
+        yield Asked(scenario.name, True, any(linted.tells(each, [true]) for each in said))
+        if sources(bad) == sources(good):
+            continue
+        kept = loud(good)
+        elsewhere = {key(each) for each in said if not linted.tells(each, [true])}
+        hazard = bool(kept) and elsewhere.issuperset(map(key, kept))
+        yield Asked(f"{scenario.name}, mended{' (elsewhere)' if hazard else ''}", False, bool(kept), hazard)
+
+
+def sources(folder: Path) -> dict[str, str]:
+    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*.py")}
+
+
+def key(flagged: Flagged) -> tuple[str, str, str]:
+    return flagged.rule, flagged.function, flagged.code
 
 
 def of_sets(folder: Path) -> Iterator[Asked]:
