@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.capture.waiting import until
 
-from rankandfile.cli.flagged_sites import FlaggedSites, source_of
+from rankandfile.cli.linting.flagged_sites import FlaggedSites, source_of
 from rankandfile.model.diagnosis import FlaggedBefore
 from rankandfile.render.words import flagged_text
 from rankandfile.source.files.tree import open_tree

@@ -14,7 +14,7 @@ from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.lint_options import known_rule, known_since, lint_options
+from rankandfile.cli.linting.options import known_rule, known_since, lint_options
 from rankandfile.cli.names import rule_names
 from rankandfile.cli.output import file_output, may_be_written, print_diff, rewrite, write_text
 from rankandfile.cli.panels import FIX

@@ -9,7 +9,7 @@ from rankandfile.own_python import own_python
 PANEL = FIX
 ORDER = 156
 EXAMPLES = ("raf lsp",)
-_WORKER = "from rankandfile.cli.lint_worker import main; sys.exit(main())"
+_WORKER = "from rankandfile.cli.linting.worker import main; sys.exit(main())"
 
 
 def lsp() -> None:

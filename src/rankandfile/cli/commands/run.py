@@ -12,7 +12,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.asking import choice_of
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.flagged_sites import FlaggedSites, source_of
+from rankandfile.cli.linting.flagged_sites import FlaggedSites, source_of
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 from rankandfile.cli.panels import LIVE

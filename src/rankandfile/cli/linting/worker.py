@@ -11,10 +11,10 @@ import sys
 
 import msgspec
 
+from rankandfile.cli.errors import UserError
 from rankandfile.editor.asking import Question, answers
 
-from .errors import UserError
-from .lint_options import lint_options
+from .options import lint_options
 
 
 def main() -> int:

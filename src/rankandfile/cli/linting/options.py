@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import UserError
-from .settings import settings
+from rankandfile.cli.errors import UserError
+from rankandfile.cli.settings import settings
 
 if TYPE_CHECKING:
     from rankandfile.model.lint import LintReport
