@@ -15,7 +15,7 @@ import rankandfile
 PACKAGE = Path(rankandfile.__file__).parent
 
 ANALYSIS = {"model", "evidence", "reason", "source", "doctor", "render"}
-EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "tower", "cli"}
+EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "tower", "editor", "cli"}
 
 #: What has no room because every room may import it: the listing of a folder's files, the way to start a Python.
 EVERYBODYS = {"listing", "own_python"}
@@ -38,7 +38,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "control": {"runtime"},  # and of its plans
     "pytest_plugin": {"capture", "runtime"},
     "wire": set(),
-    "lab": EVERYTHING - {"cli", "tower"},
+    "editor": {"model", "source"},
+    "lab": EVERYTHING - {"cli", "editor", "tower"},
     "cli": EVERYTHING - {"cli"} | {"lab"},
 }
 

@@ -92,6 +92,8 @@ def test_a_rule_that_is_not_asked_says_nothing(raf: Raf, here: Path) -> None:
         raf("lint", "--ignore", "rank-guarded-collective", "--select", "clock-guarded-collective").status == 0
     )
     assert raf("lint", "--select", "no-such-rule").status == 2
+    # Nor does another rule take the place.
+    assert raf("lint", "--ignore", "rank-guarded-collective").status == 0
 
 
 def test_settings_of_the_project(raf: Raf, here: Path) -> None:
@@ -121,21 +123,63 @@ def test_a_baseline_is_made_and_kept_to(raf: Raf, here: Path) -> None:
     assert "broadcast" in said.out and "all_reduce" not in said.out
 
 
-def test_only_what_a_change_brings(raf: Raf, here: Path) -> None:
-    def git(*words: str) -> None:
-        who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-        subprocess.run(["git", *who, *words], cwd=here, check=True, capture_output=True)
+def committed(folder: Path) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-qm", "one")
+
+MORE = BAD + "\n\ndef more(x):\n    if dist.get_rank() != 1:\n        dist.broadcast(x, 0)\n"
+
+
+def test_only_what_a_change_brings(raf: Raf, here: Path) -> None:
+    committed(here)
     assert raf("lint", "--diff", "HEAD").status == 0
-    more = BAD + "\n\ndef more(x):\n    if dist.get_rank() != 1:\n        dist.broadcast(x, 0)\n"
-    (here / "train.py").write_text(more, encoding="utf-8")
+    (here / "train.py").write_text(MORE, encoding="utf-8")
     said = raf("lint", "--diff", "HEAD")
     assert said.status == 1
     assert "broadcast" in said.out and "all_reduce" not in said.out
     assert raf("lint", "--diff", "no-such-revision").status == 2
+
+
+def test_a_change_elsewhere_brings_it(raf: Raf, here: Path) -> None:
+    """In a helper; by lines that are gone; and once more what was there once."""
+    guarded = "import torch.distributed as dist\nfrom helper import mean\n\n\ndef log(x):\n"
+    (here / "train.py").write_text(
+        f"{guarded}    if dist.get_rank() == 0:\n        mean(x)\n", encoding="utf-8"
+    )
+    quiet = "import torch.distributed as dist\n\n\ndef mean(x):\n    return x\n    dist.all_reduce(x)\n"
+    (here / "helper.py").write_text(quiet, encoding="utf-8")
+    (here / "old.py").write_text(BAD, encoding="utf-8")
+    committed(here)
+    assert "old.py:5" in raf("lint").out
+    (here / "helper.py").write_text(quiet.replace("    return x\n", ""), encoding="utf-8")
+    said = raf("lint", "--diff", "HEAD").out
+    assert "train.py:6" in said and "1 warning in" in said
+    again = BAD + "    if dist.get_rank() == 0:\n        dist.all_reduce(loss)\n"
+    (here / "old.py").write_text(again, encoding="utf-8")
+    assert "1 error, 1 warning" in raf("lint", "--diff", "HEAD").out
+
+
+def test_what_is_moved_is_no_news(raf: Raf, here: Path) -> None:
+    committed(here)
+    (here / "train.py").rename(here / "other.py")
+    (here / "new.py").write_text("x = 1\n", encoding="utf-8")
+    assert raf("lint", "--diff", "HEAD").status == 0
+    (here / "train.py").write_text(BAD, encoding="utf-8")
+    assert "other.py:5" in raf("lint", "--diff", "HEAD").out
+
+
+def test_a_baseline_holds_wherever_the_command_is_called(
+    raf: Raf, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "deep").mkdir()
+    (here / "deep" / "more.py").write_text(MORE, encoding="utf-8")
+    assert raf("lint", "--baseline", "known.json").status == 0
+    monkeypatch.chdir(here / "deep")
+    assert raf("lint", "--baseline", "../known.json").status == 0
+    assert raf("lint").status == 1
+    assert raf("lint", str(here), "--baseline", str(here / "known.json")).status == 0
 
 
 def test_a_repository_that_is_asked_for_its_changes_runs_nothing(

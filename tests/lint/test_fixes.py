@@ -112,6 +112,14 @@ def test_nothing_is_changed_beyond_what_was_asked_about(raf: Raf, here: Path) ->
     assert "# raf: ok" in more.read_text()
 
 
+def test_what_torch_would_do_is_not_written_into_programs_of_others(tmp_path: Path) -> None:
+    text = BAD.replace("import torch.distributed as dist", "from mpi4py import MPI\n\ncomm = MPI.COMM_WORLD")
+    text = text.replace("dist.get_rank()", "comm.Get_rank()").replace("dist.all_reduce", "comm.allreduce")
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    (found,) = lint([tmp_path], Options(changes="all")).flagged
+    assert found.change is None and "torch.distributed only" in found.unchanged
+
+
 def test_several_in_one_file_are_all_mended(raf: Raf, here: Path) -> None:
     twice = BAD + BAD.partition("\n\n")[2].replace("log", "tell") + "\n\n" + BAD.partition("\n\n\n")[2]
     file = here / "train" / "log.py"

@@ -70,6 +70,16 @@ class Divergence(Struct):
     """The how-manieth call by its path, as far as the ring reaches back: 'the 41st call by this path (train.py:88)'."""
 
 
+class FlaggedBefore(Struct):
+    """What `raf lint` says of a line of the code that ran: it would have said so before the run."""
+
+    rule: str
+    severity: Literal["error", "warning"]
+    file: str
+    line: int
+    message: str
+
+
 class Location(Struct):
     file: str
     line: int | None = None
@@ -82,6 +92,8 @@ class Location(Struct):
     parted_file: str | None = None
     """Where the ranks went different ways, if what stands here was decided before: a counter changed, or not."""
     parted_line: int | None = None
+    flagged_before: FlaggedBefore | None = None
+    """The linter's finding at this line, or at the one where the ranks went different ways. It proves nothing."""
 
 
 class ExcerptLine(Struct):

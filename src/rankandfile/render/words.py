@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, Standing, Verdict, Wait
+from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, FlaggedBefore, Standing, Verdict, Wait
 from rankandfile.model.ledger import Evidence
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
@@ -71,6 +71,11 @@ def base_name(path: str) -> str:
 
 def place_text(file: str, line: int | None) -> str:
     return file if line is None else f"{file}:{line}"
+
+
+def flagged_text(flagged: FlaggedBefore) -> str:
+    place = place_text(flagged.file, flagged.line)
+    return f"raf lint flags {place} before it is run: {flagged.severity}[{flagged.rule}]"
 
 
 def cause_words(cause: str) -> str:

@@ -16,6 +16,7 @@ from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
 from .lines.sentence import because, sentence
+from .lint.before import flagged_before
 from .program.places import SourcePlaces
 
 
@@ -36,7 +37,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     cause = (named.cause if named else None) or cause
     exact = exact_cause(cause, found, search.places)
     return SourceFinding(
-        location=_location(found),
+        location=_location(found, search.places),
         excerpts=tuple(excerpts(found)),
         sentence=sentence(found, search.places),
         named=named,
@@ -44,8 +45,10 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     )
 
 
-def _location(found: FoundLine) -> Location:
+def _location(found: FoundLine, places: SourcePlaces) -> Location:
     test = found.decision if found.kind == "changed" else None
+    parted = (test.place.path, test.condition.line) if test is not None else None
+    lines = [(found.place.path, found.line), *([parted] if parted else [])]
     return Location(
         file=found.place.path,
         line=found.line,
@@ -54,8 +57,12 @@ def _location(found: FoundLine) -> Location:
         condition_line=found.line if found.condition else None,
         why_it_can_differ=(found.reason.sentence or None) if found.reason else None,
         because=because(found) or None,
-        parted_file=test.place.path if test is not None else None,
-        parted_line=test.condition.line if test is not None else None,
+        parted_file=parted[0] if parted else None,
+        parted_line=parted[1] if parted else None,
+        # Only of the code that ran.
+        flagged_before=flagged_before(
+            places.program, [each for each in lines if each[0] not in places.doubts]
+        ),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Collection
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,14 +14,13 @@ from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.linting.options import known_rule, known_since, lint_options
 from rankandfile.cli.names import rule_names
 from rankandfile.cli.output import file_output, may_be_written, print_diff, rewrite, write_text
 from rankandfile.cli.panels import FIX
-from rankandfile.cli.settings import settings
 
 if TYPE_CHECKING:
-    from rankandfile.model.lint import LintReport
-    from rankandfile.source.lint.run import Options
+    from rankandfile.model.lint import Flagged, LintReport
 
 PANEL = FIX
 ORDER = 155
@@ -71,7 +71,7 @@ def lint(
         bool, Option("--hints", help="Show hints as well: what is possible, and no more.")
     ] = False,
     diff: Annotated[
-        str | None, Option("--diff", metavar="REV", help="Only what lines changed since this revision bring.")
+        str | None, Option("--diff", metavar="REV", help="Only what was not found in this revision yet.")
     ] = None,
     baseline: Annotated[
         Path | None,
@@ -108,6 +108,7 @@ def lint(
     from msgspec.structs import replace
 
     from rankandfile.source.lint.run import lint as run
+    from rankandfile.source.lint.run import unknown
 
     if explain is not None:
         out.file.write(_page(explain))
@@ -116,13 +117,18 @@ def lint(
     for path in asked:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
-    options = _options(asked, select or [], ignore or [], hints, diff, cache)
+    options = lint_options(select or [], ignore or [], hints, cache)
+    report = run(asked, options)
+    known = tuple(known_since(diff, asked, options, report)) if diff is not None else ()
     if baseline is not None and baseline.exists():
-        options = replace(options, known=_listed(baseline))
+        known = (*known, *_listed(baseline, unknown(report.flagged, known)))
     if fix or show_fixes or verbose:
         changes: Literal["offered", "all"] = "all" if unsafe_fixes else "offered"
         options = replace(options, changes=changes, plain=plain)
-    report = run(asked, options)
+    if options.changes:
+        report = run(asked, replace(options, known=known))
+    else:
+        report = replace(report, flagged=tuple(unknown(report.flagged, known)))
     if not report.files:
         raise UserError(
             f"{', '.join(map(str, asked))}: no Python there; raf lint reads the source of training code"
@@ -136,8 +142,7 @@ def lint(
     if fix and report.changed:
         _make(report, [path.resolve() for path in asked])
         # Where the rest stands now.
-        left = _options(asked, select or [], ignore or [], hints, diff, cache)
-        report = run(asked, replace(left, known=options.known))
+        report = run(asked, replace(options, known=known, changes=""))
     form = "story" if verbose and format is LintFormat.text else format.value
     text = import_module(f"rankandfile.render.lint.{form}").write(report) + "\n"
     write_text(text, output)
@@ -177,47 +182,12 @@ def _say_of_changes(report: LintReport, gone: str) -> None:
         err.print(f"{decide} more with --unsafe-fixes, where something is left to decide", soft_wrap=True)
 
 
-def _options(
-    paths: list[Path], select: list[str], ignore: list[str], hints: bool, diff: str | None, cache: bool
-) -> Options:
-    from rankandfile.source.lint.changes import NoDiff, changed_lines
-    from rankandfile.source.lint.run import Options, rules
-
-    said = settings()
-    known = rules()
-    for word in [*select, *ignore, *said.lint.select, *said.lint.ignore]:
-        _known(word, known)
-    try:
-        lines = changed_lines(paths, diff) if diff is not None else None
-    except NoDiff as error:
-        raise UserError(str(error)) from error
-    return Options(
-        select=tuple(select) or said.lint.select,
-        ignore=(*ignore, *said.lint.ignore),
-        per_file_ignores=said.lint.per_file_ignores,
-        collectives=(*said.collectives, *said.lint.collectives),
-        uniform=said.lint.uniform,
-        hints=hints,
-        lines=lines,
-        cache=cache,
-    )
-
-
 def _page(word: str) -> str:
     from rankandfile.source.lint.run import pages
 
     known = pages()
-    _known(word, known)
+    known_rule(word, known)
     return f"# {word}\n\n{known[word]}"
-
-
-def _known(word: str, rules: Collection[str]) -> None:
-    """The user's error where no rule is of that word, with those that it is like."""
-    if word not in rules:
-        near = [each for each in rules if word in each] or difflib.get_close_matches(word, rules)
-        raise UserError(
-            f"no rule '{word}'; {'perhaps' if near else 'there are'} {', '.join(near[:3] or rules)}"
-        )
 
 
 def _list(report: LintReport, baseline: Path) -> None:
@@ -225,17 +195,30 @@ def _list(report: LintReport, baseline: Path) -> None:
     may_be_written(baseline)
     listed = [
         {"fingerprint": each.fingerprint, "rule": each.rule, "file": each.file, "code": each.code}
-        for each in report.flagged
+        for each in (_beside(each, baseline) for each in report.flagged)
     ]
     with told_as(str(baseline)):
         baseline.write_text(json.dumps({"findings": listed}, indent=2) + "\n", encoding="utf-8")
 
 
-def _listed(baseline: Path) -> tuple[str, ...]:
-    """The fingerprints in a baseline."""
+def _listed(baseline: Path, flagged: Sequence[Flagged]) -> Iterator[str]:
+    """Fingerprints of findings that a baseline lists, wherever the command is called."""
     with told_as(str(baseline)):
         text = baseline.read_bytes()
     try:
-        return tuple(each["fingerprint"] for each in json.loads(text)["findings"])
+        left = Counter(each["fingerprint"] for each in json.loads(text)["findings"])
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{baseline}: no baseline of raf lint") from error
+    for each in flagged:
+        key = _beside(each, baseline).fingerprint
+        if left[key]:
+            left[key] -= 1
+            yield each.fingerprint
+
+
+def _beside(flagged: Flagged, baseline: Path) -> Flagged:
+    """With its path as seen from the folder of the baseline."""
+    from msgspec.structs import replace
+
+    path = os.path.relpath(Path(flagged.file).resolve(), baseline.resolve().parent)
+    return replace(flagged, file=Path(path).as_posix())

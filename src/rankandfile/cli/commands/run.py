@@ -12,6 +12,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.asking import choice_of
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.linting.flagged_sites import FlaggedSites, source_of
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 from rankandfile.cli.panels import LIVE
@@ -26,6 +27,7 @@ EXAMPLES = (
     "raf run -- torchrun --nproc-per-node 8 train.py",
     "raf run --stall 30 --out hang/ -- python -m torch.distributed.run train.py",
     "raf run --investigate --src train/ -- torchrun --nproc-per-node 8 train/main.py",
+    "raf run --watch-lint -- torchrun --nproc-per-node 8 train.py",
     "raf run --src train/ --on-hang dump-and-kill -- torchrun --nproc-per-node 8 train/main.py",
     "raf run --notify https://hooks.slack.com/services/T0/B0/XX -- torchrun --nproc-per-node 8 train.py",
     "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
@@ -103,6 +105,14 @@ def run(
             "end the job once its evidence is taken.",
         ),
     ] = OnDesync.report,
+    watch_lint: Annotated[
+        bool,
+        Option(
+            "--watch-lint",
+            help="Read the source (--src, else the program's folder) with raf lint while the job starts; where what is "
+            "told names a line of a finding, tell that as well.",
+        ),
+    ] = False,
     tower: Annotated[
         str | None,
         Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
@@ -151,8 +161,10 @@ def run(
         from rankandfile.capture.notify import Notices
         from rankandfile.capture.run import Options, run
 
-        investigations = Investigations(src, model, say)
-        notices = Notices(notify, say) if notify else None
+        sites = FlaggedSites(src or source_of(command), say) if watch_lint else None
+        tell = sites.say if sites is not None else say
+        investigations = Investigations(src, model, tell)
+        notices = Notices(notify, tell) if notify else None
         hooks = [investigations.start] * investigate + ([notices.hang] if notices else [])
         wishes = Wishes(
             out, src, shows_symbols(err, unicode), min(err.width, 100), show_card, hooks,
@@ -174,11 +186,13 @@ def run(
                     metrics=metrics,
                     plan=plan.value,
                 )
-                code = run(options, say)
+                code = run(options, tell)
         finally:
             investigations.finish()
             if notices is not None:
                 notices.finish()
+            if sites is not None:
+                sites.finish()
     raise Exit(code)
 
 

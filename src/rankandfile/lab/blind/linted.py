@@ -66,14 +66,15 @@ def marked(case: Case, known: sealed.SealedCase) -> LintMark:
     asked = known.truth.hang and bool(places) and case.file.kind not in _NOT_ASKED
     return LintMark(
         case=case.name,
-        found=any(_tells(each, places) for each in loud) if asked else None,
-        hinted=any(_tells(each, places) for each in flagged) if asked else None,
+        found=any(tells(each, places) for each in loud) if asked else None,
+        hinted=any(tells(each, places) for each in flagged) if asked else None,
         false=None if known.truth.hang else bool(loud),
         failed=failed,
     )
 
 
-def _tells(flagged: Flagged, places: Sequence[LocationTruth]) -> bool:
+def tells(flagged: Flagged, places: Sequence[LocationTruth]) -> bool:
+    """Whether a finding is at one of the places, or has it in its story."""
     told = [(flagged.file, flagged.line), *((step.file, step.line) for step in flagged.story)]
     return any(f"/{file}".endswith(f"/{p.file}") and line == p.line for file, line in told for p in places)
 

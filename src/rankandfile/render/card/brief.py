@@ -12,7 +12,7 @@ from rich.text import Text
 from rankandfile.model.diagnosis import Alternative, Remedy
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
 from rankandfile.render.headline import cause_beside, headline, place, sure
-from rankandfile.render.words import cause_words, counted, job_size, said_ranks, standing_text
+from rankandfile.render.words import cause_words, counted, flagged_text, job_size, said_ranks, standing_text
 
 from . import strip
 from .sheet import Part, Sheet
@@ -108,6 +108,8 @@ def _why(sheet: Sheet) -> Iterator[Part]:
     why = where and (where.because or where.why_it_can_differ)
     if why:
         yield "why", [sheet.cut(why, 2)]
+    if where and where.flagged_before:
+        yield "lint", [sheet.cut(flagged_text(where.flagged_before))]
 
 
 def _advice(sheet: Sheet) -> Iterator[Part]:

@@ -12,6 +12,7 @@ from rankandfile.render.source import draw, shortened, stands_at
 from rankandfile.render.words import (
     alike_culprits,
     came_to,
+    flagged_text,
     place_text,
     ranks_named,
     short,
@@ -80,6 +81,8 @@ def _places(sheet: Sheet) -> Iterator[Part]:
         yield "code", list(draw(few, sheet.signs, here))
     if verdict.location is not None and verdict.location.why_it_can_differ:
         yield "why", [sheet.text(verdict.location.why_it_can_differ)]
+    if verdict.location is not None and verdict.location.flagged_before:
+        yield "lint", [sheet.text(flagged_text(verdict.location.flagged_before))]
 
 
 def _location(sheet: Sheet, where: Location) -> list[Text]:

@@ -8,7 +8,7 @@ from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.headline import headline, sure
 from rankandfile.render.markdown import cell, code, fenced, text
 from rankandfile.render.places import InTree, nowhere
-from rankandfile.render.words import came_to, cited, culprit_ranks, job_size, place_text, short
+from rankandfile.render.words import came_to, cited, culprit_ranks, flagged_text, job_size, place_text, short
 
 MAX_EVIDENCE = 12
 MAX_NOTES = 10
@@ -46,6 +46,8 @@ def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
             yield f"| condition | {cell(where.condition)} |"
         if where.why_it_can_differ:
             yield f"| why | {text(where.why_it_can_differ, in_table=True)} |"
+        if where.flagged_before:
+            yield f"| lint | {text(flagged_text(where.flagged_before), in_table=True)} |"
     divergence = verdict.divergence
     if divergence is not None:
         number = "" if divergence.seq is None else f" #{divergence.seq}"

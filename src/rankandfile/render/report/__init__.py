@@ -17,7 +17,7 @@ from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.model.pictures import Pictures
 from rankandfile.render.headline import cause_beside, headline, place, points_at_missing_call, sure
 from rankandfile.render.source import stands_at
-from rankandfile.render.words import alike_culprits, came_to, counted, waiters
+from rankandfile.render.words import alike_culprits, came_to, counted, flagged_text, waiters
 
 from .citations import Citations
 from .code import patch, python
@@ -80,7 +80,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=visible,
     )
-    environment.filters |= {"prose": prose, "python": python, "patch": patch}
+    environment.filters |= {"prose": prose, "flagged": flagged_text, "python": python, "patch": patch}
     return environment
 
 

@@ -1,40 +1,58 @@
-"""The lines of a working tree that a change brings: those that differ from a revision.
+"""What a change brings: findings that were not there in a revision.
 
-git only lists files and hands out those of the revision. Asked itself to compare them with the working tree, it would
-run the filters that the repository configures.
+In: paths of a working tree and a revision; what is found now, and was found then. Out: the text of every file that has
+changed, as it was; and which of today's findings are no news. git only lists files and hands out those of the revision:
+asked itself to compare them with the working tree, it would run the filters that the repository configures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from difflib import SequenceMatcher
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rankandfile.model.lint import Flagged
 from rankandfile.source.files.git import Commit, git
 from rankandfile.source.files.roots import Folder
+from rankandfile.source.files.text import decode
 
 _MOST_LISTED = 64 << 20
-#: Of a file in which more lines differ, counted from the first to the last, all between count as changed.
-_MOST_COMPARED = 5000
 
 
 class NoDiff(Exception):
     """git cannot tell what changed."""
 
 
-def changed_lines(paths: Sequence[Path], revision: str) -> dict[Path, frozenset[int]]:
-    """File -> its lines that are new or changed since the revision; untracked files as a whole.
+def as_it_was(paths: Sequence[Path], revision: str) -> dict[Path, str]:
+    """File -> its text in the revision, of those that are not the same now; empty where there was none. What git
+    ignores is the same.
 
     Raises NoDiff, and `rankandfile.source.files.git.NoSuchCommit` where there is no such revision.
     """
-    found: dict[Path, frozenset[int]] = {}
+    found: dict[Path, str] = {}
     for folder in {path.resolve() if path.is_dir() else path.resolve().parent for path in paths}:
         before, now = Commit(folder, revision), Folder(folder)
-        for name in _not_ignored(folder):
+        for name in {*_not_ignored(folder), *before.names()}:
             data = now.read(name)
-            if data is not None and not before.has(name, data):
-                found[folder / name] = _changed(before.read(name) or b"", data)
+            if data is None or not before.has(name, data):
+                found[folder / name] = decode(before.read(name) or b"") or ""
     return found
+
+
+def no_news(now: Sequence[Flagged], before: Sequence[Flagged]) -> Iterator[str]:
+    """Fingerprints of what is found now and was there before, one for each; in a file that is gone since, too."""
+    there = Counter(each.fingerprint for each in before)
+    moved = Counter(_anywhere(each) for each in before if not Path(each.file).exists())
+    for each in now:
+        for known, key in ((there, each.fingerprint), (moved, _anywhere(each))):
+            if known[key]:
+                known[key] -= 1
+                yield each.fingerprint
+                break
+
+
+def _anywhere(flagged: Flagged) -> str:
+    return f"{flagged.rule} {flagged.function} {' '.join(flagged.code.split())}"
 
 
 def _not_ignored(folder: Path) -> list[str]:
@@ -43,21 +61,3 @@ def _not_ignored(folder: Path) -> list[str]:
     if listed is None:
         raise NoDiff(f"{folder}: git cannot list its files")
     return sorted({name.decode("utf-8", "replace") for name in listed.split(b"\0") if name})
-
-
-def _changed(before: bytes, now: bytes) -> frozenset[int]:
-    """Numbers of the lines of `now` that are not those of `before`."""
-    old, new = before.splitlines(), now.splitlines()
-    first = 0
-    while first < min(len(old), len(new)) and old[first] == new[first]:
-        first += 1
-    same = 0
-    while same < min(len(old), len(new)) - first and old[-1 - same] == new[-1 - same]:
-        same += 1
-    old, new = old[first : len(old) - same], new[first : len(new) - same]
-    if max(len(old), len(new)) > _MOST_COMPARED:
-        return frozenset(range(first + 1, first + len(new) + 1))
-    steps = SequenceMatcher(None, old, new).get_opcodes()
-    return frozenset(
-        line for what, _, _, a, b in steps if what != "equal" for line in range(first + a + 1, first + b + 1)
-    )

@@ -7,6 +7,7 @@ severity, and the file is Python still.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -23,6 +24,8 @@ Ask = Callable[[Files], Sequence[Flagged]]
 """All that the rules say of a program, in order, by its own paths."""
 _RANKS = 16
 """Of the job that is thought of, where a patch asks who comes to a place."""
+_IMPORTED = re.compile(r"^\s*(?:from|import)\s+(?:mpi4py|horovod|jax|torch_xla)\b", re.MULTILINE)
+_ANOTHER = "changes are known for torch.distributed only, and this program has another way to talk"
 _NOTHING = "no known change mends such a place"
 _STILL_THERE = "the change that is known for such a place was tried, and leaves something to be found"
 
@@ -141,6 +144,10 @@ def _next(
             )
             queue.pop()
             continue
+        if _another_library(each.flagged, result.files):
+            result.answers[each.number] = _ANOTHER
+            queue.pop()
+            continue
         problem = _problem(alike[each.nth], cause_of(each.flagged.rule))
         for answer in patches(problem, result.files, plain):
             if not isinstance(answer, Patch):
@@ -160,6 +167,12 @@ def _problem(flagged: Flagged, cause: str) -> Problem:
     return Problem(
         cause=cause, file=flagged.file, line=flagged.line, function=flagged.function, sites=here, world=_RANKS
     )
+
+
+def _another_library(flagged: Flagged, files: ChangedFiles) -> bool:
+    """What changes write is torch's: it says nothing to ranks that talk to each other by other means."""
+    texts = (files.read(file) or "" for file in {flagged.file, *(told.file for told in flagged.story)})
+    return any(_IMPORTED.search(text) for text in texts)
 
 
 class _Proof(Struct, frozen=True):

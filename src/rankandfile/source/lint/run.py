@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import gc
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rankandfile import listing
@@ -44,10 +45,8 @@ class Options(Struct, frozen=True, kw_only=True):
     uniform: tuple[str, ...] = ()
     """Functions that return the same on every rank."""
     hints: bool = False
-    lines: dict[Path, frozenset[int]] | None = field(default=None)
-    """Where only changes are asked about: file -> its changed lines."""
     known: tuple[str, ...] = ()
-    """Fingerprints of findings that are left out."""
+    """Fingerprints of findings that are left out, each of them once."""
     changes: Literal["", "offered", "all"] = ""
     """Whether changes are looked for; with "all", the files get those too of which something is left to decide."""
     plain: bool = False
@@ -71,26 +70,34 @@ def meanings() -> tuple[tuple[str, str], ...]:
     return tuple((word, page.splitlines()[0]) for word, page in pages().items())
 
 
-def lint(paths: Sequence[Path], options: Options | None = None) -> LintReport:
-    """What the rules say of the Python files at or below the paths; each is read with the whole of its package."""
+def lint(
+    paths: Sequence[Path], options: Options | None = None, texts: Mapping[Path, str] | None = None
+) -> LintReport:
+    """What the rules say of the Python files at or below the paths; each is read with the whole of its package.
+
+    `texts`: files, by their resolved paths, that are taken to hold this, whether they are there or not.
+    """
     options = options or Options()
-    also_collectives(options.collectives)
-    also_uniform(options.uniform)
-    tree, places, asked = opened(paths)
+    tree, places, asked = opened(paths, texts)
     if not options.cache:
-        return _asked(tree, places, asked, options)
+        return said_of(tree, places, asked, options)
     key = kept_reports.key(tree, asked, options)
     report = kept_reports.kept(key)
     if report is None:
-        report = _asked(tree, places, asked, options)
+        report = said_of(tree, places, asked, options)
         kept_reports.keep(key, report)
     return report
 
 
-def _asked(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], options: Options) -> LintReport:
+def said_of(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], options: Options) -> LintReport:
+    """What the rules say of the files that are asked for, in the program that the tree is."""
+    also_collectives(options.collectives)
+    also_uniform(options.uniform)
     program = Program(tree)
-    found = _found(program, asked, options)
-    shown = {id(each) for each in found if _is_kept(each, options, places)}
+    found = found_in(program, asked, options)
+    placed = {id(each): _placed(each, places) for each in found if _is_kept(each, options)}
+    left = {id(each) for each in unknown(placed.values(), options.known)}
+    shown = {number for number, each in placed.items() if id(each) in left}
     changed: tuple[Changed, ...] = ()
     answers: dict[int, Change | str] = {}
     if options.changes and shown:
@@ -103,7 +110,7 @@ def _asked(tree: SourceTree, places: dict[str, Path], asked: frozenset[str], opt
             tree,
             found,
             lambda each: id(each) in shown,
-            lambda files: _found(Program(files), asked, options),
+            lambda files: found_in(Program(files), asked, options),
             lambda word: every[word].cause,
             asked,
             options.plain,
@@ -142,7 +149,7 @@ def _answered(flagged: Flagged, answer: Change | str | None) -> Flagged:
     return flagged if answer is None else replace(flagged, unchanged=answer)
 
 
-def _found(program: Program, asked: frozenset[str], options: Options) -> list[Flagged]:
+def found_in(program: Program, asked: frozenset[str], options: Options) -> list[Flagged]:
     """All that the rules say, hints too, in order; not what somebody has looked at."""
     view = View(program, lambda function: function.module.path not in asked)
     before, sweeping = sys.getrecursionlimit(), gc.isenabled()
@@ -161,11 +168,16 @@ def _found(program: Program, asked: frozenset[str], options: Options) -> list[Fl
 
 
 def _flagged(view: View, options: Options) -> Iterable[Flagged]:
-    every = {word: rule for word, rule in rules().items() if not options.select or word in options.select}
-    every = {word: rule for word, rule in every.items() if word not in options.ignore}
-    yield from _of_partings(view, every)
+    every = rules()
+    asked = {
+        word
+        for word in every
+        if (not options.select or word in options.select) and word not in options.ignore
+    }
+    # Whose a parting is does not depend on who is asked: what is ignored is not said under another rule's name.
+    yield from (each for each in _of_partings(view, every) if each.rule in asked)
     for word, rule in every.items():
-        if rule.find is not None:
+        if rule.find is not None and word in asked:
             yield from (of_found(found, word) for found in rule.find(view))
 
 
@@ -192,18 +204,25 @@ def _of_partings(view: View, every: dict[str, Rule]) -> Iterable[Flagged]:
             yield flagged
 
 
-def _is_kept(flagged: Flagged, options: Options, where: dict[str, Path]) -> bool:
+def _is_kept(flagged: Flagged, options: Options) -> bool:
     if flagged.severity == "hint" and not options.hints:
         return False
     for pattern, words in options.per_file_ignores:
         if fnmatch(flagged.file, pattern) and (flagged.rule in words or "*" in words):
             return False
-    if options.known and _placed(flagged, where).fingerprint in options.known:
-        return False
-    if options.lines is None:
-        return True
-    places = [(flagged.file, flagged.line), *((told.file, told.line) for told in flagged.story)]
-    return any(line in options.lines.get(where[file], ()) for file, line in places if file in where)
+    return True
+
+
+def unknown(flagged: Iterable[Flagged], known: Iterable[str]) -> list[Flagged]:
+    """Those that are left of them, where so many of each fingerprint are known."""
+    left = Counter(known)
+    found = []
+    for each in flagged:
+        if left and left[each.fingerprint]:
+            left[each.fingerprint] -= 1
+        else:
+            found.append(each)
+    return found
 
 
 def _placed(flagged: Flagged, places: dict[str, Path]) -> Flagged:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.dependence.syntax import text
-from rankandfile.source.effects.loud import effects_of
+from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 
 from .rule import GROUP_MAKERS, RANK
@@ -29,6 +30,9 @@ _OF_SHARDED = ("get_model_state_dict", "get_optimizer_state_dict", "get_state_di
 _SAID = " is an exception that this rank alone has met "
 _FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
+_RENAMED = re.compile(r"^`\w+` is set at \S+ from `\w+`$")
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
+_CONNECTED = "is_initialized()"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
 
 
@@ -46,6 +50,7 @@ def severity(parting: Parting) -> Severity | None:
         or _parts_played(parting, reason)
         or _only_an_order(parting, reason)
         or _remembered(parting, reason)
+        or _set_up(parting, reason)
     ):
         return "hint"
     if parting.event.op == "init_process_group" and parting.calls:
@@ -86,7 +91,8 @@ def _far(parting: Parting, reason: Reason) -> bool:
         if isinstance(parting.owner, ast.For) and len(reason.chain) in (2, 3, 4) and doubts == 1:
             # What is put in a list under a test of the rank itself; nothing that is computed from it.
             return _OR_NOT not in reason.chain[-2].words
-        return len(reason.chain) > 2 or doubts > 0
+        # Another name for the same is no step away.
+        return sum(not _RENAMED.search(step.words) for step in reason.chain) > 2 or doubts > 0
     return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
 
 
@@ -108,7 +114,12 @@ def _voted(parting: Parting, reason: Reason) -> bool:
 
 def _parts_played(parting: Parting, reason: Reason) -> bool:
     """One rank speaks, the others listen in a loop: both issue the same, and how often is nothing that can be told."""
-    instead = parting.instead
+    instead, program = parting.instead, parting.function.module.program
+    if isinstance(parting.owner, ast.If) and not parting.calls:
+        inside = [node for s in (*parting.owner.body, *parting.owner.orelse) for node in ast.walk(s)]
+        runs = any(isinstance(e, Runs) for node in inside for e in effects_of(program).of.get(node, ()))
+        if not runs and not any(isinstance(node, _LOOPS) for node in inside):
+            return False  # How often can be told.
     same = instead is not None and instead.op == parting.event.op and instead.site is not parting.event.site
     return same and reason.source in RANK and isinstance(parting.owner, ast.If)
 
@@ -129,6 +140,12 @@ def _remembered(parting: Parting, reason: Reason) -> bool:
     known = text(test.comparators[0], 200)
     stored = (node for s in owner.body for node in ast.walk(s) if isinstance(node, ast.Subscript))
     return any(isinstance(node.ctx, ast.Store) and text(node.value, 200) == known for node in stored)
+
+
+def _set_up(parting: Parting, reason: Reason) -> bool:
+    """Whether the ranks are connected already: they are all, or none is, whatever object knows it."""
+    told = (parting.condition.text, *(step.words for step in reason.chain))
+    return reason.source not in RANK and any(_CONNECTED in words for words in told)
 
 
 def _ends(parting: Parting, reason: Reason) -> bool:

@@ -49,7 +49,8 @@ def _of_instance(one: OneRank, instance: Instance, name: str, frame: Frame) -> V
     if instance.type == MESH and name == "shape":
         shape = argument(instance.made, 1, "mesh_shape") if instance.made is not None else None
         return None if shape is None else one.value(shape, instance.frame)
-    return library.role(name, one.rank, one.job)
+    known = library.asked(canonical(f"{instance.type}.{name}"), one.rank, one.job)
+    return library.role(name, one.rank, one.job) if known is None else known
 
 
 def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Frame) -> Values:

@@ -8,8 +8,15 @@ from .arithmetic import Plain, Values
 from .job import Job
 
 _D = "torch.distributed"
-_RANK = {f"{_D}.get_rank", f"{_D}.distributed_c10d.get_rank", f"{_D}.device_mesh.DeviceMesh.get_rank"}
-_WORLD = {f"{_D}.get_world_size", f"{_D}.distributed_c10d.get_world_size"}
+_MPI = "mpi4py.MPI.COMM_WORLD"
+_RANK = {
+    *(f"{_D}.get_rank", f"{_D}.distributed_c10d.get_rank", f"{_D}.device_mesh.DeviceMesh.get_rank"),
+    *(f"{_MPI}.Get_rank", f"{_MPI}.rank", "horovod.torch.rank", "jax.process_index"),
+}
+_WORLD = {
+    *(f"{_D}.get_world_size", f"{_D}.distributed_c10d.get_world_size"),
+    *(f"{_MPI}.Get_size", f"{_MPI}.size", "horovod.torch.size", "jax.process_count"),
+}
 _LOCAL = {f"{_D}.get_node_local_rank"}
 READY = {f"{_D}.is_initialized", f"{_D}.is_available", f"{_D}.distributed_c10d.is_initialized"}
 

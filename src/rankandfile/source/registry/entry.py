@@ -70,6 +70,8 @@ class Table(Struct, frozen=True):
     """Names with the same value on every rank."""
     makes: dict[str, str] = field(default_factory=dict)
     """Functions that make an object -> its class."""
+    holds: dict[str, str] = field(default_factory=dict)
+    """Variables of a package that hold an object -> its class."""
     groups: dict[str, str] = field(default_factory=dict)
     """Calls that return a group -> the axis that it spans."""
     families: dict[str, str] = field(default_factory=dict)

@@ -14,8 +14,8 @@ from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.stores import given_to_field, stores_of
 from rankandfile.source.dependence.syntax import Path, dotted
 from rankandfile.source.program.modules import Function, Module
-from rankandfile.source.program.names import Class, method, resolve
-from rankandfile.source.registry.tables import canonical
+from rankandfile.source.program.names import Class, External, method, resolve
+from rankandfile.source.registry.tables import TABLE, canonical
 
 from .frameworks_own import outside
 from .held_by_names import defined, named
@@ -24,6 +24,7 @@ from .registered import calls_of_entries
 from .tables import held
 
 _DEEPEST = 10
+_HELD = frozenset(name.rpartition(".")[2] for name in TABLE.holds)
 MOST_STEPS = 4000
 
 
@@ -78,7 +79,10 @@ class Objects:
         return list(dict.fromkeys(names))
 
     def _found(self, e: ast.expr, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
-        if isinstance(e, ast.Call):
+        one = _held_outside(e, frame)
+        if one is not None:
+            yield from [] if path else [one]
+        elif isinstance(e, ast.Call):
             yield from made(self, e, frame, depth, path)
         elif isinstance(e, ast.Name):
             yield from named(self, e, frame, depth, path)
@@ -138,6 +142,16 @@ class Objects:
             looked_up = calls_of_entries(self.index, function) if self.tables else []
             self._callers[function] = [*looked_up, *callers_of(self, function)]
         return self._callers[function]
+
+
+def _held_outside(e: ast.expr, frame: Frame) -> Instance | None:
+    """The object of a variable that a package has, such as `MPI.COMM_WORLD`."""
+    word = e.attr if isinstance(e, ast.Attribute) else e.id if isinstance(e, ast.Name) else ""
+    if word not in _HELD:
+        return None
+    target = resolve(frame.function, e)
+    kind = TABLE.holds.get(canonical(target.dotted)) if isinstance(target, External) else None
+    return None if kind is None else Instance(kind, None, frame)
 
 
 def is_property(function: Function) -> bool:

@@ -1,0 +1,1 @@
+"""What commands share of `raf lint`: its options, the process behind an editor, findings beside a running job."""
