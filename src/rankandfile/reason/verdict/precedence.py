@@ -79,8 +79,8 @@ class Precedence(NamedTuple):
     """Which of its findings are believed; None: all."""
     several: bool = False
     """Each of them becomes a verdict; else the first alone."""
-    yields_to: str | None = None
-    """A source that is believed instead where these findings leave open who it was, and that one is sure of it."""
+    yields_to: tuple[str, ...] = ()
+    """Sources that are believed instead where these findings leave open who it was, and one of those is sure of it."""
 
 
 def _hangs(finding: Finding) -> bool:
@@ -88,9 +88,9 @@ def _hangs(finding: Finding) -> bool:
 
 
 def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
-    if row.yields_to is None or any(_surely_names(f) or _settles(f) for f in believed):
+    if not row.yields_to or any(_surely_names(f) or _settles(f) for f in believed):
         return False
-    return any(_surely_names(f) for f in found[row.yields_to])
+    return any(_surely_names(f) for source in row.yields_to for f in found[source])
 
 
 def _settles(finding: Finding) -> bool:
@@ -122,11 +122,11 @@ def _asked_differently(finding: Finding) -> bool:
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
     Precedence(BROKE_OFF),
-    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=STACKS),
+    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=(WATCHDOGS, STACKS)),
     Precedence(WITHOUT_CALLS),
-    Precedence(WATCHDOGS, only=_names_ranks, several=True, yields_to=STACKS),
+    Precedence(WATCHDOGS, only=_names_ranks, several=True, yields_to=(STACKS,)),
     Precedence(CHECKS),
-    Precedence(CALLS_THAT_WAIT, only=_is_of_a_moment, several=True, yields_to=STACKS),
+    Precedence(CALLS_THAT_WAIT, only=_is_of_a_moment, several=True, yields_to=(STACKS,)),
     Precedence(STACKS, only=_says_what),
     Precedence(CALLS_THAT_WAIT, only=_names_ranks, several=True),
     Precedence(SINGLE_LINES, only=_surely_names),
