@@ -47,7 +47,8 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     alike = of.one_group or (
         (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
     )
-    sure = bool(of.stays) and alike and not of.unseen and _unlike(parted) and not _may_be_past(of, parted)
+    clear = (_unlike(parted) and not _may_be_past(of, parted)) or _owes_all(of, parted)
+    sure = bool(of.stays) and alike and not of.unseen and clear
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
         for cohort in parted.odd
@@ -139,11 +140,26 @@ def _may_be_past(of: WhereAllStand, parted: Parting) -> bool:
     return not (roots and roots <= waiting)
 
 
+def _owes_all(of: WhereAllStand, parted: Parting) -> bool:
+    """All others wait together for what the odd one alone is to give: had it given that, they would not."""
+    if (
+        len(parted.usual) != 1
+        or len(parted.odd) != 1
+        or kind_of(parted.usual[0].stand) not in ("broadcast", "scatter")
+    ):
+        return False
+    waiting, roots = parted.usual[0], _roots(of, parted.usual[0])
+    return len(waiting.ranks) > 1 and roots == set(parted.odd[0].ranks)
+
+
+def _roots(of: WhereAllStand, cohort: Cohort) -> set[int]:
+    roots = {root[1] for rank in cohort.ranks if (root := of.stands[rank].asked.root) is not None}
+    return {0} if not roots and cohort.stand.op in _FROM_THE_FIRST else roots
+
+
 def _is_its_root(of: WhereAllStand, cohort: Cohort) -> bool:
     """It waits for those that have not come: nobody who is past the call could have been there without it."""
-    roots = {root[1] for rank in cohort.ranks if (root := of.stands[rank].asked.root) is not None}
-    if not roots and cohort.stand.op in _FROM_THE_FIRST:
-        roots = {0}
+    roots = _roots(of, cohort)
     return bool(roots) and kind_of(cohort.stand) in ("broadcast", "scatter") and roots <= set(cohort.ranks)
 
 
