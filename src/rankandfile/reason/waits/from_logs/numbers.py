@@ -102,9 +102,11 @@ def _odd(at: int, here: list[Request], past: list[Request]) -> _Odd | None:
         if len(here) == 1 and len(past) >= _PAST and _alike([*here, *past]):
             return _behind(at, here[0])
         return None
-    if len(takes_all) == 1 and len(here) > 1 and _alike([*takes_all, *past]):
+    if len(takes_all) == 1 and len(here) > 1:
         rooted = next(claim for claim in here if claim is not takes_all[0])
-        return _left_out(at, takes_all[0], rooted)
+        if _alike([*takes_all, *past]):
+            return _left_out(at, takes_all[0], rooted)
+        return _in_its_place(at, takes_all[0], rooted) if len(past) >= _PAST and _alike(past) else None
     return None
 
 
@@ -173,6 +175,18 @@ def _left_out(at: int, odd: Request, rooted: Request) -> _Odd:
     )
 
 
+def _in_its_place(at: int, odd: Request, rooted: Request) -> _Odd:
+    first = rooted.asked[0]
+    return _Odd(
+        rank=odd.rank,
+        cause="different_collective",
+        doing=f"is in {asked(odd)} with number {at}, which is the {first} to all others",
+        why=f"Those that are past number {at} made the {first} there, as nobody gets past "
+        f"{'an' if odd.asked[0][0] in 'aeiou' else 'a'} {odd.asked[0]} alone: {ranks_words([odd.rank])} made another "
+        "call in its place.",
+    )
+
+
 def _there(slot: int, claims: list[Request]) -> list[Cohort]:
     """What was made as that number; of who is past it nothing tells."""
     parts = by_site(claims) if len(sides(claims)) == 1 else sides(claims)
@@ -200,7 +214,12 @@ def _finding(logged: LoggedWaits, number: int, turns: list[tuple[int, list[Reque
         culprits=ones,
         doing={odd.rank: odd.doing},
         victims=others,
-        divergence=Divergence(
+        divergence=None
+        if len(turns) == _TWO
+        and odd.cause == "different_collective"
+        and odd.rank in (c.rank for c in turns[0][1])
+        # What the others made as that number, none of the lines tells.
+        else Divergence(
             group=group.words,
             members=group.listed,
             seq=turns[0][0],
