@@ -20,6 +20,7 @@ from rankandfile.reason.causes import finders
 from rankandfile.reason.claims.of_tellings import told_of
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Said, may_be_said
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF as IT_BROKE_OFF
@@ -158,12 +159,31 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
                 )
                 for one in (believed if row.several else believed[:1])
             ]
+            chosen = [_with_suspects(one, found[STACKS]) for one in chosen]
             if row.source != NOTHING_WAITS:
                 # Wrong numbers are no reason of a hang, nor the less wrong for it.
                 chosen += other_reductions(facts)
             said = [may_be_said(raw, finding) for finding in chosen]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
     return [], []
+
+
+def _with_suspects(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
+    """With whoever the stacks show apart, where nobody is named and nobody suspected."""
+    named = finding.culprits or any(other.culprits for other in finding.alternatives)
+    if named or finding.confidence != "hypothesis" or not finding.hang:
+        return finding
+    apart = tuple(
+        perhaps(
+            one.cause,
+            one.sentence,
+            one.culprits,
+            decided_by=one.missing[0].how if one.missing else "the source",
+        )
+        for one in by_stacks
+        if one.culprits and isinstance(one.sentence, str)
+    )
+    return replace(finding, alternatives=(*finding.alternatives, *apart))
 
 
 def _with_tellings(facts: Facts, finding: Finding) -> Finding:

@@ -35,16 +35,16 @@ def mute(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) ->
         return {}
     if any(rank in facts.hosts or rank in spoke for rank in wait_end.ranks):
         return {}
-    last = facts.accounts.last_lines
-    return {
-        rank: Story(
-            cause="undetermined",
-            confidence="supported",
-            doing="of it alone there is no stack, and its log is here without a word of its watchdog: its process is "
-            "gone, or stopped, or waits in no call"
-            + (f'; its last line is "{last[rank][:120]}"' if rank in last else ""),
-            evidence=(),
-            absence=True,
-        )
-        for rank in wait_end.ranks
-    }
+    return {rank: _story(facts, rank, rank in has_log) for rank in wait_end.ranks}
+
+
+def _story(facts: Facts, rank: int, has_log: bool) -> Story:
+    last = facts.accounts.last_lines.get(rank)
+    return Story(
+        cause="undetermined",
+        # Of whom there is no log either, the files may only not have been collected.
+        confidence="supported" if has_log else "hypothesis",
+        doing=(_DOING if has_log else _NOTHING) + (f'; its last line is "{last[:120]}"' if last else ""),
+        evidence=(),
+        absence=True,
+    )
