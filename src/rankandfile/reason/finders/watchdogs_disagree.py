@@ -126,7 +126,10 @@ def _finding(
 def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Request]) -> str:
     if all(_one_call(normal[0], other) for other in others):
         return "size_mismatch"
-    how = relation(history(facts, call.group, [c.rank for c in normal]), normal[0], others[0])
+    past = history(facts, call.group, [c.rank for c in normal]) or history(
+        facts, call.group, [c.rank for c in others], before=call.slot
+    )
+    how = relation(past, normal[0], others[0])
     if how == "skipped":
         return "skipped_collective"
     if how == "extra":
@@ -134,7 +137,8 @@ def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Requ
     if how == "new":
         place = others[0].place
         return "early_exit" if place and _LEAVING.search(place.function) else "extra_collective"
-    return "size_mismatch" if normal[0].asked[0] == others[0].asked[0] else "different_collective"
+    same_line = normal[0].asked[0] == others[0].asked[0] and normal[0].site == others[0].site
+    return "size_mismatch" if same_line else "different_collective"
 
 
 def _one_call(normal: Request, other: Request) -> bool:

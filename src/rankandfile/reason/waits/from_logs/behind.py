@@ -45,7 +45,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     if not stories and (working := at_work(facts, wait_end.ranks, logged.of_call(call))):
         return _too_late(facts, logged, wait_end, call, working)
     stories = stories or by_elimination(facts, wait_end.ranks)
-    silent = {} if stories else mute(facts, logged, wait_end, call)
+    silent = {} if stories or _lost(facts, wait_end) else mute(facts, logged, wait_end, call)
     stories = stories or silent
     if stories and not silent and _may_wait_together(facts, wait_end, stories):
         other = _together_elsewhere(wait_end, call)
