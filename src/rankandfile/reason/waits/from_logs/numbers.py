@@ -215,9 +215,7 @@ def _finding(logged: LoggedWaits, number: int, turns: list[tuple[int, list[Reque
         doing={odd.rank: odd.doing},
         victims=others,
         divergence=None
-        if len(turns) == _TWO
-        and odd.cause == "different_collective"
-        and odd.rank in (c.rank for c in turns[0][1])
+        if odd.cause == "different_collective" and [c.rank for c in turns[0][1]] == [odd.rank]
         # What the others made as that number, none of the lines tells.
         else Divergence(
             group=group.words,
