@@ -22,6 +22,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_stacks.another_way import is_passed
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
@@ -46,7 +47,11 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     call = next(facts.waits.pending[i] for i in wait_end.pending if facts.waits.pending[i] in calls)
     row = pending_row(facts, call)
-    sure = len(those) <= len(calls) and (all(len(one.waiting) > 1 for one in calls) or _all_due(facts, calls))
+    here = {rank for one in calls for rank in one.waiting}
+    # Whose message it waits for may have left it out: then it is late, and has skipped nothing.
+    late = any(facts.hosts[r].asked.awaited in here and not is_passed(facts.hosts[r], here) for r in those)
+    usual = all(len(one.waiting) > 1 for one in calls) or _all_due(facts, calls)
+    sure = len(those) <= len(calls) and usual and not late
     confidence: Confidence = "supported" if sure else "hypothesis"
     doing = {rank: f"stands elsewhere, {facts.hosts[rank].phrase}" for rank in those}
     each = "each of these calls lacks one of them" if len(those) > 1 else "that call lacks it"
