@@ -32,6 +32,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .goes_on import GoesOn, goes_on
 
+_ONE_MORE_OR_LESS = ("skipped_collective", "extra_collective")
 _LEAVING = re.compile(r"shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE)
 
 
@@ -73,6 +74,9 @@ def _finding(
     normal, others = parts[0], [claim for side in parts[1:] for claim in side]
     culprits = tuple(sorted(claim.rank for claim in others)) if known or usual is not None else ()
     cause = _cause(facts, call, normal, others) if culprits else "undetermined"
+    if cause in _ONE_MORE_OR_LESS and known and not numbers:
+        # A place of the round is come to by calls left out, and by calls made once more.
+        cause = "different_collective"
     words = "; ".join(
         f"{ranks_words([c.rank for c in side])} {verb([c.rank for c in side], 'is', 'are')} in {asked(side[0])}"
         for side in parts
