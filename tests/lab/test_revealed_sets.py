@@ -22,14 +22,12 @@ LOST = {
     "all evidence and sources": ["b10-vision-towers: culprits"],
     "all evidence": ["b10-vision-towers: culprits"],
     "dumps only": ["b10-vision-towers: culprits"],
-    "culprit's dump lost": ["b09-token-budget: file", "b16-shard-norms: file"],
-    # The file came with two innocent ranks, who are not named any more.
+    "culprit's dump lost": [],
     # Two of eight ranks wait in a smaller group's call: without its members it is not told which side is wrong.
     "stacks and logs only": [
-        "paused-sync: file",
         "b09-lattice-relax: cause",
         "b11-reef-vote: culprits",
-        *(f"a13-tower-pairs: {question}" for question in ("culprits", "file", "line", "condition", "call")),
+        *(f"a13-tower-pairs: {question}" for question in ("culprits", "line", "condition", "call")),
     ],
     # Of two culprits in two groups, only one is named; two who may wait in a smaller group are suspects.
     "logs only": ["b11-reef-vote: culprits", "a13-tower-pairs: culprits"],

@@ -67,6 +67,14 @@ ROOTED, PAST = (6, "BROADCAST", 8, 5), (7, "ALLREDUCE", 64, 12)
         ({0: ROOTED, 1: ROOTED, 2: SUM}, []),
         # Those that wait are in two calls themselves.
         ({0: BEFORE, 1: (6, "ALLREDUCE", 64, 20), 2: SUM}, []),
+        # Alone at another line than three others, whoever of them got past one call or the next.
+        ({0: SUM, 1: SUM, 2: SUM, 3: (6, "ALLREDUCE", 32, 20)}, [3]),
+        ({0: SUM, 1: SUM, 2: SUM, 3: (7, "ALLREDUCE", 64, 20)}, [3]),
+        ({0: SUM, 1: BEFORE, 2: (7, "ALLREDUCE", 5, 20), 3: BEFORE}, [2]),
+        ({0: SUM, 1: SUM, 2: (7, "ALLREDUCE", 64, 20)}, []),
+        # All that are past it made the gather, in which its root still is.
+        ({0: (6, "GATHER", 8, 5), 1: PAST, 2: PAST, 3: PAST, 4: (6, "ALLREDUCE", 3, 44)}, [4]),
+        ({0: (6, "GATHER", 8, 5), 1: PAST, 2: (6, "ALLREDUCE", 3, 44)}, []),
         # One operation at two lines: the pairs may have been one off for long, and all numbers wrong.
         ({0: SUM, 1: (7, "ALLREDUCE", 32, 20), 2: SUM}, []),
     ],
@@ -114,3 +122,21 @@ def test_who_went_without_a_word_while_all_others_lost_a_peer(
     if last is not None:
         (tmp_path / "rank_1.log").write_text(f"step 39 loss 1.2\n{last}\n")
     assert named(diagnose(tmp_path).verdicts[0])[0] == culprits
+
+
+@pytest.mark.parametrize(
+    ("line", "seen", "culprits", "suspects"),
+    [
+        pytest.param("step 39", False, [2], [], id="its log is here, and its watchdog is not in it"),
+        pytest.param(None, False, [], [2], id="neither a log nor a stack: they may not have been collected"),
+        pytest.param("step 39", True, [], [], id="it stands with the others"),
+    ],
+)
+def test_whose_watchdog_alone_is_silent_and_who_alone_left_no_stack(
+    tmp_path: Path, line: str | None, seen: bool, culprits: list[int], suspects: list[int]
+) -> None:
+    looked(tmp_path, {rank: IN_SUM for rank in range(4) if rank != 2 or seen})
+    if line is not None:
+        (tmp_path / "rank_2.log").write_text(f"[rank2]: {line}\n")
+    verdict = gave_up(tmp_path, {0: SUM, 1: SUM, 3: SUM})
+    assert named(verdict) == (culprits, suspects)

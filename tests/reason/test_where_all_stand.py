@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -268,3 +269,75 @@ def test_ranks_that_wait_in_a_call_of_one_root(
     stacks = {rank: IN_SUM if rank == elsewhere else at_root(root) for rank, root in enumerate(roots)}
     verdict = best(diagnose(dumped(tmp_path, stacks), src=src))
     assert named(verdict) == (culprits, suspects)
+
+
+def receiving(folder: Path, looks: int, elsewhere: str = "") -> Path:
+    """Three ranks receive in a circle, looked at within moments; a fourth stands elsewhere."""
+    for rank, peer in {0: 2, 1: 0, 2: 1, 3: None}.items():
+        asked = f"        Arguments:\n            src: {peer}\n"
+        stack = elsewhere if peer is None else f"    recv ({C10D}:2799)\n{asked}    swap (train.py:3)\n"
+        for look in range(looks if stack else 0):
+            told = f'Process 10{rank}: python train.py\n\nThread 10{rank} (idle): "MainThread"\n{stack}'
+            (folder / f"stack_rank{rank}_{look}.txt").write_text(told)
+            taken(folder / f"stack_rank{rank}_{look}.txt", look, 1)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("looks", "elsewhere", "culprits"),
+    [
+        pytest.param(3, "", [0, 1, 2], id="nobody is at work who could send"),
+        pytest.param(2, "", [], id="what was sent may be under way"),
+        pytest.param(3, "    write (train.py:8)\n", [], id="one is at work, and may send"),
+    ],
+)
+def test_receives_in_a_circle_within_moments(
+    tmp_path: Path, looks: int, elsewhere: str, culprits: list[int]
+) -> None:
+    assert named(best(diagnose(receiving(tmp_path, looks, elsewhere))))[0] == culprits
+
+
+def kept(limit: str) -> str:
+    """What `py-spy dump --locals --json` shows of a process that waits at its end for a thread in a queue."""
+
+    def frame(name: str, file: str, line: int, **shown: str) -> dict[str, object]:
+        given = [{"name": key, "repr": value, "arg": True} for key, value in shown.items()]
+        return {"name": name, "filename": file, "short_filename": file, "line": line, "locals": given}
+
+    threading = "/usr/lib/python3.11/threading.py"
+    worker = [
+        frame("Condition.wait", threading, 327, timeout=limit),
+        frame("Queue.get", "/usr/lib/python3.11/queue.py", 171, block="True", timeout=limit),
+        frame("drain", "/job/upload.py", 19),
+        frame("Thread.run", threading, 982),
+    ]
+    main = [frame("_shutdown", threading, 1590)]
+    own = {"pid": 101, "active": False, "owns_gil": False, "os_thread_id": 101, "thread_id": 1}
+    return json.dumps(
+        [
+            {**own, "thread_name": "uploader", "os_thread_id": 102, "thread_id": 2, "frames": worker},
+            {**own, "thread_name": "MainThread", "frames": main},
+        ]
+    )
+
+
+@pytest.mark.parametrize(("limit", "culprits"), [("None", [1]), ("0.5", [])])
+def test_a_thread_that_waits_without_a_limit_keeps_its_interpreter_for_ever(
+    tmp_path: Path, limit: str, culprits: list[int]
+) -> None:
+    (tmp_path / "pyspy_rank_1.json").write_text(kept(limit))
+    verdict = best(diagnose(tmp_path))
+    assert verdict.cause == "teardown_only"
+    assert named(verdict) == (culprits, [] if culprits else [1])
+    assert ("for ever" in verdict.sentence) is bool(culprits)
+
+
+@pytest.mark.parametrize("root", [0, 3])
+def test_a_root_that_is_elsewhere_owes_all_others_what_they_wait_for(tmp_path: Path, root: int) -> None:
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "train.py").write_text(PROGRAM)
+    other = f"    broadcast ({C10D}:2800)\n    folder (train.py:31)\n    main (train.py:22)\n"
+    stacks = {rank: other if rank == 0 else at_root(root) for rank in range(4)}
+    verdict = best(diagnose(dumped(tmp_path, stacks), src=src))
+    assert named(verdict)[0] == ([0] if root == 0 else [])

@@ -118,6 +118,16 @@ def sides(requests: Sequence[Request]) -> list[list[Request]]:
     return sorted(out, key=lambda side: -len(side))
 
 
+def by_site(requests: Sequence[Request]) -> list[list[Request]]:
+    """The same by operation and the line that made it, where each tells its line; one side where one does not."""
+    if any(claim.site is None for claim in requests):
+        return [list(requests)] if requests else []
+    out: dict[tuple[str, Site | None], list[Request]] = {}
+    for claim in requests:
+        out.setdefault((claim.asked[0], claim.site), []).append(claim)
+    return sorted(out.values(), key=lambda side: -len(side))
+
+
 def majority(parts: Sequence[Sequence[object]]) -> bool:
     """Whether the first side is so much larger that the others are out of line."""
     rest = sum(len(side) for side in parts[1:])
@@ -152,10 +162,17 @@ def same(one: Request, other: Request) -> bool:
     )
 
 
-def history(facts: Facts, group: int, ranks: Iterable[int]) -> list[Request]:
-    """The group's collectives in order, as the rank of these that kept most has them; distinct calls looked up once."""
+def history(facts: Facts, group: int, ranks: Iterable[int], before: int | None = None) -> list[Request]:
+    """The group's collectives in order, as the rank of these that kept most has them; distinct calls looked up once.
+
+    `before`: those with smaller numbers, and none at all where the last of them was not kept.
+    """
     wanted = pl.col("rank").is_in(list(ranks)) & (pl.col("kind") == COLLECTIVE)
     calls = facts.call_table.of_group(group).filter(wanted)
+    if before is not None:
+        calls = calls.filter(pl.col("slot") < before)
+        if calls["slot"].max() != before - 1:
+            return []
     if not calls.height:
         return []
     best = calls.group_by("rank").len().sort("len", "rank", descending=[True, False])["rank"][0]

@@ -45,9 +45,15 @@ def other_call(raw: Raw, claim: OtherCall) -> set[int]:
     made = raw.such(claim, there)
     # Not the line alone: a helper makes calls for everybody.
     same = made if row["stack"] is None else made.filter(pl.col("stack") == row["stack"])
-    if not set(there["rank"].to_list()) - set(same["rank"].to_list()):
-        return set()
-    return set(made["rank"].to_list()) & ranks
+    if set(there["rank"].to_list()) - set(same["rank"].to_list()):
+        return set(made["rank"].to_list()) & ranks
+    # The others left no records: their watchdogs' lines are all there is to hold it against.
+    own, others = asked_by_record(raw, claim), asked_by_log(raw, claim)
+    return {
+        rank
+        for rank in set(made["rank"].to_list()) & ranks & own.keys()
+        if any(_unlike(own[rank], one) for other, one in others.items() if other not in {*ranks, *own})
+    }
 
 
 def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:

@@ -7,6 +7,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, pending_row
@@ -59,10 +60,10 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
     would show whom they wait for."""
     if call.group not in facts.membership.unsure:
         return ()
-    members = set(facts.membership.members[call.group])
+    members, unrecorded = set(facts.membership.members[call.group]), {*facts.hidden, *absent_ranks(facts)}
     still = (rank for rank, stand in facts.hosts.items() if not (stand.died or stand.moving))
     return tuple(
-        sorted(r for r in still if r not in members and r in facts.hidden and not facts.waits.of_rank.get(r))
+        sorted(r for r in still if r not in members and r in unrecorded and not facts.waits.of_rank.get(r))
     )
 
 

@@ -14,6 +14,7 @@ from rankandfile.reason.calls.requests import (
     Request,
     as_call,
     asked,
+    by_site,
     claims_at,
     history,
     majority,
@@ -29,6 +30,9 @@ from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from .goes_on import GoesOn, goes_on
+
+_ONE_MORE_OR_LESS = ("skipped_collective", "extra_collective")
 _LEAVING = re.compile(r"shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE)
 
 
@@ -40,39 +44,72 @@ def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         call = facts.waits.pending[index]
         if call.slot is None:
             continue
-        parts = sides(claims_at(facts, call.group, call.slot))
-        if len(parts) > 1:
-            return _finding(facts, wait_end, call, parts)
+        # Some may have got past it, as a call of fewer elements does, and disagree in the one behind it.
+        for slot in (call.slot, call.slot + 1):
+            claims = claims_at(facts, call.group, slot)
+            parts = sides(claims)
+            if len(parts) > 1:
+                usual = goes_on(facts, call.group, slot, parts)
+                if slot == call.slot or usual is not None:
+                    return _finding(facts, wait_end, call, slot, parts, usual)
+            elif len(by_line := by_site(claims)) > 1:
+                usual = goes_on(facts, call.group, slot, by_line)
+                if usual is not None:
+                    return _finding(facts, wait_end, call, slot, by_line, usual)
     return None
 
 
-def _finding(facts: Facts, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]) -> Finding:
-    # Only numbers count. That some did what they did in every step before proves nothing: who left out a call
-    # long ago shifts what all others meet.
-    known = majority(parts)
+def _finding(
+    facts: Facts,
+    wait_end: WaitEnd,
+    call: Pending,
+    slot: int,
+    parts: list[list[Request]],
+    usual: GoesOn | None,
+) -> Finding:
+    numbers = majority(parts) and slot == call.slot and len(sides([side[0] for side in parts])) > 1
+    if usual is not None and not numbers:
+        parts = [parts[usual.side], *(side for i, side in enumerate(parts) if i != usual.side)]
+    known = numbers or (usual is not None and usual.known)
     normal, others = parts[0], [claim for side in parts[1:] for claim in side]
-    culprits = tuple(sorted(claim.rank for claim in others)) if known else ()
-    cause = _cause(facts, call, normal, others) if known else "undetermined"
+    culprits = tuple(sorted(claim.rank for claim in others)) if known or usual is not None else ()
+    cause = _cause(facts, call, normal, others) if culprits else "undetermined"
+    if cause in _ONE_MORE_OR_LESS and known and not numbers:
+        # A place of the round is come to by calls left out, and by calls made once more.
+        cause = "different_collective"
     words = "; ".join(
         f"{ranks_words([c.rank for c in side])} {verb([c.rank for c in side], 'is', 'are')} in {asked(side[0])}"
         for side in parts
     )
-    sentence = f"The members of the {call_phrase(facts, call)} asked for different things: {words}."
-    if not known:
+    behind = "" if slot == call.slot else f" In the one behind it, {words}."
+    sentence = (
+        f"Not all members get past the {call_phrase(facts, call)}.{behind}"
+        if behind
+        else f"The members of the {call_phrase(facts, call)} asked for different things: {words}."
+    )
+    if usual is not None and not numbers:
+        due = ranks_words([c.rank for c in normal])
+        new = (
+            ""
+            if known
+            else "; the other one was never made before, so it may be due for all for the first time"
+        )
+        sentence += f" By the calls before, which every member had ended, that of {due} is due{new}."
+    elif not known:
         sentence += " Who of them is out of line, this alone does not say."
     return Finding(
         cause=cause,
         confidence="supported" if known else "hypothesis",
-        sentence=told(sentence, waiting_sentence(facts, wait_end, culprits)),
+        sentence=told(sentence, waiting_sentence(facts, wait_end, culprits if known else ())),
         culprits=culprits,
-        doing={claim.rank: f"is in {asked(claim)} instead" for claim in others} if known else {},
+        doing={claim.rank: f"is in {asked(claim)} instead" for claim in others} if culprits else {},
         divergence=diverged(
             facts,
             call.group,
-            seq=call.slot,
+            seq=slot,
             kind="argument" if cause == "size_mismatch" else "substituted",
             cohorts=[
-                Cohort(ranks=format_ranks(c.rank for c in side), call=as_call(side[0], call.slot))
+                Cohort(ranks=format_ranks(c.rank for c in side), call=as_call(side[0], slot))
                 for side in parts
             ],
             exact=False,
@@ -93,7 +130,10 @@ def _finding(facts: Facts, wait_end: WaitEnd, call: Pending, parts: list[list[Re
 def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Request]) -> str:
     if all(_one_call(normal[0], other) for other in others):
         return "size_mismatch"
-    how = relation(history(facts, call.group, [c.rank for c in normal]), normal[0], others[0])
+    past = history(facts, call.group, [c.rank for c in normal]) or history(
+        facts, call.group, [c.rank for c in others], before=call.slot
+    )
+    how = relation(past, normal[0], others[0])
     if how == "skipped":
         return "skipped_collective"
     if how == "extra":
@@ -101,7 +141,8 @@ def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Requ
     if how == "new":
         place = others[0].place
         return "early_exit" if place and _LEAVING.search(place.function) else "extra_collective"
-    return "size_mismatch" if normal[0].asked[0] == others[0].asked[0] else "different_collective"
+    same_line = normal[0].asked[0] == others[0].asked[0] and normal[0].site == others[0].site
+    return "size_mismatch" if same_line else "different_collective"
 
 
 def _one_call(normal: Request, other: Request) -> bool:

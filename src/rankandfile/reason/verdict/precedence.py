@@ -20,6 +20,7 @@ from rankandfile.reason.causes import finders
 from rankandfile.reason.claims.of_tellings import told_of
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Said, may_be_said
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
 from rankandfile.reason.ranks.from_logs.over import BROKE_OFF as IT_BROKE_OFF
@@ -79,8 +80,8 @@ class Precedence(NamedTuple):
     """Which of its findings are believed; None: all."""
     several: bool = False
     """Each of them becomes a verdict; else the first alone."""
-    yields_to: str | None = None
-    """A source that is believed instead where these findings leave open who it was, and that one is sure of it."""
+    yields_to: tuple[str, ...] = ()
+    """Sources that are believed instead where these findings leave open who it was, and one of those is sure of it."""
 
 
 def _hangs(finding: Finding) -> bool:
@@ -88,9 +89,9 @@ def _hangs(finding: Finding) -> bool:
 
 
 def _yields(row: Precedence, believed: list[Finding], found: Findings) -> bool:
-    if row.yields_to is None or any(_surely_names(f) or _settles(f) for f in believed):
+    if not row.yields_to or any(_surely_names(f) or _settles(f) for f in believed):
         return False
-    return any(_surely_names(f) for f in found[row.yields_to])
+    return any(_surely_names(f) for source in row.yields_to for f in found[source])
 
 
 def _settles(finding: Finding) -> bool:
@@ -122,11 +123,11 @@ def _asked_differently(finding: Finding) -> bool:
 #: The first row with a finding that is believed gives the verdicts.
 PRECEDENCE = (
     Precedence(BROKE_OFF),
-    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=STACKS),
+    Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=(WATCHDOGS, STACKS)),
     Precedence(WITHOUT_CALLS),
-    Precedence(WATCHDOGS, only=_names_ranks, several=True, yields_to=STACKS),
+    Precedence(WATCHDOGS, only=_names_ranks, several=True, yields_to=(STACKS,)),
     Precedence(CHECKS),
-    Precedence(CALLS_THAT_WAIT, only=_is_of_a_moment, several=True, yields_to=STACKS),
+    Precedence(CALLS_THAT_WAIT, only=_is_of_a_moment, several=True, yields_to=(STACKS,)),
     Precedence(STACKS, only=_says_what),
     Precedence(CALLS_THAT_WAIT, only=_names_ranks, several=True),
     Precedence(SINGLE_LINES, only=_surely_names),
@@ -158,12 +159,31 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
                 )
                 for one in (believed if row.several else believed[:1])
             ]
+            chosen = [_with_suspects(one, found[STACKS]) for one in chosen]
             if row.source != NOTHING_WAITS:
                 # Wrong numbers are no reason of a hang, nor the less wrong for it.
                 chosen += other_reductions(facts)
             said = [may_be_said(raw, finding) for finding in chosen]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
     return [], []
+
+
+def _with_suspects(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
+    """With whoever the stacks show apart, where nobody is named and nobody suspected."""
+    named = finding.culprits or any(other.culprits for other in finding.alternatives)
+    if named or finding.confidence != "hypothesis" or not finding.hang:
+        return finding
+    apart = tuple(
+        perhaps(
+            one.cause,
+            one.sentence,
+            one.culprits,
+            decided_by=one.missing[0].how if one.missing else "the source",
+        )
+        for one in by_stacks
+        if one.culprits and isinstance(one.sentence, str)
+    )
+    return replace(finding, alternatives=(*finding.alternatives, *apart))
 
 
 def _with_tellings(facts: Facts, finding: Finding) -> Finding:

@@ -7,13 +7,16 @@ victim there, and the one who is out of line is among those that wait in it.
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Missing
+from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.sentence import told
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.from_logs.departures import departures
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_stacks.in_words import ranks_of
+from rankandfile.reason.waits.from_stacks.places import left_at, parting
+from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -31,6 +34,13 @@ def waits_elsewhere(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: 
         for rank, stand in stands.items()
         if stand.waits == "ranks" and stand.activity == "collective" and not stand.moving
     )
+
+
+def _where_they_part(facts: Facts, there: tuple[int, ...]) -> Location | None:
+    """The line of the program from which the way of those that wait elsewhere is another one."""
+    parted = parting(WhereAllStand(facts).cohorts)
+    place = left_at(parted) if parted is not None and set(ranks_of(parted.odd)) == {*there} else None
+    return None if place is None else Location(file=place.file, line=place.line, function=place.function)
 
 
 def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
@@ -56,7 +66,8 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
         doing=doing,
         victims=tuple(sorted({*here, *there} - said.keys())),
         waits=wait_list(logged, wait_end),
-        location=next((one.place for one in said.values() if one.place), None),
+        location=next((one.place for one in said.values() if one.place), None)
+        or _where_they_part(facts, there),
         evidence=(
             *(one.evidence for one in said.values()),
             *(report.evidence for report in logged.of_call(call)[:1]),
@@ -64,9 +75,14 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
         ),
         alternatives=(
             perhaps(
+                "group_mismatch",
+                f"{upper(ranks_words(there))} may have given that call the wrong group, or made one too many.",
+                there,
+                decided_by="the source where their ways part from the others', or flight-recorder dumps of all ranks",
+            ),
+            perhaps(
                 "order_inversion",
                 "Some of them may make these two calls in another order.",
-                tuple(sorted({*here, *there})),
                 decided_by="flight-recorder dumps of all ranks",
             ),
         ),

@@ -3,7 +3,8 @@
 Nobody gets past a call that takes every member before all of them have come. So where all but one wait in call 25 and
 that one in 26, it got past a call that the others made together: what it made there was another one, or of another
 size. Where one waits in 25 and all others in 26, at the same line, it has made one call fewer to get there. And where
-call 25 is a broadcast to one and an all_reduce to another, those that are past it made the broadcast.
+call 25 is a broadcast to one and an all_reduce to another, those that are past it made the broadcast. And one that is
+alone at another line than three or more others has gone another way, whoever of them got past one call or the next.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason.calls.contracts import contract_of
-from rankandfile.reason.calls.requests import Request, as_call, of_report, sides
+from rankandfile.reason.calls.requests import Request, as_call, asked, by_site, majority, of_report, sides
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
@@ -71,8 +72,10 @@ def out_of_numbers(facts: Facts, logged: LoggedWaits) -> Finding | None:
             whole = replace(calls[0], waiting=tuple(sorted(members)), lacking=(), unknown=(), busy=())
             found = disagreement(logged, replace(ends[0], ranks=()), whole, parts) if ends else None
             return found if found is not None and found.confidence != "hypothesis" else None
-        if len(turns) == _TWO and turns[1] == turns[0] + 1 and (odd := _odd(turns[0], *sides_of)) is not None:
-            return _finding(logged, number, list(zip(turns, sides_of, strict=True)), odd)
+        if len(turns) == 1 or (len(turns) == _TWO and turns[1] == turns[0] + 1):
+            odd = (_odd(turns[0], *sides_of) if len(turns) == _TWO else None) or _apart(turns, sides_of)
+            if odd is not None:
+                return _finding(logged, number, list(zip(turns, sides_of, strict=True)), odd)
     return None
 
 
@@ -99,10 +102,36 @@ def _odd(at: int, here: list[Request], past: list[Request]) -> _Odd | None:
         if len(here) == 1 and len(past) >= _PAST and _alike([*here, *past]):
             return _behind(at, here[0])
         return None
-    if len(takes_all) == 1 and len(here) > 1 and _alike([*takes_all, *past]):
+    if len(takes_all) == 1 and len(here) > 1:
         rooted = next(claim for claim in here if claim is not takes_all[0])
-        return _left_out(at, takes_all[0], rooted)
+        if _alike([*takes_all, *past]):
+            return _left_out(at, takes_all[0], rooted)
+        return _in_its_place(at, takes_all[0], rooted) if len(past) >= _PAST and _alike(past) else None
     return None
+
+
+def _apart(turns: list[int], sides_of: list[list[Request]]) -> _Odd | None:
+    """Three or more are at one line, in calls of one size, and one alone is at another line: whatever it has made in
+    place of theirs, or how many, may have let some of them pass."""
+    claims = [claim for side in sides_of for claim in side]
+    parts: dict[object, list[Request]] = {}
+    for claim in claims:
+        parts.setdefault((claim.asked, claim.site), []).append(claim)
+    most, *rest = sorted(parts.values(), key=lambda part: -len(part))
+    pairs = any(claim.asked[0].startswith("all_to_all") for claim in claims)
+    if pairs or not all(_takes_all(claim) and claim.site for claim in claims) or not majority([most, *rest]):
+        return None
+    odd = rest[0][0]
+    if sum(len(part) for part in rest) > 1 or odd.site == most[0].site:
+        return None
+    at = next(turn for turn, side in zip(turns, sides_of, strict=True) if odd in side)
+    return _Odd(
+        rank=odd.rank,
+        cause="different_collective",
+        doing=f"is in {asked(odd)} with number {at}, where all others are in {asked(most[0])}",
+        why=f"All others are in one call, at one line, and {ranks_words([odd.rank])} alone is in {asked(odd)}: most "
+        "likely it went another way, or made a call more or less before.",
+    )
 
 
 def _takes_all(claim: Request) -> bool:
@@ -146,11 +175,24 @@ def _left_out(at: int, odd: Request, rooted: Request) -> _Odd:
     )
 
 
+def _in_its_place(at: int, odd: Request, rooted: Request) -> _Odd:
+    first = rooted.asked[0]
+    return _Odd(
+        rank=odd.rank,
+        cause="different_collective",
+        doing=f"is in {asked(odd)} with number {at}, which is the {first} to all others",
+        why=f"Those that are past number {at} made the {first} there, as nobody gets past "
+        f"{'an' if odd.asked[0][0] in 'aeiou' else 'a'} {odd.asked[0]} alone: {ranks_words([odd.rank])} made another "
+        "call in its place.",
+    )
+
+
 def _there(slot: int, claims: list[Request]) -> list[Cohort]:
     """What was made as that number; of who is past it nothing tells."""
+    parts = by_site(claims) if len(sides(claims)) == 1 else sides(claims)
     return [
         Cohort(ranks=format_ranks(claim.rank for claim in side), call=as_call(side[0], slot))
-        for side in sides(claims)
+        for side in parts
     ]
 
 
@@ -172,14 +214,17 @@ def _finding(logged: LoggedWaits, number: int, turns: list[tuple[int, list[Reque
         culprits=ones,
         doing={odd.rank: odd.doing},
         victims=others,
-        divergence=Divergence(
+        divergence=None
+        if odd.cause == "different_collective" and [c.rank for c in turns[0][1]] == [odd.rank]
+        # What the others made as that number, none of the lines tells.
+        else Divergence(
             group=group.words,
             members=group.listed,
             seq=turns[0][0],
             kind="skipped" if odd.cause == "skipped_collective" else "substituted",
             cohorts=[
                 *_there(*turns[0]),
-                Cohort(ranks=format_ranks(c.rank for c in turns[1][1]), unknown=True),
+                *(Cohort(ranks=format_ranks(c.rank for c in past), unknown=True) for _, past in turns[1:]),
             ],
             exact=False,
         ),

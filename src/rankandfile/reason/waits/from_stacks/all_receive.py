@@ -12,6 +12,10 @@ from .in_words import doing_words, waiting_words
 from .make_finding import make_finding
 from .where_all_stand import WhereAllStand
 
+#: So many looks at all of them show no message under way.
+_LOOKS = 3
+_NOBODY_SENDS = "no rank that was seen is at work, so none of them comes to send"
+
 
 def all_receive(of: WhereAllStand) -> Finding | None:
     """Ranks that receive from each other in a circle, as the arguments in their stacks show: none of them has sent."""
@@ -21,7 +25,14 @@ def all_receive(of: WhereAllStand) -> Finding | None:
         return None
     named = tuple(sorted(rank for circle in circles for rank in circle))
     lines = {(of.stands[r].location.file, of.stands[r].location.line) for r in named}
-    sure = bool(of.stays) and len(lines) == 1 and set(named) == set(of.stands) and not of.unseen
+    together = any(set(named) == set(cohort.ranks) for cohort in of.cohorts)
+    # Nobody is at work who could send yet, and what was sent arrives in less time than several looks take.
+    for_ever = (
+        together and of.alike and not of.elsewhere and min(s.snapshots for s in of.stands.values()) >= _LOOKS
+    )
+    sure = (
+        len(lines) == 1 and not of.unseen and (for_ever or (bool(of.stays) and set(named) == set(of.stands)))
+    )
     doing = {rank: f"receives from rank {awaited[rank]} before it sends" for rank in named}
     return make_finding(
         of,
@@ -32,6 +43,7 @@ def all_receive(of: WhereAllStand) -> Finding | None:
         doing=doing,
         evidence=[i for rank in named for i in of.stands[rank].evidence],
         place=of.stands[named[0]].location if len(lines) == 1 else None,
+        lasts=_NOBODY_SENDS if sure else "",
         alternatives=(
             perhaps(
                 "skipped_collective" if len(lines) == 1 else "order_inversion",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Collection
 
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.ranks.activity import at
 from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT
+from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
@@ -47,7 +50,8 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     alike = of.one_group or (
         (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
     )
-    sure = bool(of.stays) and alike and not of.unseen and _unlike(parted) and not _may_be_past(of, parted)
+    clear = (_unlike(parted) and not _may_be_past(of, parted)) or _owes_all(of, parted)
+    sure = bool(of.stays) and not of.unseen and ((alike and clear) or _are_left_over(of, parted))
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
         for cohort in parted.odd
@@ -139,11 +143,60 @@ def _may_be_past(of: WhereAllStand, parted: Parting) -> bool:
     return not (roots and roots <= waiting)
 
 
+def _are_left_over(of: WhereAllStand, parted: Parting) -> bool:
+    """All others wait in calls of smaller groups, by their watchdogs, and each odd one for a message of one of those:
+    each call lacks a member, and no other rank of the job is left to be it.
+
+    Not where the message may only not have been sent: then whoever comes behind the odd one would lack it, too.
+    """
+    waiting = parted.usual[0]
+    if len(parted.usual) != 1 or not known(waiting.stand) or rooted(waiting.stand):
+        return False
+    reports = of.facts.accounts.of_rank
+    calls = {
+        r: {(one.group, one.seq) for one in reports.get(r, ()) if one.seq is not None} for r in waiting.ranks
+    }
+    if any(len(those) != 1 for those in calls.values()):
+        return False
+    group_of = {rank: next(iter(those)) for rank, those in calls.items()}
+    members = Counter(group_of.values())
+    odd = ranks_of(parted.odd)
+    passes = [r for r in odd if is_passed(of.stands[r], waiting.ranks)]
+    awaited = [group_of.get(peer) for r in passes if (peer := of.stands[r].asked.awaited) is not None]
+    return (
+        len(awaited) == len(odd) == len(members)
+        and {*awaited} == {*members}
+        and all(count > 1 for count in members.values())
+    )
+
+
+def is_passed(stand: Stand, waiting: Collection[int]) -> bool:
+    """Whether it stands in a line of ranks between the one whose message it waits for and the next, and both are among
+    those: the next one has all that it can get through it."""
+    peer = stand.asked.awaited
+    return peer is not None and peer in waiting and 2 * stand.rank - peer in waiting
+
+
+def _owes_all(of: WhereAllStand, parted: Parting) -> bool:
+    """All others wait together for what the odd one alone is to give: had it given that, they would not."""
+    if (
+        len(parted.usual) != 1
+        or len(parted.odd) != 1
+        or kind_of(parted.usual[0].stand) not in ("broadcast", "scatter")
+    ):
+        return False
+    waiting, roots = parted.usual[0], _roots(of, parted.usual[0])
+    return len(waiting.ranks) > 1 and roots == set(parted.odd[0].ranks)
+
+
+def _roots(of: WhereAllStand, cohort: Cohort) -> set[int]:
+    roots = {root[1] for rank in cohort.ranks if (root := of.stands[rank].asked.root) is not None}
+    return {0} if not roots and cohort.stand.op in _FROM_THE_FIRST else roots
+
+
 def _is_its_root(of: WhereAllStand, cohort: Cohort) -> bool:
     """It waits for those that have not come: nobody who is past the call could have been there without it."""
-    roots = {root[1] for rank in cohort.ranks if (root := of.stands[rank].asked.root) is not None}
-    if not roots and cohort.stand.op in _FROM_THE_FIRST:
-        roots = {0}
+    roots = _roots(of, cohort)
     return bool(roots) and kind_of(cohort.stand) in ("broadcast", "scatter") and roots <= set(cohort.ranks)
 
 

@@ -28,12 +28,15 @@ def make_finding(
     divergence: Divergence | None = None,
     hang: bool | None = True,
     also: str = "",
+    lasts: str = "",
 ) -> Finding:
-    """The finding, with the proof that the ranks stay (or that none is there), the victims, and what to ask next."""
-    stays = f" {upper(of.stays)}." if of.stays and hang else ""
-    unproved = (
-        "" if of.stays or not hang else " Nothing shows that they stay there: this holds if the job hung."
-    )
+    """The finding, with the proof that the ranks stay (or that none is there), the victims, and what to ask next.
+
+    `lasts`: what shows of this very wait that it never ends.
+    """
+    proof = lasts or of.stays
+    stays = f" {upper(proof)}." if proof and hang else ""
+    unproved = "" if proof or not hang else " Nothing shows that they stay there: this holds if the job hung."
     if of.alike and unproved:
         unproved = (
             " Each stood there whenever somebody looked, which was within moments of each other, or nobody knows when: "

@@ -30,6 +30,8 @@ def not_there(of: WhereAllStand) -> Finding | None:
     }
     # A rank that ended because others had failed left no stack either: its log must be here to tell.
     sure = of.stays and len(those) == 1 and not of.transfers and those[0] in of.facts.accounts.logged
+    # Whoever raised, and is not there to be looked at, does not come any more.
+    sure = sure or (len(raised) == len(those) and of.alike)
     return make_finding(
         of,
         cause="raised" if len(raised) == len(those) else "undetermined",

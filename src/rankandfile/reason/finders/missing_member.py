@@ -1,0 +1,156 @@
+"""A call that all seen members of a group joined, whose members are not recorded: who left no dump may belong to it.
+
+Such a call lacks a member, or the network fails; and of a member that made its calls and left a dump they would be
+there. So who is missing is among the ranks without a dump that stand elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from rankandfile.model.diagnosis import Confidence
+from rankandfile.model.heuristics import heuristic
+from rankandfile.model.sentence import told
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.claims.in_words import waiting
+from rankandfile.reason.divergence.earlier_rounds import due
+from rankandfile.reason.document import cited, not_come, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_stacks.another_way import is_passed
+from rankandfile.reason.waits.graph import Pending, WaitEnd
+from rankandfile.reason.waits.in_words import in_calls, pending_row
+from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.words import ranks_words, upper, verb
+
+_STANDS = ("collective", "p2p", "teardown", "init")
+
+
+@finder(precedence=215)
+@heuristic(
+    "member without a dump",
+    "a call that all seen members joined lacks a rank that left no dump and is elsewhere",
+)
+def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    calls = _lacking(facts)
+    if wait_end.kind != "joined" or not any(facts.waits.pending[i] in calls for i in wait_end.pending):
+        return None
+    those = _elsewhere(facts, calls)
+    if not those or (len(those) > 1 and not _one_kind(facts, calls)) or _may_be_recorded(facts, calls, those):
+        return None
+    if len(those) > len(calls) and 2 * len(those) >= len({r for call in calls for r in call.waiting}):
+        return None
+    call = next(facts.waits.pending[i] for i in wait_end.pending if facts.waits.pending[i] in calls)
+    row = pending_row(facts, call)
+    here = {rank for one in calls for rank in one.waiting}
+    # Whose message it waits for may have left it out: then it is late, and has skipped nothing.
+    late = any(facts.hosts[r].asked.awaited in here and not is_passed(facts.hosts[r], here) for r in those)
+    usual = all(len(one.waiting) > 1 for one in calls) or _all_due(facts, calls)
+    sure = len(those) <= len(calls) and usual and not late
+    confidence: Confidence = "supported" if sure else "hypothesis"
+    doing = {rank: f"stands elsewhere, {facts.hosts[rank].phrase}" for rank in those}
+    each = "each of these calls lacks one of them" if len(those) > 1 else "that call lacks it"
+    return Finding(
+        cause="skipped_collective",
+        confidence=confidence,
+        sentence=told(
+            *(waiting(in_calls(facts, one)) for one in calls[:4]),
+            "All members that are recorded have joined, and it does not end.",
+            f"{upper(ranks_words(those))} left no dump, and {verb(those, 'stands', 'stand')} elsewhere: "
+            + "; ".join(f"{ranks_words([rank])} {facts.hosts[rank].phrase}" for rank in those[:6])
+            + f". If {verb(those, 'it belongs', 'they belong')} to the group, {each}.",
+        ),
+        culprits=those,
+        doing=doing,
+        victims=tuple(sorted({r for one in calls for r in one.waiting} - {*those})),
+        divergence=not_come(facts, call, row, those if len(calls) == 1 else (), call.waiting)
+        if row
+        else None,
+        location=lookup.location_of(facts, row),
+        evidence=(*cited(row), *(i for rank in those[:4] for i in facts.hosts[rank].evidence[:1])),
+        contradicted_by=f"the members of the group, without {ranks_words(those)}",
+        alternatives=(
+            perhaps(
+                "network_stalled",
+                "All members may have joined, and the network does not carry it.",
+                decided_by="who belongs to the group: the source",
+            ),
+        ),
+    )
+
+
+def _lacking(facts: Facts) -> list[Pending]:
+    """The calls of groups whose members nobody recorded, which all that are known have joined, for too long."""
+    return [
+        call
+        for end in facts.wait_ends
+        if end.kind == "joined"
+        for call in (facts.waits.pending[i] for i in end.pending)
+        if call.slot is not None
+        and call.group in facts.membership.unsure
+        and not call.mismatched
+        and _alike(facts, call)
+        and patience(facts, call) not in (Patience.NOT_YET, Patience.UNKNOWN)
+    ]
+
+
+def _alike(facts: Facts, call: Pending) -> bool:
+    """Whether those that joined asked for the same, as far as it is recorded, in a call that is of no one root."""
+    rows = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
+    return rows["terms"].n_unique() == 1 and all(
+        contract_of(facts.call_table.terms[terms].op).early == "nobody" for terms in rows["terms"].unique()
+    )
+
+
+def _elsewhere(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
+    """Ranks without a dump that stand still where none of those stands who wait."""
+    here = {rank for call in calls for rank in (*call.waiting, *facts.membership.members[call.group])}
+    at = {
+        (s.location.file, s.location.line)
+        for r in here
+        if (s := facts.hosts.get(r)) is not None and not s.moving
+    }
+    return tuple(
+        rank
+        for rank in absent_ranks(facts)
+        if rank not in here
+        and (stand := facts.hosts.get(rank)) is not None
+        and stand.activity in _STANDS
+        and not (stand.died or stand.moving)
+        and (stand.location.file, stand.location.line) not in at
+    )
+
+
+def _one_kind(facts: Facts, calls: Sequence[Pending]) -> bool:
+    """Calls from one line on groups that share no rank: the groups of one kind, and nobody is in two of them."""
+    rows = [pending_row(facts, call) for call in calls]
+    sites = {row["site"] if row else None for row in rows}
+    ranks = [rank for call in calls for rank in call.waiting]
+    return len(sites) == 1 and None not in sites and len(ranks) == len({*ranks})
+
+
+def _may_be_recorded(facts: Facts, calls: Sequence[Pending], those: Sequence[int]) -> bool:
+    """Whether one that left a dump may be the member that is missing: of a call that is the first of its group."""
+    seen = {rank for call in calls for rank in facts.membership.members[call.group]}
+    first = any(not call.slot or call.slot <= 1 for call in calls)
+    return first and bool(set(facts.case.ranks_seen) - seen - {*those} - set(absent_ranks(facts)))
+
+
+def _all_due(facts: Facts, calls: Sequence[Pending]) -> bool:
+    """Whether each that waits goes on as its own rounds before."""
+    return all(_is_due(facts, rank) for call in calls for rank in call.waiting)
+
+
+def _is_due(facts: Facts, rank: int) -> bool:
+    made = facts.call_table.of_rank(rank).sort("record")
+    if made.height < 3:
+        return False
+    keys = made.select(pl.concat_str([pl.col("group"), pl.col("token")], separator=":").rank("dense"))
+    tokens = keys.to_series().cast(pl.UInt64).to_numpy()
+    expected = due(tokens[:-1], 1)
+    return len(expected) > 0 and int(expected[0]) == int(tokens[-1])
