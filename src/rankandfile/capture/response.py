@@ -59,6 +59,12 @@ class Response:
         stands = self._stands
         return stands.folder if stands is not None and not stands.late else None
 
+    @property
+    def verdict(self) -> tuple[str, Path] | None:
+        """The words of the verdict that this node has given and that holds, and its case."""
+        stands = self._stands
+        return (stands.words, stands.folder) if stands is not None and self.hang and not stands.told else None
+
     def begin(self, noticed: bool) -> None:
         """Look why the job stands still. `noticed`: it was seen here, and not on another node only."""
         self._stall.tell(time.monotonic())

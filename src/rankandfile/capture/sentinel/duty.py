@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from rankandfile.capture.response import Response
+from rankandfile.capture.sentinel import findings
 from rankandfile.capture.sentinel.across import Across, Found, word_of
 from rankandfile.capture.sentinel.digests import Reports
 from rankandfile.capture.sentinel.history import Call
@@ -19,6 +21,7 @@ from rankandfile.capture.sentinel.posting import Posting
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.sentinel.telling import parting
+from rankandfile.capture.sentinel.telling_slow import frozen
 from rankandfile.capture.watch.processes import environment
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
@@ -58,6 +61,7 @@ class Duty:
         self._said: list[float] = []
         self._waiting: list[tuple[float, Finding]] = []
         """Told, and not looked into yet, with when."""
+        self._frozen: Finding | None = None
 
     def look(self, seen: Sequence[Seen]) -> None:
         now = time.monotonic()
@@ -66,6 +70,7 @@ class Duty:
             for finding in self.sentinel.look(seen):
                 self._tell(finding, now)
         self._beyond(now)
+        self._still()
         if self._posting is not None and now - self._reported >= REPORT_S:
             self._reported = now
             self._report(self._posting)
@@ -81,8 +86,7 @@ class Duty:
             self._across = Across(nodes)
         if now - self._shared >= REPORT_S:
             self._shared = now
-            programs = self.sentinel.ranks.programs().values()
-            ranks = max(programs, key=len, default={})
+            ranks = self._ranks()
             told = [one.group for one in self._response.findings]
             self._across.own = word_of(ranks, self._across.asks, told)
         while self._across.found:
@@ -92,6 +96,33 @@ class Duty:
                 return found.excerpts[rank].paths[call.stack]
 
             self._tell(parting(found.parted, found.group, found.name, path, time.time()), now)
+
+    def _still(self) -> None:
+        """A verdict stands, of a job in which no other comparison found anything: it goes to whoever reads findings."""
+        verdict = self._response.verdict
+        if self._frozen is not None and verdict is None:
+            self._note(msgspec.structs.replace(self._frozen, over=True, time=time.time()))
+            self._frozen = None
+        elif (
+            self._frozen is None and verdict is not None and not any(map(_explains, self._response.findings))
+        ):
+            words, case = verdict
+            found = frozen(self._ranks(), words, time.time())
+            self._frozen = msgspec.structs.replace(
+                found, case=f"{os.uname().nodename}:{case.resolve()}"[:4000]
+            )
+            self._note(self._frozen)
+            with contextlib.suppress(OSError):
+                findings.write(case, self._response.findings)
+
+    def _ranks(self) -> dict[int, Rank]:
+        return max(self.sentinel.ranks.programs().values(), key=len, default={})
+
+    def _note(self, finding: Finding) -> None:
+        """For the cases to come, and for the tower; one with a known id replaces it."""
+        known = [one for one in self._response.findings if one.id != finding.id]
+        self._response.findings[:] = [*known, finding]
+        self._new.append(finding)
 
     def end(self, code: int) -> None:
         """The job has ended."""
@@ -111,19 +142,23 @@ class Duty:
             posting.finish()
 
     def _tell(self, finding: Finding, now: float) -> None:
-        known = {(one.kind, one.group) for one in self._response.findings if one.group}
-        if (finding.kind, finding.group) in known:
+        known = {
+            (one.kind, one.group): one.id for one in self._response.findings if one.group and not one.over
+        }
+        if known.get((finding.kind, finding.group), finding.id) != finding.id:
             return  # another node's word of it, or what follows from it
         action = ""
         if self._wishes.abort and finding.kind == "desync":
             action = "ended the job" if self._wishes.enforce else "would have ended the job"
         finding = msgspec.structs.replace(finding, action=action)
-        self._response.findings.append(finding)
-        self._new.append(finding)
+        self._note(finding)
         self._said = [at for at in self._said if now - at < RATE_S]
         if len(self._said) >= MOST:
             return
         self._said.append(now)
+        if finding.over:
+            self._say(finding.words)
+            return
         self._say(f"{finding.words} ({finding.certainty})")
         if action and not self._wishes.enforce:
             self._say("with --watch enforce the job would be ended now")
@@ -143,6 +178,10 @@ class Duty:
             return
         self._response.stops_after |= any(one.action == "ended the job" for _, one in self._waiting)
         self._waiting.clear()
+
+
+def _explains(finding: Finding) -> bool:
+    return finding.kind in ("desync", "order", "missing") and not finding.over
 
 
 def _job(program: str, first: Rank) -> Job:
