@@ -9,6 +9,7 @@ from typing import Annotated
 from typer import Option
 
 from .console import err
+from .errors import UserError
 from .output import may_be_folder
 
 Stall = Annotated[
@@ -33,6 +34,36 @@ CaseFolder = Annotated[
         help="Folder for the case. Default: raf-case-TIME, made when needed.",
     ),
 ]
+
+
+Notify = Annotated[
+    str | None,
+    Option(
+        "--notify",
+        metavar="URL|COMMAND",
+        help="Tell of a hang, and of ranks that part: a web hook as Slack's, or a command that gets the same JSON on "
+        "its standard input.",
+    ),
+]
+
+TowerUrl = Annotated[
+    str | None,
+    Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
+]
+
+_WEB = ("http://", "https://")
+
+
+def check_notify(notify: str | None) -> None:
+    """Raises UserError for an address of another kind."""
+    if notify is not None and "://" in notify.partition(" ")[0] and not notify.startswith(_WEB):
+        raise UserError("--notify: the address of a web hook begins with http:// or https://")
+
+
+def check_tower(tower: str | None) -> None:
+    """The same."""
+    if tower is not None and not tower.startswith(_WEB):
+        raise UserError(f"--tower {tower}: its address begins with http:// or https://")
 
 
 class OnPlan(str, Enum):

@@ -15,7 +15,17 @@ from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import CaseFolder, OnPlan, Stall, say, show_card
+from rankandfile.cli.watching import (
+    CaseFolder,
+    Notify,
+    OnPlan,
+    Stall,
+    TowerUrl,
+    check_notify,
+    check_tower,
+    say,
+    show_card,
+)
 
 if TYPE_CHECKING:
     from rankandfile.capture.meet.where_to_meet import Meeting
@@ -31,7 +41,6 @@ EXAMPLES = (
     "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
 )
 CONTEXT = {"allow_interspersed_args": False}
-_WEB = ("http://", "https://")
 
 
 class OnHang(str, Enum):
@@ -78,14 +87,7 @@ def run(
         bool, Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
     ] = False,
     model: Model = None,
-    notify: Annotated[
-        str | None,
-        Option(
-            "--notify",
-            metavar="URL|COMMAND",
-            help="Tell of a hang: a web hook as Slack's, or a command that gets the same JSON on its standard input.",
-        ),
-    ] = None,
+    notify: Notify = None,
     watch: Annotated[
         Watch,
         Option(
@@ -103,10 +105,7 @@ def run(
             "end the job once its evidence is taken.",
         ),
     ] = OnDesync.report,
-    tower: Annotated[
-        str | None,
-        Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
-    ] = None,
+    tower: TowerUrl = None,
     metrics: Annotated[
         Path | None,
         Option(
@@ -139,10 +138,8 @@ def run(
         if not investigate:
             raise UserError("--model investigates: add --investigate")
         choice_of(model, need_key=True)
-    if tower is not None and not tower.startswith(_WEB):
-        raise UserError(f"--tower {tower}: its address begins with http:// or https://")
-    if notify is not None and "://" in notify.partition(" ")[0] and not notify.startswith(_WEB):
-        raise UserError("--notify: the address of a web hook begins with http:// or https://")
+    check_tower(tower)
+    check_notify(notify)
     from rankandfile.capture.launch.signals import held_back
 
     with held_back() as blocked_before:
