@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from support.capture.recorded import job
 
+from rankandfile.capture.sentinel.clocks import Clocks
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.watch.rings import look
 from rankandfile.model.digest import Finding
@@ -136,3 +137,22 @@ def test_hosts_that_run_ahead_of_each_other_are_not_told(
 
 def test_a_root_may_be_ahead(tmp_path: Path) -> None:
     assert not runs_ahead(tmp_path, lambda second: 20 * second, op="broadcast_")
+
+
+def heard(offset: float, delays: Sequence[float]) -> Finding | None:
+    """Of a node whose clock is so far behind ours."""
+    clocks = Clocks()
+    for number, delay in enumerate(delays):
+        clocks.hear("b", 1e9 + number - offset, 1e9 + number + delay)
+    return clocks.apart({"b": "node-b"}, "node-a", 1e9)
+
+
+def test_clocks_that_are_apart() -> None:
+    (behind, ahead) = heard(40.0, [1.0] * 8), heard(-40.0, [1.0] * 8)
+    assert behind is not None and "that of node-a is 38 s ahead of that of node-b" in behind.words
+    assert ahead is not None and "that of node-b is 39 s ahead of that of node-a" in ahead.words
+
+
+@pytest.mark.parametrize("delays", [[1.0] * 8, [30.0] * 7 + [2.0], [0.0] * 8, [2.0] * 4])
+def test_words_that_are_long_under_way_put_no_clocks_apart(delays: Sequence[float]) -> None:
+    assert heard(0.5, delays) is None and heard(-0.5, delays) is None

@@ -87,6 +87,8 @@ class Case:
         """The folder of the last stall, for its stacks and what ranks did meanwhile."""
         self.shown: Path | None = None
         """The case of the verdict that was shown last."""
+        self.also: list[Callable[[Path], None]] = []
+        """Write more into a folder of evidence."""
         self._sizes: dict[Path, int] = {}
         self._moved = time.monotonic()
 
@@ -160,6 +162,9 @@ class Case:
         files.logs(self._logs(), evidence / "logs")
         files.dumps(self._dumps, evidence / "dumps")
         files.environment(self._env, evidence / "env.txt")
+        for write in self.also:
+            with contextlib.suppress(OSError):
+                write(evidence)
         readable = self._kernel is None or self._kernel.collect(evidence / "kernel")
         if not readable and not self._said_open and any(codes.get(one.pid) == -9 for one in seen):
             self._said_open = True

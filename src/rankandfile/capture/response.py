@@ -65,6 +65,10 @@ class Response:
         stands = self._stands
         return (stands.words, stands.folder) if stands is not None and self.hang and not stands.told else None
 
+    def also(self, write: Callable[[Path], None]) -> None:
+        """Writes more into each case's folder of evidence."""
+        self._case.also.append(write)
+
     def begin(self, noticed: bool) -> None:
         """Look why the job stands still. `noticed`: it was seen here, and not on another node only."""
         self._stall.tell(time.monotonic())

@@ -117,6 +117,8 @@ class _Watch:
             return finding
         self._said.append(now)
         self._say(f"{finding.words} ({finding.certainty})")
+        if self._options.once and self._options.wishes.out is None:
+            return finding
         case = self._case(finding)
         finding = msgspec.structs.replace(finding, case=f"{os.uname().nodename}:{case.resolve()}"[:4000])
         for tell in self._options.told:
@@ -128,10 +130,12 @@ class _Watch:
         case = new_folder(wishes.out)
         evidence = case / "evidence"
         evidence.mkdir(parents=True, exist_ok=True)
-        for number, data in enumerate(self._answers, 1):
-            (evidence / f"ras-{number}.{'json' if data.lstrip()[:1] == b'{' else 'txt'}").write_bytes(data)
+        for letter, data in zip("abcdefgh", self._answers, strict=False):  # a number would be a rank's
+            (evidence / f"ras-{letter}.{'json' if data.lstrip()[:1] == b'{' else 'txt'}").write_bytes(data)
         findings.write(case, [finding])
-        diagnose(case, wishes.source, wishes.unicode, wishes.width)
+        answer = diagnose(case, wishes.source, wishes.unicode, wishes.width)
+        if answer.is_hang:
+            wishes.show(answer.card)
         self._say(f"case: {case}")
         return case
 

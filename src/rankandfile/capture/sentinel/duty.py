@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from rankandfile.capture.ras.witness import Witness, witness_of
 from rankandfile.capture.response import Response
 from rankandfile.capture.sentinel import findings
 from rankandfile.capture.sentinel.across import Across, Found, word_of
@@ -53,7 +54,8 @@ class Duty:
     def __init__(self, wishes: DutyWishes, response: Response, stall: Stall, say: Say) -> None:
         self._wishes, self._response, self._stall, self._say = wishes, response, stall, say
         self.sentinel = Sentinel()
-        self._looked = self._reported = self._shared = 0.0
+        self._looked = self._reported = self._shared = self._asked = 0.0
+        self._witness: Witness | None = None
         self._across: Across | None = None
         self._posting = Posting(wishes.tower, say) if wishes.tower else None
         self._reports: dict[str, Reports] = {}
@@ -71,6 +73,7 @@ class Duty:
                 self._tell(finding, now)
         self._beyond(now)
         self._still()
+        self._ask(now)
         if self._posting is not None and now - self._reported >= REPORT_S:
             self._reported = now
             self._report(self._posting)
@@ -89,6 +92,8 @@ class Duty:
             ranks = self._ranks()
             told = [one.group for one in self._response.findings]
             self._across.own = word_of(ranks, self._across.asks, told)
+        while self._across.clocks:
+            self._tell(self._across.clocks.popleft(), now)
         while self._across.found:
             found = self._across.found.popleft()
 
@@ -114,6 +119,21 @@ class Duty:
             self._note(self._frozen)
             with contextlib.suppress(OSError):
                 findings.write(case, self._response.findings)
+
+    def _ask(self, now: float) -> None:
+        """NCCL's RAS, once the job has NCCL."""
+        if now - self._asked >= REPORT_S:
+            self._asked = now
+            ranks = self._ranks()
+            if self._witness is None and (witness := witness_of(ranks)) is not None:
+                self._witness = witness
+                self._response.also(witness.write)
+            if self._witness is not None:
+                self._witness.ranks = ranks
+        while self._witness is not None and self._witness.found:
+            finding = self._witness.found.popleft()
+            if finding.over or not any(map(_explains, self._response.findings)):
+                self._tell(finding, now)
 
     def _ranks(self) -> dict[int, Rank]:
         return max(self.sentinel.ranks.programs().values(), key=len, default={})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,10 @@ def watch(
             "times the longest such pause so far.",
         ),
     ] = None,
-    once: Annotated[bool, Option("--once", help="Ask twice, print how the job stands, and end.")] = False,
+    once: Annotated[
+        bool,
+        Option("--once", help="Ask twice, print how the job stands, and end; a case is made with --out."),
+    ] = False,
     output: CaseFolder = None,
     notify: Notify = None,
     tower: TowerUrl = None,
@@ -66,6 +70,9 @@ def watch(
         if notices is not None:
             notices.parted(getattr(finding, "words", ""), case)
 
+    # Whatever has started it may have it ignore Ctrl-C.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         where = address(ras)
         found = watch(Options(where, wishes, every, patience, once, [tell], tower), say)
