@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from rankandfile.capture.sentinel.telling import id_of
 from rankandfile.model.digest import Finding
 
-#: By how much at least, in seconds, in so many words heard. A word is under way for a second or two.
-APART_S, WORDS, UNDER_WAY_S = 5.0, 8, 3.0
+#: By how much at least, in seconds, in so many words heard. A word is under way for a second or two, and nobody hears
+#: one before it is said; on nodes that have much else to do, it may take long.
+APART_S, WORDS, UNDER_WAY_S = 5.0, 8, 30.0
 
 
 @dataclass
@@ -35,8 +36,8 @@ class Clocks:
         slow, fast = (host, own) if by > 0 else (own, host)
         more = f"; {len(known) - 1} more nodes are apart from {own}" if len(known) > 1 else ""
         words = (
-            f"clocks are apart: that of {fast} is {abs(by):.0f} s ahead of that of {slow}, at least; times of their logs and "
-            f"records do not compare{more}"
+            f"clocks are apart: that of {fast} is {abs(by):.0f} s ahead of that of {slow}, at least; times of their logs "
+            f"and records do not compare{more}"
         )
         return Finding(
             id=id_of("clocks", slow, fast),
