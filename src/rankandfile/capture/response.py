@@ -18,6 +18,7 @@ from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.together import Speaks, Told, confer
 from rankandfile.capture.revisions import Revisions, Stands, headline, publish
 from rankandfile.capture.sentinel import findings
+from rankandfile.capture.watch import processes
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
@@ -44,8 +45,8 @@ class Response:
         self._stalled_calls: int | None = None
         self.findings: list[Finding] = []
         """Of the sentinel, so far: they go into every case."""
-        self.stops_after = False
-        """The job is to be ended as soon as it has been looked at."""
+        self._ends = ""
+        """Why the job is to be ended as soon as it has been looked at."""
         self._ending = False
         """The job is ended by us: what its ranks call on their way out changes nothing. Nor where a signal ends it."""
 
@@ -86,8 +87,15 @@ class Response:
         self._say(f"evidence of it: {folder}")
         told(folder)
 
+    def ends(self, why: str) -> None:
+        """The job is to be ended as soon as it has been looked at; empty for what changes nothing."""
+        self._ends = self._ends or why
+
     def _stop(self) -> None:
         self._say("ending the job")
+        for one in self._roster.seen if self._ends else ():
+            if one.lives:
+                processes.write_on(one.pid, f"[rank {one.rank}] raf ends this job: {self._ends}\n")
         self._ending = True
         self._job.end()
 
@@ -127,7 +135,7 @@ class Response:
                 work()
             except Exception as error:
                 self._say(f"the diagnosis failed: {type(error).__name__}: {error}")
-            if self.stops_after and not self._ending:
+            if self._ends and not self._ending:
                 self._stop()
 
         self._thread = threading.Thread(target=run)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from .console import err
 from .errors import UserError
+from .extras import brought_by
 from .output import may_be_folder
+
+if TYPE_CHECKING:
+    from rankandfile.capture.otel import Events
 
 Stall = Annotated[
     float | None,
@@ -51,6 +55,16 @@ TowerUrl = Annotated[
     Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
 ]
 
+Otel = Annotated[
+    str | None,
+    Option(
+        "--otel",
+        metavar="URL|env",
+        help="Send each finding as an event of OpenTelemetry, over OTLP/HTTP: to this address, or where its variables "
+        "say. Needs the extra otel.",
+    ),
+]
+
 _WEB = ("http://", "https://")
 
 
@@ -64,6 +78,17 @@ def check_tower(tower: str | None) -> None:
     """The same."""
     if tower is not None and not tower.startswith(_WEB):
         raise UserError(f"--tower {tower}: its address begins with http:// or https://")
+
+
+def events_to(otel: str | None) -> Events | None:
+    """Raises UserError for an address of another kind, and where the extra is not installed."""
+    if otel is None:
+        return None
+    if otel != "env" and not otel.startswith(_WEB):
+        raise UserError(f"--otel {otel}: an address that begins with http:// or https://, or env")
+    with brought_by("otel", "--otel needs OpenTelemetry", "opentelemetry"):
+        from rankandfile.capture.otel import Events
+    return Events(otel, say)
 
 
 class OnPlan(str, Enum):

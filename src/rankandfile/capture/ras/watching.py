@@ -38,8 +38,8 @@ class Options:
     every: float = 5.0
     patience: float | None = None
     once: bool = False
-    told: Sequence[Callable[[Finding, Path], None]] = ()
-    """Get each finding, and its case."""
+    told: Sequence[Callable[[Finding, Path | None], None]] = ()
+    """Get each finding, and its case where one was made."""
     tower: str | None = None
 
 
@@ -112,15 +112,17 @@ class _Watch:
     def _tell(self, finding: Finding, now: float) -> Finding:
         self._said = [at for at in self._said if now - at < RATE_S]
         self._found[finding.id] = finding
+        case: Path | None = None
         if finding.over or len(self._said) >= MOST:
             self._say(finding.words)
-            return finding
-        self._said.append(now)
-        self._say(f"{finding.words} ({finding.certainty})")
-        if self._options.once and self._options.wishes.out is None:
-            return finding
-        case = self._case(finding)
-        finding = msgspec.structs.replace(finding, case=f"{os.uname().nodename}:{case.resolve()}"[:4000])
+        else:
+            self._said.append(now)
+            self._say(f"{finding.words} ({finding.certainty})")
+            if not self._options.once or self._options.wishes.out is not None:
+                case = self._case(finding)
+                finding = msgspec.structs.replace(
+                    finding, case=f"{os.uname().nodename}:{case.resolve()}"[:4000]
+                )
         for tell in self._options.told:
             tell(finding, case)
         return finding

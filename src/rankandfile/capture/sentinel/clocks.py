@@ -36,8 +36,8 @@ class Clocks:
         slow, fast = (host, own) if by > 0 else (own, host)
         more = f"; {len(known) - 1} more nodes are apart from {own}" if len(known) > 1 else ""
         words = (
-            f"clocks are apart: that of {fast} is {abs(by):.0f} s ahead of that of {slow}, at least; times of their logs "
-            f"and records do not compare{more}"
+            f"clocks are apart: that of {fast} is {abs(by):.0f} s ahead of that of {slow}, at least; times of their "
+            f"logs and records do not compare{more}"
         )
         return Finding(
             id=id_of("clocks", slow, fast),

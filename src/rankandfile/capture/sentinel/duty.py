@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -18,15 +17,15 @@ from rankandfile.capture.sentinel import findings
 from rankandfile.capture.sentinel.across import Across, Found, word_of
 from rankandfile.capture.sentinel.digests import Reports
 from rankandfile.capture.sentinel.history import Call
+from rankandfile.capture.sentinel.naming import job_of
 from rankandfile.capture.sentinel.posting import Posting
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.sentinel.telling import parting
 from rankandfile.capture.sentinel.telling_slow import frozen
-from rankandfile.capture.watch.processes import environment
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
-from rankandfile.model.digest import Finding, Frame, Job
+from rankandfile.model.digest import Finding, Frame
 
 #: Between two looks; how long a job must have stood still to be looked at as one that hangs; how long it must go on
 #: to be one that does not.
@@ -46,6 +45,8 @@ class DutyWishes:
     """End the job when ranks have parted; without `enforce`, only say that it would be ended."""
     told: Callable[[str, Path], None] | None = None
     tower: str | None = None
+    found: Sequence[Callable[[Finding], None]] = ()
+    """Get each finding, and once more when it is over."""
 
 
 class Duty:
@@ -64,6 +65,8 @@ class Duty:
         self._waiting: list[tuple[float, Finding]] = []
         """Told, and not looked into yet, with when."""
         self._frozen: Finding | None = None
+        self._ends = ""
+        """Why the job is ended by us."""
 
     def look(self, seen: Sequence[Seen]) -> None:
         now = time.monotonic()
@@ -91,7 +94,14 @@ class Duty:
             self._shared = now
             ranks = self._ranks()
             told = [one.group for one in self._response.findings]
-            self._across.own = word_of(ranks, self._across.asks, told)
+            own = word_of(ranks, self._across.asks, told)
+            self._across.own = msgspec.structs.replace(own, ends=self._ends[:4000])
+        acts = self._wishes.enforce and self._wishes.abort and not self._response.busy
+        if acts and self._across.ended and not self._ends:
+            self._ends = self._across.ended
+            self._say(f"another node ends the job: {self._ends}")
+            self._response.ends(self._ends)
+            self._response.keep(lambda _: None)
         while self._across.clocks:
             self._tell(self._across.clocks.popleft(), now)
         while self._across.found:
@@ -143,6 +153,8 @@ class Duty:
         known = [one for one in self._response.findings if one.id != finding.id]
         self._response.findings[:] = [*known, finding]
         self._new.append(finding)
+        for tell in self._wishes.found:
+            tell(finding)
 
     def end(self, code: int) -> None:
         """The job has ended."""
@@ -155,7 +167,7 @@ class Duty:
             first = min(ranks.values(), key=lambda one: one.rank)
             reports = self._reports.get(name)
             if reports is None or reports.job.attempt != first.seen.attempt:
-                reports = self._reports[name] = Reports(_job(name, first), os.uname().nodename)
+                reports = self._reports[name] = Reports(job_of(name, first), os.uname().nodename)
             posting.post(reports.of(ranks, self._new, ended))
             self._new = []
         if ended is not None:
@@ -196,39 +208,11 @@ class Duty:
             self._response.keep(lambda folder: told(words, folder) if told is not None else None)
         else:
             return
-        self._response.stops_after |= any(one.action == "ended the job" for _, one in self._waiting)
+        ended = next((one.words for _, one in self._waiting if one.action == "ended the job"), "")
+        self._ends = self._ends or ended
+        self._response.ends(ended)
         self._waiting.clear()
 
 
 def _explains(finding: Finding) -> bool:
     return finding.kind in ("desync", "order", "missing") and not finding.over
-
-
-def _job(program: str, first: Rank) -> Job:
-    """The same on all nodes where these were told where to meet; else it is this node's own."""
-    head = first.tail.header
-    own = (
-        ""
-        if program.strip("\0") and "parent" not in program
-        else f"{os.uname().nodename} {first.seen.started}"
-    )
-    told = environment(first.seen.pid)
-    name = told.get("SLURM_JOB_NAME") or told.get("TORCHELASTIC_RUN_ID", "")
-    return Job(
-        id=hashlib.sha256(f"{program}\0{own}".encode()).hexdigest()[:16],
-        name=name if name and name != "none" else _program_of(first.seen.pid),
-        attempt=first.seen.attempt,
-        world=max(head.world, 0) if head is not None else 0,
-        started=head.wall_ns / 1e9 if head is not None else 0.0,
-    )
-
-
-def _program_of(pid: int) -> str:
-    """The script that a process runs."""
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
-    except OSError:
-        return ""
-    return next((word.rpartition("/")[2] for word in words[1:] if word and not word.startswith("-")), "")[
-        :400
-    ]

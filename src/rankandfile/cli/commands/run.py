@@ -19,10 +19,12 @@ from rankandfile.cli.watching import (
     CaseFolder,
     Notify,
     OnPlan,
+    Otel,
     Stall,
     TowerUrl,
     check_notify,
     check_tower,
+    events_to,
     say,
     show_card,
 )
@@ -106,6 +108,7 @@ def run(
         ),
     ] = OnDesync.report,
     tower: TowerUrl = None,
+    otel: Otel = None,
     metrics: Annotated[
         Path | None,
         Option(
@@ -116,6 +119,7 @@ def run(
     ] = None,
     plan: Annotated[
         OnPlan,
+        Otel,
         Option(
             "--plan",
             help="enforce: a collective that is new to a rank, or that was decided one way or the other before, is "
@@ -140,6 +144,7 @@ def run(
         choice_of(model, need_key=True)
     check_tower(tower)
     check_notify(notify)
+    events = events_to(otel)
     from rankandfile.capture.launch.signals import held_back
 
     with held_back() as blocked_before:
@@ -168,12 +173,15 @@ def run(
                     on_desync=on_desync.value,
                     told=notices.parted if notices else None,
                     tower=tower,
+                    found=[events.emit] if events is not None else (),
                     metrics=metrics,
                     plan=plan.value,
                 )
                 code = run(options, say)
         finally:
             investigations.finish()
+            if events is not None:
+                events.finish()
             if notices is not None:
                 notices.finish()
     raise Exit(code)

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
 from rankandfile.cli.console import Unicode, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, VERDICT, UserError
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import CaseFolder, Notify, TowerUrl, check_notify, check_tower, say, show_card
+from rankandfile.cli.watching import (
+    CaseFolder,
+    Notify,
+    Otel,
+    TowerUrl,
+    check_notify,
+    check_tower,
+    events_to,
+    say,
+    show_card,
+)
+
+if TYPE_CHECKING:
+    from rankandfile.model.digest import Finding
 
 PANEL = LIVE
 ORDER = 45
@@ -49,6 +62,7 @@ def watch(
     output: CaseFolder = None,
     notify: Notify = None,
     tower: TowerUrl = None,
+    otel: Otel = None,
     unicode: Unicode = True,
 ) -> None:
     """Does this job move, and do its ranks agree? By NCCL's own counts: also of JAX, vLLM, SGLang.
@@ -58,6 +72,7 @@ def watch(
     """
     check_tower(tower)
     check_notify(notify)
+    events = events_to(otel)
     from rankandfile.capture.case import Wishes
     from rankandfile.capture.notify import Notices
     from rankandfile.capture.ras.client import address
@@ -66,9 +81,11 @@ def watch(
     notices = Notices(notify, say) if notify else None
     wishes = Wishes(output, None, shows_symbols(out, unicode), min(out.width, 100), show_card)
 
-    def tell(finding: object, case: Path) -> None:
-        if notices is not None:
-            notices.parted(getattr(finding, "words", ""), case)
+    def tell(finding: Finding, case: Path | None) -> None:
+        if notices is not None and case is not None:
+            notices.parted(finding.words, case)
+        if events is not None:
+            events.emit(finding)
 
     # Whatever has started it may have it ignore Ctrl-C.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -85,6 +102,7 @@ def watch(
             "communicator has been made, and not with NCCL_RAS_ENABLE=0"
         ) from error
     finally:
-        if notices is not None:
-            notices.finish()
+        for one in (notices, events):
+            if one is not None:
+                one.finish()
     raise Exit(VERDICT if found else NO_HANG)
