@@ -1,4 +1,4 @@
-"""Loops that become slow or stand still, on rank 1: `slow.py HOW SECONDS`. They begin as they should, and say when no more.
+"""Loops that become slow or stand still, on rank 1: `slow.py HOW SECONDS`. They say when they begin to.
 
 `behind` takes longer and longer between two calls, `storm` does not keep up with calls that nobody waits for, `frozen`
 waits for what never comes.

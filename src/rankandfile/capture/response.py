@@ -45,6 +45,8 @@ class Response:
         self._stalled_calls: int | None = None
         self.findings: list[Finding] = []
         """Of the sentinel, so far: they go into every case."""
+        self.cases: list[Path] = []
+        """What was diagnosed so far, and is to be kept."""
         self._ends = ""
         """Why the job is to be ended as soon as it has been looked at."""
         self._ending = False
@@ -85,6 +87,7 @@ class Response:
         findings.write(folder, self.findings)
         self._case.judge(folder, lambda: self._stall.told)
         self._say(f"evidence of it: {folder}")
+        self.cases.append(folder)
         told(folder)
 
     def ends(self, why: str) -> None:
@@ -206,6 +209,7 @@ class Response:
         elif answer.is_hang:
             self._say(f"case: {folder}")
             self._stands = stands
+            self.cases.append(folder)
         elif idle:
             # Nobody was seen to wait, and nothing is wrong: there is nothing to keep.
             shutil.rmtree(folder, ignore_errors=True)
@@ -265,6 +269,7 @@ class Response:
         answer = self._case.judge(folder)
         verdict = answer.is_hang or answer.late
         self._say(f"the job ended with {code}{'' if verdict else '; no verdict'}; case: {folder}")
+        self.cases.append(folder)
         publish(self.nodes, "end", answer, folder)
 
 

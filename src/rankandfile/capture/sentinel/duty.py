@@ -16,6 +16,7 @@ from rankandfile.capture.response import Response
 from rankandfile.capture.sentinel import findings
 from rankandfile.capture.sentinel.across import Across, Found, word_of
 from rankandfile.capture.sentinel.digests import Reports
+from rankandfile.capture.sentinel.handing import Handing
 from rankandfile.capture.sentinel.history import Call
 from rankandfile.capture.sentinel.naming import job_of
 from rankandfile.capture.sentinel.posting import Posting
@@ -59,6 +60,7 @@ class Duty:
         self._witness: Witness | None = None
         self._across: Across | None = None
         self._posting = Posting(wishes.tower, say) if wishes.tower else None
+        self._handing = Handing(wishes.tower, say) if wishes.tower else None
         self._reports: dict[str, Reports] = {}
         self._new: list[Finding] = []
         self._said: list[float] = []
@@ -80,8 +82,17 @@ class Duty:
         if self._posting is not None and now - self._reported >= REPORT_S:
             self._reported = now
             self._report(self._posting)
+        self._hand_over()
         if self._waiting and not self._response.busy:
             self._look_into(now)
+
+    def _hand_over(self) -> None:
+        """Cases that are there by now; of the program that reports most ranks."""
+        if self._handing is None or not self._reports:
+            return
+        job = max(self._reports.values(), key=lambda one: one.job.world).job
+        for case in list(self._response.cases):
+            self._handing.hand(case, job.id)
 
     def _beyond(self, now: float) -> None:
         """The other nodes, once there are any."""
@@ -160,6 +171,9 @@ class Duty:
         """The job has ended."""
         if self._posting is not None:
             self._report(self._posting, code)
+        self._hand_over()
+        if self._handing is not None:
+            self._handing.finish()
 
     def _report(self, posting: Posting, ended: int | None = None) -> None:
         """One for each program; findings go with the first."""
